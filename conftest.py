@@ -1,7 +1,7 @@
-"""What plain pytest leaves out where an extension of this repository is not installed.
+"""pytest configuration for runs without this repository's extensions.
 
-A toolset with fields of it has a server that needs its package, and so have the snapshot tests.
-What `check` says of the others is tried in `tests/`, without that toolset.
+If an extension is not installed, pytest skips the snapshot tests of each toolset that uses its
+fields: their servers import the extension. Tests in `tests/` check the other toolsets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ collect_ignore = [f"generated/{name}" for name in LEFT_OUT]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`toolcast check` wants each extension that the project lists."""
+    """Skip the check of generated files if an extension is not installed.
+
+    `toolcast check` fails unless every extension that the project lists is installed.
+    """
     for item in items:
         if item.name == "test_check_is_content":
             item.add_marker(needs_all)

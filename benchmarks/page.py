@@ -1,4 +1,4 @@
-"""Writes docs/benchmarks.md and its picture from what was measured."""
+"""Write docs/benchmarks.md, its picture and benchmarks/RESULTS.md from measured.json."""
 
 from __future__ import annotations
 
@@ -10,127 +10,148 @@ from paired import Row
 from picture import picture
 from results import Part
 
-__all__ = ["PAGE", "PICTURE", "page", "page_picture", "write_page"]
+__all__ = [
+    "PAGE",
+    "PICTURE",
+    "RESULTS",
+    "page",
+    "page_picture",
+    "results",
+    "write_page",
+]
 
-_DOCS = Path(__file__).parents[1] / "docs"
-PAGE, PICTURE = _DOCS / "benchmarks.md", _DOCS / "benchmarks.svg"
-_HEAD = """\
+_ROOT = Path(__file__).parents[1]
+PAGE, PICTURE = _ROOT / "docs" / "benchmarks.md", _ROOT / "docs" / "benchmarks.svg"
+RESULTS = _ROOT / "benchmarks" / "RESULTS.md"
+_NOTE = """\
 <!-- Written by `make bench PAGE=1` from benchmarks/measured.json. Do not edit this page. -->
-
+"""
+_HEAD = f"""\
+{_NOTE}
 # Benchmarks
 
-How long Toolcast takes, and how that compares with other generators and servers. Real tools
-come first: the `tools/list` answers of public MCP servers, word for word, and 1,271 like those of
-one large server.
+Speed of the generator and of generated servers, compared with other tools. Differences below 20 % are
+noise. [All results](../benchmarks/RESULTS.md) and the method are in the repository; `make bench PEERS=1`
+repeats the measurements.
 
-![How many times faster or slower than each of the others Toolcast is, by the clock.](benchmarks.svg)
+![How many times faster or slower Toolcast is than each other tool, by wall-clock time.](benchmarks.svg)
+"""
+_RESULTS_HEAD = f"""\
+{_NOTE}
+# Benchmark results
+
+All measurements behind [docs/benchmarks.md](../docs/benchmarks.md). *Real tools* are the `tools/list`
+answers of public MCP servers, and 1,271 tools like those of one large server.
 """
 _GENERATORS = """\
-## Beside other generators
+## Generators
 
-Each row: both made everything anew, in turn. The work is not the same, so read it as "what a
-person waits for". Toolcast checks every rule and writes servers, types, LangChain tools,
-commands, prompts and tests. datamodel-code-generator writes one module of models;
-openapi-python-client and openapi-generator write an HTTP client; openapi-mcp-generator writes a
-TypeScript server that forwards to HTTP.
+Each row: wall-clock time to generate everything from scratch. The outputs differ: Toolcast checks all
+rules, and writes servers, types, LangChain tools, commands, prompts and tests.
+datamodel-code-generator writes one module of models; openapi-python-client and openapi-generator write
+an HTTP client; openapi-mcp-generator writes a TypeScript server that forwards calls to HTTP.
 """
 _GENERATION = """\
-## Toolcast by itself
+## Toolcast only
 
-`import click` is what a Python command line costs before it has done anything. Times are ratios
-of processor time. The outputs of the run before are moved away, not deleted: a disk that has just
-freed thousands of files makes new ones slowly. *Imported* tools stand as `toolcast import` leaves
-them, without handlers; the other real tools have one, a section and a CLI keyword each. Below
-are the largest lists of real servers one by one, as the servers list them.
+`import click` is the minimum cost of a Python command line. Times are ratios of processor time. The
+outputs of the previous run are moved, not deleted, because a disk that has just freed thousands of files
+creates new ones slowly. *Imported* tools are those that `toolcast import` writes, without handlers; the
+other real tools have a handler, a section and a CLI keyword each. The last rows are the largest lists
+of real servers.
 """
 _IMPORTING = """\
-## A server of tools that exist already
+## Import an existing server
 
-One list of real tools: `toolcast import` writes its specs into an empty folder, `toolcast
-generate` makes everything of them, and the generated server starts and answers `tools/list`.
+One list of real tools: `toolcast import` writes the specs, `toolcast generate` generates the outputs,
+and the generated server starts and answers `tools/list`.
 """
 _SERVERS = """\
-## Beside other servers
+## Servers
 
-All serve the same tools and do the same work, next to none. The generated server checks the
-arguments against the schema and the client against its list; *with a ledger* it also commits
-two rows a call to SQLite. The plain server on the SDK's low-level API checks nothing and logs
-nothing; *plain and jsonschema* is the same with arguments validated by hand.
+Wall-clock time as a multiple of the generated server's; values below 1 are faster. All servers have the
+same tools, which do almost no work. The generated server validates arguments and checks the client's
+access; *with a ledger* it also commits two rows per call to SQLite. The plain server on the SDK's
+low-level API validates and logs nothing; *plain and jsonschema* validates arguments.
 """
 _SESSIONS = """\
-## Many sessions at once
+## Many sessions
 
-200 HTTP sessions, each a connection that calls one tool after the other; half speak each era
-of the protocol. *Mixed tools* are those of `make load`: plain and async, quick and slow, one
-that fails, one that is not allowed, one with a ledger, one with a large answer.
+200 HTTP sessions call one tool after the other; half of them use each kind of protocol version (handshake and stateless). *Mixed tools* are those of `make bench-load`: plain and async, fast and slow,
+failing, not allowed, with a ledger, with a large result.
 """
 _PYTHONS = """\
-## On later Pythons
+## Later Python versions
 
-The same servers and calls on each Python that is installed: how many times as long as the
-generated server each took, by the clock.
+The same servers and calls on each installed Python: wall-clock time as a multiple of the generated
+server's.
 """
 _SELECTION = """\
-## The router's order
+## Ranking of the router
 
-On the labelled messages of `tests/router` over the tools of eighteen real servers: whether the
-tool that is meant is the first, among the first three, five; whether the router shows it; and
-the part of all tools that it shows. [More results](../benchmarks/RESULTS.md#selection) include an
-independent set.
+Labeled messages of `tests/router` over the tools of eighteen real servers: whether the expected tool ranks
+first, in the first three, in the first five; whether the router returns it; and the fraction of tools that
+the router returns. [Selection results](SELECTION.md) include an independent set.
 """
 _METHOD = """\
-## How it is measured
+## Method
 
 ```
 make bench                         # Toolcast, and servers of the official SDK
-make bench PEERS=1                 # other generators and FastMCP too, in environments of their own
-make bench PEERS=1 PAGE=1          # and write this page
-make bench QUICK=1                 # a tenth of everything, to see that it works
+make bench PEERS=1                 # also other generators and FastMCP, in separate environments
+make bench PEERS=1 PAGE=1          # also write this page
+make bench QUICK=1                 # a tenth of everything, as a smoke test
 make bench ONLY=generation ROUNDS=15
 ```
 
-* Every round runs each command once, in turn. A figure is the median over the rounds of the
-  ratio within a round, so a machine whose speed drifts does not matter. Differences below a
-  fifth are noise.
-* *By the clock* is what a person waits. *Processor time* is user and system time of the process
-  and all that it waited for; openapi-generator uses several cores, so its two figures differ.
-* *Real tools*: the lists in `tests/corpus/mcp`, word for word. `TOOLCAST_CORPUS=FOLDER` adds
-  lists of your own. *1,271 real tools* stand for the largest public server, whose list is not in
-  this repository: tools of the six lists with deep schemas, first as they are, then turn by turn
-  with other names and words, and without some of the short descriptions. Their specs have 4.4 MB
-  with 147,000 texts, 9,600 of them different, and 3,900 findings; that server's have 4.4 MB,
-  135,000, 11,000 and 3,900. *Made-up tools* have five arguments of mixed types each.
-* Others get the same schemas: datamodel-code-generator as definitions of one JSON Schema, the
-  OpenAPI generators as one document with an operation a tool.
-* MCPServer and FastMCP make schemas from functions, so they get each real tool as the function
-  that one would write: its parameters, their types at the top level, their descriptions.
-* *Everything new*: no output and no memory of earlier runs. *Nothing changed*: the run before
-  ended well. *One spec changed*: one title. All projects are git repositories.
-* Servers start in turn, then take turns at 1,000 calls of a tool with five arguments, a tenth
-  at a time; fewer of one that takes more than ten milliseconds a call.
-* Servers and their caller share one core. The SDK reads and writes stdio in threads. While these
-  are on another core than the event loop they wait for the interpreter's lock there: a call of
-  the plain server then takes 700 µs to 2 ms in place of 400 to 450, and twice the processor time.
-  Where they are is chance, and changes in the midst of a run: figures from two cores have said
-  0.92 and 1.28 of the same two servers. Held apart on purpose, the plain server is at its slowest;
-  held on one core, it stays where it is.
-* Where many sessions call, the servers have one core and the sessions the others.
+* Each round runs each command once, in turn. A figure is the median over the rounds of the ratio within a
+  round, so changes of the machine's speed cancel out.
+* *Processor time* is user and system time of the process and its children. openapi-generator uses several
+  cores.
+* *Real tools*: the lists in `tests/corpus/mcp`, unchanged. `TOOLCAST_CORPUS=FOLDER` adds your own lists.
+  *1,271 real tools* model the largest public server, whose list is not in this repository: tools of the six
+  lists with deep schemas, repeated with other names and texts. Their specs have 4.4 MB, 147,000 strings and
+  3,900 findings; that server's have 4.4 MB, 135,000 and 3,900. *Made-up tools* have five arguments of
+  mixed types each.
+* Other generators get the same schemas: datamodel-code-generator as definitions of one JSON Schema, the
+  OpenAPI generators as one document with an operation per tool.
+* MCPServer and FastMCP derive schemas from functions, so each real tool is written as a function with its
+  parameters, top-level types and descriptions.
+* *Everything new*: no output and no cache. *Nothing changed*: the previous run succeeded. *One spec
+  changed*: one title. All projects are git repositories.
+* Servers start in turn, then handle 1,000 calls of a tool with five arguments, in blocks of a tenth; fewer
+  calls if a call takes more than ten milliseconds.
+* Servers and their caller share one core. The SDK reads and writes stdio in threads. If these run on another
+  core than the event loop, they wait for the interpreter lock: a call of the plain server then takes
+  700 µs to 2 ms instead of 400 to 450. The placement is random and changes during a run: figures from two
+  cores varied between 0.92 and 1.28 for the same two servers.
+* With many sessions, the servers have one core and the sessions the others.
 """
 
 
 def page(parts: Mapping[str, Part]) -> str:
-    """The text of the page."""
-    return "\n".join([_HEAD, *_body(parts)]).rstrip("\n") + "\n"
+    """Return the text of docs/benchmarks.md: one table for generators, one for servers."""
+    return _join([_HEAD, *_summary(parts)])
+
+
+def results(parts: Mapping[str, Part]) -> str:
+    """Return the text of benchmarks/RESULTS.md: all tables and the method."""
+    return _join([_RESULTS_HEAD, *_all_tables(parts)])
+
+
+def _join(lines: Sequence[str]) -> str:
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def write_page(parts: Mapping[str, Part]) -> None:
-    """Writes the page and its picture."""
+    """Write both pages and the picture."""
     PAGE.write_text(page(parts), encoding="utf-8", newline="\n")
+    RESULTS.write_text(results(parts), encoding="utf-8", newline="\n")
     PICTURE.write_text(page_picture(parts), encoding="utf-8", newline="\n")
 
 
 def page_picture(parts: Mapping[str, Part]) -> str:
-    """The picture of all that others were compared in."""
+    """Return the picture of all comparisons with other tools."""
     rows = [row for name in ("generators", "servers") for row in _rows(parts, name)]
     left_out = ("ledger", LEGACY)
     return picture(
@@ -142,7 +163,18 @@ def _rows(parts: Mapping[str, Part], name: str) -> Sequence[Row]:
     return parts[name].rows if name in parts else ()
 
 
-def _body(parts: Mapping[str, Part]) -> Iterator[str]:
+def _summary(parts: Mapping[str, Part]) -> Iterator[str]:
+    if "generators" in parts:
+        yield _GENERATORS
+        yield from _comparison(parts["generators"].rows)
+        yield _source(parts["generators"])
+    if "servers" in parts:
+        yield _SERVERS
+        yield from _across(parts["servers"].rows)
+        yield _source(parts["servers"])
+
+
+def _all_tables(parts: Mapping[str, Part]) -> Iterator[str]:
     if "generators" in parts:
         yield _GENERATORS
         yield from _comparison(parts["generators"].rows)
@@ -161,10 +193,6 @@ def _body(parts: Mapping[str, Part]) -> Iterator[str]:
         yield _source(parts["importing"])
     if "servers" in parts:
         yield _SERVERS
-        yield (
-            "How many times as long as the generated server each took, by the clock; below"
-            " 1 it was\nquicker.\n"
-        )
         yield from _across(parts["servers"].rows)
         yield from _tables(parts["servers"])
         yield _source(parts["servers"])
@@ -197,7 +225,7 @@ def _tables(part: Part) -> Iterator[str]:
 
 
 def _comparison(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| Work | Beside | Toolcast is, by the clock | by processor time | Seconds, other / Toolcast |"
+    yield "| Work | Compared with | Wall-clock time | Processor time | Seconds, other / Toolcast |"
     yield "| --- | --- | ---: | ---: | ---: |"
     for row in rows:
         seconds = f"{_short(row.one_seconds[1])} / {_short(row.other_seconds[1])}"
@@ -209,7 +237,7 @@ def _comparison(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _across(rows: Sequence[Row]) -> Iterator[str]:
-    """A line for each work, a column for each of the others."""
+    """Yield a table with a row per task and a column per server."""
     others = list(dict.fromkeys(row.one for row in rows))
     ratios = {(row.work, row.one): row.clock for row in rows}
     yield f"| Work | {' | '.join(others)} |"
@@ -221,7 +249,7 @@ def _across(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _waits(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| Work | Half of the calls take at most, ms: plain SDK | Toolcast | Times |"
+    yield "| Work | Median of a call in ms: plain SDK | Toolcast | Ratio |"
     yield "| --- | ---: | ---: | ---: |"
     for row in rows:
         one, other = (1_000 * row.one_seconds[1], 1_000 * row.other_seconds[1])
@@ -230,20 +258,20 @@ def _waits(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _times(ratio: float) -> str:
-    """Their time over ours, in words."""
+    """Format the ratio of the other tool's time to Toolcast's."""
     if ratio >= 1:
         return f"**{_short(ratio)} x faster**"
     return f"{_short(1 / ratio)} x slower"
 
 
 def _alone(rows: Sequence[Row], specs: Mapping[str, int]) -> Iterator[str]:
-    """A line a run; where the bytes of the specs are known, its seconds by them, too."""
+    """Yield a table with a row per run, with seconds per MB if the specs' size is known."""
     heads = ["Project", "Run", "Seconds", "Processor seconds"]
-    heads += [*(["a MB of specs"] if specs else []), "Times", "Memory at most"]
+    heads += [*(["s per MB of specs"] if specs else []), "Ratio", "Peak memory"]
     yield f"| {' | '.join(heads)} |"
     yield f"| --- | --- |{' ---: |' * (len(heads) - 2)}"
     for row in rows:
-        # The scale part compares two sizes of one run, the others two runs of one size.
+        # The part `scale` compares two sizes of one run, the others two runs of one size.
         project, run = row.work, row.one
         if project == "everything new":
             project, run = run, project
@@ -258,7 +286,7 @@ def _alone(rows: Sequence[Row], specs: Mapping[str, int]) -> Iterator[str]:
 
 
 def _outputs(part: Part) -> Iterator[str]:
-    yield "| What was written | Files | Lines |\n| --- | ---: | ---: |"
+    yield "| Output of | Files | Lines |\n| --- | ---: | ---: |"
     for name, (files, lines) in part.wrote.items():
         yield f"| {name} | {files:,} | {lines:,} |"
     yield ""
@@ -273,7 +301,7 @@ def _source(part: Part) -> str:
 
 
 def _short(number: float) -> str:
-    """Two or three digits that count."""
+    """Format a number with two or three significant digits."""
     if number >= 10:
         return f"{number:.0f}"
     return f"{number:.1f}" if number >= 1 else f"{number:.2f}"

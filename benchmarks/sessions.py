@@ -1,6 +1,6 @@
 """How long a call takes while 200 HTTP sessions call at once, beside the plain SDK.
 
-The servers and the calls are those of `make load`: an async tool by itself, and all of them
+The servers and the calls are those of `make bench-load`: an async tool by itself, and all of them
 mixed. A server has one core, and the sessions have the others.
 """
 

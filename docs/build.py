@@ -1,6 +1,6 @@
-"""Writes the pages of docs/ that are made from the code: `python docs/build.py`.
+"""Write the pages of docs/ that are generated from the code: `python docs/build.py`.
 
-`pages()` gives their text; a test holds the committed pages to it.
+A test compares the committed pages with `pages()`.
 """
 
 from __future__ import annotations
@@ -12,285 +12,184 @@ import sys
 import tempfile
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
 from toolcast.commands.command_group import main as toolcast
 from toolcast.diff.change import AUDIENCES, ChangeRule, Grade
 from toolcast.diff.comparison import rules as change_rules
-from toolcast.extensions import COMMANDS, fields_of, missing, values
+from toolcast.extensions import COMMANDS, list_missing, load_contributions, load_fields
 from toolcast.rules.rule import Rule, limit
 from toolcast.rules.rule_docs import page
 from toolcast.rules.table import FAMILIES, built_in, rules
-from toolcast.spec_language.spec_language import schema
-from toolcast.targets.table import targets
-from toolcast.targets.target import Target
+from toolcast.targets.table import load_targets
 
 FOLDER = Path(__file__).parent
 # Tests load this file from its path, without its folder among the import paths.
 sys.path.insert(0, str(FOLDER))
 from environment_page import build_environment_page  # noqa: E402
+from spec_page import build_field_table, build_spec_page, escape_cell  # noqa: E402
 
 _RULES = FOLDER.parent / "generator" / "toolcast" / "rules"
-TARGETS = list(targets(()).values())
+TARGETS = list(load_targets(()).values())
 _NOTE = (
     "<!-- Written by docs/build.py from the code. Edit the code, not this page. -->\n"
 )
-_SPEC_INTRO = """\
-# The spec language
-
-A project has one `toolcast.yaml`, a folder a toolset with a `toolset.yaml`, and in it one
-file a tool, there or in sub-folders of any depth (`specs/notes/search/find_note.yaml`): a
-folder groups files and means nothing else, names are the toolset's. Unknown keys are errors.
-The smallest tool:
-
-```yaml
-name: ping
-description: Answer with pong.
-parameters: {type: object}
-```
-
-YAML is read strictly: no anchors, tags, merge keys, directives, duplicate keys or second
-documents, and no plain word that YAML readers disagree about (`no`, `010`, `12:30`,
-`2024-01-02`, `1e5`): quote it. Files are UTF-8.
-
-Each table below is made from a JSON Schema. `toolcast schema tool` prints it; editors
-complete and check a file that begins with `# yaml-language-server: $schema=` and a path
-to it. Extensions add fields of their own ([extensions](extensions.md)).
-
-## A tool: `<name>.yaml`
-
-**Read by** names the targets whose output the field changes; a dash: rules and commands.
-"""
-
-
 _RULES_INTRO = """\
 # Rules
 
-What `toolcast check` holds a project to. `toolcast explain RULE` tells the same in a shell.
-An accepted finding is suppressed in its own file, with the reason:
-
-```yaml
-suppress:
-  - rule: schema/required-unknown
-    reason: Why it is accepted here.
-    until: "2030-01-01"  # optional: from then on it counts again
-```
-
-Extensions bring rules of their own ([extensions](extensions.md)).
+`toolcast check` checks that these statements are true. The linked page of a family, and
+`toolcast explain RULE`, have the reason and examples for each rule. To accept a finding, [suppress](findings.md#suppressions) it.
+[Extensions](extensions.md) add rules.
 """
 
-
-CHANGES = {
-    "tool": "Tools that come, go, and are called otherwise; the fields of their specs.",
-    "toolset": "Toolsets that come, go, and are called otherwise; the fields of `toolset.yaml`.",
-    "client": "Clients, which tools they have, and how they are served.",
-    "target": "What is generated, and how.",
+_CHANGE_FAMILIES = {
+    "tool": "Tools added, removed or renamed, and fields of their specs.",
+    "toolset": "Toolsets added, removed or renamed, and fields of `toolset.yaml`.",
+    "client": "Clients and their access.",
+    "target": "Targets and their options.",
     "server": "External MCP servers.",
     "resource": "Resources.",
     "prompt": "MCP prompts.",
-    "workspace": "The project as a whole.",
-    "parameter": "What a call may give.",
-    "result": "What a call gives back.",
+    "workspace": "Fields of `toolcast.yaml`.",
+    "parameter": "The JSON Schema of parameters.",
+    "result": "The JSON Schema of results.",
     "text": "Texts that models read.",
-    "selection": "Which tool the words of a message lead to.",
-    "listing": "What a live server, or a lock of it, lists.",
-    "extension": "Fields of extensions that do not say what their changes mean.",
+    "selection": "Results of selection cases.",
+    "listing": "The list of a running or locked server.",
+    "extension": "Fields of extensions that do not grade their changes.",
 }
+_AUDIENCES = (
+    "callers, mainly models: names, arguments, results",
+    "texts that models read: names, descriptions, order",
+    "Python code: generated types, handlers",
+    "which clients have the tool, on which surface, with which permission",
+)
 _CHANGES_INTRO = """\
 # Kinds of changes
 
-What `toolcast diff` tells of a change ([reviewing a change](diff.md)): its kind, and what that
-means for who calls the tool, for what models read, for Python code that uses it, and for who has
-it. A change may have other grades than its kind where it is known to mean more or less; then it
-says why: so a promise of `readOnlyHint` or `destructiveHint` that is made for the first time is
-risky, and breaking only where the old side wrote the contrary. The change back is of the kind in the
-last column.
+[`toolcast diff`](diff.md) assigns a kind to each change. `toolcast explain KIND` prints its meaning and
+grades, for example `toolcast explain tool/removed`; `toolcast explain` lists all kinds. The
+documentation site (`make docs`) has the complete table on this page.
 
-Extensions tell the changes of their own fields ([extensions](extensions.md)).
+## Audiences
+
+{audiences}
+
+A kind has a grade for each audience: `safe`, `risky` or `breaking`. A change can have other grades than
+its kind; the report then states the reason. For example, declaring `readOnlyHint` for the first time is
+risky, and changing it from an explicit `false` is breaking.
+
+## Names of kinds
+
+A kind has the form `FAMILY.FIELD/EVENT`, for example `tool.timeout/lowered` or
+`parameter/property-removed`.
+
+| Event | Meaning |
+| --- | --- |
+| `set`, `unset` | a value is added or removed |
+| `changed` | a value is replaced, or an entry of a mapping is changed |
+| `lowered`, `raised` | a number, date or level is lowered or raised |
+| `added`, `removed`, `moved` | an entry of a list or mapping is added, removed or moved |
+| `to-VALUE`, `from-VALUE` | a flag or enum changes to or from a value |
+
+Each kind has an opposite, the kind of the reverse change.
 """
 
 
 def pages() -> dict[str, str]:
-    """`{path below docs/: text}` of every generated page.
+    """Return the text of each generated page by its path in docs/.
 
-    Of our own extension there is one where it is installed.
+    The page of the extension of this repository is included if it is installed.
     """
-    made = {
-        "spec.md": _spec_page(),
-        "commands.md": _commands_page(),
-        "targets.md": _targets_page(),
-        "rules.md": _rules_page(),
-        "changes.md": _changes_page(),
+    texts = {
+        "spec.md": _NOTE + "\n" + build_spec_page(),
+        "commands.md": _render_commands_page(),
+        "targets.md": _render_targets_page(),
+        "rules.md": _render_rules_page(),
+        "changes.md": _render_changes_page(),
         "environment.md": _NOTE + "\n" + build_environment_page(),
     }
-    if not missing(("letta",)):
-        page = _extension_page("letta", "toolcast-letta")
-        made["../letta/docs/reference.md"] = page
-    return made
+    if not list_missing(("letta",)):
+        page = _render_extension_page("letta", "toolcast-letta")
+        texts["../letta/docs/reference.md"] = page
+    return texts
 
 
-_DEFINITIONS = """
-## Shared definitions: `definitions.yaml`
-
-What several tools of a toolset mean by the same thing is said once: a name, and a JSON Schema.
-The file lies beside `toolset.yaml`, or beside `toolcast.yaml` for the tools of all toolsets; a name
-stands in one of the two.
-
-```yaml
-money:
-  type: object
-  properties:
-    amount: {type: number, minimum: 0}
-    currency: {$ref: "#/$defs/shared/currency"}
-  required: [amount, currency]
-currency: {enum: [EUR, USD]}
-```
-
-`parameters` and `returns` of a tool, and other definitions, refer to it as
-`$ref: "#/$defs/shared/money"`. Each schema is given what it uses, and nothing else, as `shared` in
-its last key `$defs`: every reader gets one schema that stands alone, and no file besides. Inlining
-is left to whoever needs it. A finding stands where the text stands; one in this file is
-suppressed in `toolset.yaml`. `toolcast diff` shows a changed definition at each tool that uses
-it. A name has 1 to 64 of `A-Z a-z 0-9 _`, begins with no digit, and is no keyword of JSON Schema.
-No tool can be called `definitions`. `confirm.when` stands alone and is given none of them.
-"""
-
-
-def _spec_page() -> str:
-    parts = [
-        _NOTE,
-        _SPEC_INTRO,
-        *_fields(schema("tool"), readers=_readers()),
-        "\n## A toolset: `toolset.yaml`\n",
-        *_fields(schema("toolset")),
-        _DEFINITIONS,
-        "\n## A resource: `mcp_resources/NAME.yaml`\n",
-        *_fields(schema("mcp_resource")),
-        "\n## An MCP prompt: `mcp_prompts/NAME.yaml`\n",
-        *_fields(schema("mcp_prompt")),
-        "\n## A project: `toolcast.yaml`\n",
-        *_fields(schema("workspace")),
-        "",
-    ]
-    return "\n".join(parts)
-
-
-def _readers() -> dict[str, str]:
-    """The targets that read each field of a tool."""
-    return {
-        field: ", ".join(target.name for target in TARGETS if field in target.reads)
-        or "-"
-        for field in schema("tool")["properties"]
-    }
-
-
-def _fields(
-    node: Mapping[str, Any], readers: Mapping[str, str] | None = None
-) -> Iterator[str]:
-    """A table of every field, those inside others with the path to them."""
-    read_by = " Read by |" if readers is not None else ""
-    yield f"| Field | Kind | Meaning |{read_by}"
-    yield "| --- | --- | --- |" + (" --- |" if readers is not None else "")
-    for path, kind_, meaning in _walk(node, ""):
-        reader = "" if readers is None else f" {readers.get(path, '')} |"
-        yield f"| `{path}` | {kind_} | {_cell(meaning)} |{reader}"
-
-
-def _walk(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
-    """Path, kind and meaning of each field below a schema."""
-    required = node.get("required", ())
-    for name, inner in node.get("properties", {}).items():
-        kind = _kind(inner) + (", required" if name in required else "")
-        yield f"{path}{name}", kind, inner.get("description", "")
-        yield from _walk(inner, f"{path}{name}.")
-        items = inner.get("items")
-        if isinstance(items, dict):
-            yield from _walk(items, f"{path}{name}[].")
-    named = node.get("additionalProperties")
-    if isinstance(named, dict):
-        yield from _walk(named, f"{path}<name>.")
-
-
-def _kind(node: Mapping[str, Any]) -> str:
-    if "const" in node:
-        return f"`{node['const']}`"
-    if "enum" in node:
-        return " or ".join(f"`{value}`" for value in node["enum"])
-    kinds = node.get("type", "any")
-    return " or ".join([kinds] if isinstance(kinds, str) else kinds)
-
-
-def _cell(text: str) -> str:
-    """Text that stays in its cell of a table."""
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-def _rules_page() -> str:
-    """Every rule in a line, family by family; the pages of the families say more."""
+def _render_rules_page() -> str:
     parts = [_NOTE, _RULES_INTRO]
     for family in FAMILIES:
         link = f"../generator/toolcast/rules/{family}.md"
-        parts += [f"## [{family}]({link})\n", f"{_about(family)}\n"]
-        parts += ["| Rule | Severity | What it does |", "| --- | --- | --- |"]
-        for rule in _rules_of(family):
-            there = f"[`{rule.id}`]({link}#{rule.id.replace('/', '')})"
-            parts.append(
-                f"| {there} | {rule.severity.word}{limit(rule)} | {_cell(rule.text.purpose)} |"
-            )
+        parts += [f"## [{family}]({link})\n", f"{_family_summary(family)}\n"]
+        for rule in _family_rules(family):
+            purpose = rule.text.purpose.removeprefix("Checks that ")
+            purpose = purpose[0].upper() + purpose[1:]
+            severity = f"{rule.severity.word}{limit(rule)}"
+            parts.append(f"* `{rule.id}` ({severity}): {purpose}")
         parts.append("")
     return "\n".join(parts)
 
 
-def _about(family: str) -> str:
-    """What a family looks at, as its own page says."""
+def _family_summary(family: str) -> str:
     return page(str(_RULES / f"{family}.md")).about
 
 
-def _rules_of(family: str) -> list[Rule]:
+def _family_rules(family: str) -> list[Rule]:
     found = [rule for rule in built_in() if rule.id.partition("/")[0] == family]
     return sorted(found, key=lambda rule: rule.id)
 
 
-def _changes_page() -> str:
-    """Every kind of change, family by family."""
+def _render_changes_page() -> str:
+    """Return the page in docs/, without the table of all kinds."""
+    rows = [f"| `{name}` | {text} |" for name, text in _CHANGE_FAMILIES.items()]
+    table = "\n".join(["| Family | Changes |", "| --- | --- |", *rows, ""])
+    audiences = [
+        f"| `{audience}` | {text} |"
+        for audience, text in zip(AUDIENCES, _AUDIENCES, strict=True)
+    ]
+    lines = "\n".join(["| Audience | Affected |", "| --- | --- |", *audiences])
+    intro = _CHANGES_INTRO.replace("{audiences}", lines)
+    return "\n".join([_NOTE, intro, "## Families\n", table])
+
+
+def render_change_tables() -> str:
+    """Return a table for each family of changes; the documentation site appends them."""
     known = change_rules(())
-    parts = [_NOTE, _CHANGES_INTRO]
-    for family, about in CHANGES.items():
-        mine = [
+    parts = []
+    for family in _CHANGE_FAMILIES:
+        family_rules = [
             rule for id_, rule in known.items() if re.split("[./]", id_)[0] == family
         ]
-        if mine:
-            parts += [f"## {family}\n", f"{about}\n", *_changes(mine), ""]
+        if family_rules:
+            parts += [f"## Kinds of `{family}`\n", *_changes(family_rules), ""]
     return "\n".join(parts)
 
 
 def _changes(kinds: Iterable[ChangeRule]) -> Iterator[str]:
-    yield f"| Change | {' | '.join(AUDIENCES)} | What it means | Back |"
+    yield f"| Kind | {' | '.join(AUDIENCES)} | Meaning | Opposite |"
     yield "| --- " * (len(AUDIENCES) + 3) + "|"
     for rule in kinds:
         grades = " | ".join(
             "-" if grade is Grade.SAFE else grade.word for grade in rule.grades
         )
-        back = "the same" if rule.opposite == rule.id else f"`{rule.opposite}`"
-        yield f"| `{rule.id}` | {grades} | {_cell(rule.means)} | {back} |"
+        opposite = "the same" if rule.opposite == rule.id else f"`{rule.opposite}`"
+        yield f"| `{rule.id}` | {grades} | {escape_cell(rule.means)} | {opposite} |"
 
 
-def _extension_page(name: str, distribution: str) -> str:
-    """The fields, commands and rules that one of our own extensions brings."""
-    fields = fields_of((name,))
+def _render_extension_page(name: str, distribution: str) -> str:
+    """Return the page with fields, commands and rules of an extension."""
+    fields = load_fields((name,))
     parts = [_NOTE, f"# Reference of {distribution}\n"]
     for title, properties in (
         ("Fields of a tool", fields.tool),
         ("Fields of a toolset", fields.toolset),
         ("Options of its targets", fields.target_options),
     ):
-        parts += [f"## {title}\n", *_fields({"properties": properties}), ""]
+        parts += [f"## {title}\n", *build_field_table({"properties": properties}), ""]
     parts.append("## Commands\n")
-    for _, command in values((name,), COMMANDS):
+    for _, command in load_contributions((name,), COMMANDS):
         parts += _group_of_commands(command, name)
     known = {rule.id for rule in built_in()}
     parts.append("## Rules\n\n`toolcast explain RULE` prints an example and its fix.\n")
@@ -354,33 +253,34 @@ def _rule(rule: Rule) -> str:
     return f"### {rule.id}\n\n{severity} {rule.text.purpose}\n\n{why}\n"
 
 
-def _commands_page() -> str:
-    """The help of every command, as it is outside of a project that lists extensions."""
+def _render_commands_page() -> str:
+    # Outside of a project, so that the page does not depend on installed extensions.
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        return _commands_text()
+        return _render_commands()
 
 
-def _commands_text() -> str:
-    whole = _context(toolcast, "toolcast")
+def _render_commands() -> str:
+    group = _context(toolcast, "toolcast")
     parts = [
         _NOTE,
         "# Commands\n",
-        "A command finds `toolcast.yaml` in the current folder or above it. What the exit codes"
-        " mean:\n[findings](findings.md).\n",
-        _help(whole),
+        "A command finds `toolcast.yaml` in the current folder or its parents; `--project"
+        " FOLDER` overrides\nthat. Each command has `-h`, `--help`. [Findings](findings.md)"
+        " describes formats and exit codes.\n",
+        _help(group),
     ]
-    for name in toolcast.list_commands(whole):
-        command = toolcast.get_command(whole, name)
+    for name in toolcast.list_commands(group):
+        command = toolcast.get_command(group, name)
         if command is None:
-            raise LookupError(f"the command {name} is listed and not there")
-        parts.append(_help_of(command, name, whole, 2))
+            raise LookupError(f"the command `{name}` is listed, but cannot be loaded")
+        parts.append(_help_of(command, name, group, 2))
     return "\n".join(parts)
 
 
 def _help_of(
     command: click.Command, name: str, parent: click.Context, level: int
 ) -> str:
-    """The help of a command, and of those inside it one level further down."""
+    """Return the help of a command and, one heading level deeper, of its subcommands."""
     context = _context(command, name, parent)
     parts = [f"{'#' * level} {context.command_path}\n", _help(context)]
     if isinstance(command, click.Group):
@@ -402,46 +302,40 @@ def _context(
     )
 
 
+_COMMON_OPTIONS = ("--project FOLDER", "-h, --help")
+"""Options that the page describes once."""
+
+
 def _help(context: click.Context) -> str:
-    return f"```text\n{context.get_help().rstrip()}\n```\n"
+    lines = context.get_help().rstrip().splitlines()
+    kept = [
+        line
+        for line in lines
+        if not line.strip().startswith(_COMMON_OPTIONS) or context.parent is None
+    ]
+    text = "\n".join(kept).removesuffix("\nOptions:").rstrip()
+    return f"```text\n{text}\n```\n"
 
 
-def _targets_page() -> str:
+def _render_targets_page() -> str:
     parts = [
         _NOTE,
         "# Targets\n",
-        "A target is one kind of output. A toolset names its own under `targets`, each with its"
-        " options;\nwithout, those of `toolcast.yaml` count.\n",
-        "`black` formats the Python that a project's [own templates](templates.md) and third-party"
-        " targets\nrender; the built-in targets write formatted Python themselves.\n",
-        "| Target | What it gives | Needs |",
+        "A target is one kind of output. A toolset enables targets with their options in"
+        " `targets`; the default\nis `targets` of `toolcast.yaml`. The [spec reference](spec.md)"
+        " lists the options, and the pages\nof the targets have examples.\n",
+        "| Target | Output | Requires |",
         "| --- | --- | --- |",
     ]
     for target in TARGETS:
         needs = ", ".join(target.needs) or "-"
-        link = f"[`{target.name}`](#{target.name})"
-        parts.append(f"| {link} | {_cell(target.purpose)} | {needs} |")
-    return "\n".join([*parts, "", *map(_target, TARGETS)])
-
-
-def _target(target: Target) -> str:
-    read = ", ".join(
-        f"`{f}`" for f in schema("tool")["properties"] if f in target.reads
-    )
-    page = f"targets/{target.name}.md"
-    parts = [
-        f"## {target.name}\n",
-        f"{target.purpose} [An example]({page}).\n",
-        textwrap.fill(f"Reads {read}.", 90, break_on_hyphens=False) + "\n",
-    ]
-    if target.options:
-        rows = [f"| `{n}` | {_cell(text)} |" for n, text in target.options.items()]
-        parts.append("\n".join(["| Option | Meaning |", "| --- | --- |", *rows, ""]))
-    return "\n".join(parts)
+        link = f"[`{target.name}`](targets/{target.name}.md)"
+        parts.append(f"| {link} | {escape_cell(target.purpose)} | {needs} |")
+    return "\n".join([*parts, ""])
 
 
 def write() -> None:
-    """Writes every generated page."""
+    """Write every generated page."""
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from toolcast.extensions import missing
+from toolcast.extensions import list_missing
 
 __all__ = [
     "EXTENSIONS",
@@ -30,7 +30,7 @@ __all__ = [
 
 ROOT = Path(__file__).parents[1]
 _WORKSPACE: dict[str, Any] = yaml.safe_load((ROOT / "toolcast.yaml").read_text("utf-8"))
-MISSING = tuple(missing(_WORKSPACE["extensions"]))
+MISSING = tuple(list_missing(_WORKSPACE["extensions"]))
 """The extensions of this repository that are not installed."""
 EXTENSIONS = tuple(one for one in _WORKSPACE["extensions"] if one not in MISSING)
 """Those that are."""

@@ -228,7 +228,7 @@ def test_a_module_that_goes_around_them_is_found(line: str) -> None:
         "'a'.replace('a', 'b')",
         "dataclasses.replace(value, name=1)",
         "time.replace(tzinfo=None)",
-        "read_regular(path, 10)",
+        "read_regular_file(path, 10)",
         "folder.write('name', b'')",
         "stream.write(b'')",
         "getattr(os, 'O_NOFOLLOW', 0)",

@@ -1,4 +1,4 @@
-"""200 HTTP sessions calling mixed tools on Toolcast, the plain SDK and FastMCP: `make load`.
+"""200 HTTP sessions calling mixed tools on Toolcast, the plain SDK and FastMCP: `make bench-load`.
 
 Each server is one process over the same work, and has two minutes of load in turns of ten
 seconds, one server after the other, so that a machine whose speed drifts hits all the same.

@@ -1,4 +1,4 @@
-"""What the site needs besides docs/: pages from where they lie, and links as a forge has them.
+"""ProperDocs hooks: pages outside of docs/, and links to files of the repository.
 
 ProperDocs calls the functions that begin with `on_`.
 """
@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -18,7 +21,7 @@ from properdocs.structure.files import File, Files
 from properdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
-# Pages that lie elsewhere. What else of the repository a page links to, it links to on the forge.
+# Pages outside of docs/. Links to all other files of the repository lead to GitHub.
 ELSEWHERE = (
     "*.md",
     "runtime/*.md",
@@ -31,13 +34,13 @@ ELSEWHERE = (
 
 
 def source_of(uri: str) -> str:
-    """The file of a page or picture of the site, relative to the repository."""
+    """Return the repository path of a page or image of the site."""
     inside = posixpath.join("docs", uri)
     return inside if (ROOT / inside).is_file() else uri
 
 
 def anchor_of(heading: str, separator: str) -> str:
-    """The anchor of a heading, as forges give it."""
+    """Return the anchor that GitHub creates for a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", separator)
 
 
@@ -57,7 +60,7 @@ def navigation() -> list[dict[str, list[str]]]:
 
 
 class _Links(Treeprocessor):
-    """Links of a page's file become links of the site, or to the forge."""
+    """Tree processor that rewrites links of a page for the site, or to GitHub."""
 
     def __init__(self, repository: str) -> None:
         super().__init__()
@@ -73,7 +76,7 @@ class _Links(Treeprocessor):
                 element.set(name, self._led(address))
 
     def _led(self, address: str) -> str:
-        """Where an address leads from the page; as it is where nothing is there."""
+        """Return the site or GitHub address of a link, or the link if its file is missing."""
         path, hash_, anchor = address.partition("#")
         here = posixpath.dirname(source_of(self.uri))
         file = posixpath.normpath(posixpath.join(here, path))
@@ -90,7 +93,7 @@ class _LinksExtension(Extension):
         self.links = links
 
     def extendMarkdown(self, md: Markdown) -> None:
-        # Before ProperDocs looks at them, which it does last of all.
+        # Run before ProperDocs' own processor, which has priority 0 and validates links.
         md.treeprocessors.register(self.links, "repository", 1)
 
 
@@ -111,8 +114,8 @@ def on_files(files: Files, config: ProperDocsConfig) -> Files:
         for path in sorted(ROOT.glob(pattern)):
             uri = path.relative_to(ROOT).as_posix()
             file = File.generated(config, uri, abs_src_path=str(path))
-            # A README is not the index of its folder: the first page is docs/index.md.
-            # The pages of rules have the addresses that they always had.
+            # A README is not its folder's index page: docs/index.md is the only one.
+            # Rule pages keep the address `rules/FAMILY.html`, without their source folder.
             place = uri.removeprefix("generator/toolcast/").removesuffix(".md")
             file.dest_uri = f"{place}.html"
             files.append(file)
@@ -122,4 +125,16 @@ def on_files(files: Files, config: ProperDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
     _links.uri, _links.files = page.file.src_uri, files
     page.edit_url = f"{_links.repository}/{source_of(page.file.src_uri)}"
+    if page.file.src_uri == "changes.md":
+        return f"{markdown}\n{_load_build().render_change_tables()}"
     return markdown
+
+
+@cache
+def _load_build() -> ModuleType:
+    spec = spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
+    if spec is None or spec.loader is None:
+        raise ImportError("docs/build.py cannot be loaded")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -24,11 +24,19 @@ if TYPE_CHECKING:
     from .commands.options import project_option
     from .diff.comparison import ChangeFunctions
     from .encoders.code import Code
-    from .encoders.markdown import block, cell, fenced, inline, listed, span, table_row
-    from .encoders.plain_text import word
-    from .encoders.python import literal, words
+    from .encoders.markdown import (
+        encode_block,
+        encode_cell,
+        encode_code_block,
+        encode_code_span,
+        encode_inline,
+        encode_table_row,
+        join_values,
+    )
+    from .encoders.plain_text import encode_shell_word
+    from .encoders.python import encode_literal, encode_safe_text
     from .extensions import Fields
-    from .findings import Severity, has_errors, in_order
+    from .findings import Severity, has_errors, sort_findings
     from .json_schema.graph import JsonSchema, Reference
     from .model.loading import load_workspace
     from .model.model import Toolset, ToolSpec, Workspace
@@ -37,7 +45,7 @@ if TYPE_CHECKING:
     from .rendering.renderer import render
     from .reports.escaping import printable
     from .rules.handler import place, way_to
-    from .rules.rule import Problem, Rule, at, rule
+    from .rules.rule import Problem, Rule, problem_at, rule
     from .rules.runner import check_workspace
     from .rules.subjects import Where
     from .static_analysis.call_graph import Noted, Reached, reached_from
@@ -45,9 +53,15 @@ if TYPE_CHECKING:
     from .static_analysis.local_names import Locals
     from .static_analysis.modules import arguments_of, last_name
     from .static_analysis.string_values import texts_of
-    from .suggestions import did_you_mean, quoted_list
-    from .targets.table import enabled
-    from .targets.target import Context, Target, header, markdown_header, package_of
+    from .suggestions import did_you_mean, format_quoted_list
+    from .targets.table import list_enabled_targets
+    from .targets.target import (
+        Context,
+        Target,
+        encode_header,
+        encode_markdown_header,
+        get_package_name,
+    )
 
 __all__ = [
     "CLEAN",
@@ -75,41 +89,41 @@ __all__ = [
     "Where",
     "Workspace",
     "arguments_of",
-    "at",
-    "block",
-    "cell",
     "check_workspace",
     "did_you_mean",
     "directly_listed",
-    "enabled",
+    "encode_block",
+    "encode_cell",
+    "encode_code_block",
+    "encode_code_span",
+    "encode_header",
+    "encode_inline",
+    "encode_literal",
+    "encode_markdown_header",
+    "encode_safe_text",
+    "encode_shell_word",
+    "encode_table_row",
     "fail",
-    "fenced",
+    "format_quoted_list",
+    "get_package_name",
     "has_errors",
-    "header",
-    "in_order",
-    "inline",
+    "join_values",
     "last_name",
-    "listed",
-    "literal",
+    "list_enabled_targets",
     "load_workspace",
-    "markdown_header",
     "mcp_definition",
-    "package_of",
     "place",
     "print_findings",
     "printable",
+    "problem_at",
     "project_option",
     "project_root",
-    "quoted_list",
     "reached_from",
     "render",
     "rule",
-    "span",
-    "table_row",
+    "sort_findings",
     "texts_of",
     "way_to",
-    "word",
-    "words",
 ]
 
 __getattr__ = lazy_getattr(
@@ -140,40 +154,40 @@ __getattr__ = lazy_getattr(
         "Where": "toolcast.rules.subjects",
         "Workspace": "toolcast.model.model",
         "arguments_of": "toolcast.static_analysis.modules",
-        "at": "toolcast.rules.rule",
-        "block": "toolcast.encoders.markdown",
-        "cell": "toolcast.encoders.markdown",
         "check_workspace": "toolcast.rules.runner",
         "did_you_mean": "toolcast.suggestions",
         "directly_listed": "toolcast.analysis.tool_search",
-        "enabled": "toolcast.targets.table",
+        "encode_block": "toolcast.encoders.markdown",
+        "encode_cell": "toolcast.encoders.markdown",
+        "encode_code_block": "toolcast.encoders.markdown",
+        "encode_code_span": "toolcast.encoders.markdown",
+        "encode_header": "toolcast.targets.target",
+        "encode_inline": "toolcast.encoders.markdown",
+        "encode_literal": "toolcast.encoders.python",
+        "encode_markdown_header": "toolcast.targets.target",
+        "encode_safe_text": "toolcast.encoders.python",
+        "encode_shell_word": "toolcast.encoders.plain_text",
+        "encode_table_row": "toolcast.encoders.markdown",
         "fail": "toolcast.commands.exit_codes",
-        "fenced": "toolcast.encoders.markdown",
+        "format_quoted_list": "toolcast.suggestions",
+        "get_package_name": "toolcast.targets.target",
         "has_errors": "toolcast.findings",
-        "header": "toolcast.targets.target",
-        "in_order": "toolcast.findings",
-        "inline": "toolcast.encoders.markdown",
+        "join_values": "toolcast.encoders.markdown",
         "last_name": "toolcast.static_analysis.modules",
-        "listed": "toolcast.encoders.markdown",
-        "literal": "toolcast.encoders.python",
+        "list_enabled_targets": "toolcast.targets.table",
         "load_workspace": "toolcast.model.loading",
-        "markdown_header": "toolcast.targets.target",
         "mcp_definition": "toolcast.analysis.mcp_definitions",
-        "package_of": "toolcast.targets.target",
         "place": "toolcast.rules.handler",
         "print_findings": "toolcast.commands.exit_codes",
         "printable": "toolcast.reports.escaping",
+        "problem_at": "toolcast.rules.rule",
         "project_option": "toolcast.commands.options",
         "project_root": "toolcast.commands.exit_codes",
-        "quoted_list": "toolcast.suggestions",
         "reached_from": "toolcast.static_analysis.call_graph",
         "render": "toolcast.rendering.renderer",
         "rule": "toolcast.rules.rule",
-        "span": "toolcast.encoders.markdown",
-        "table_row": "toolcast.encoders.markdown",
+        "sort_findings": "toolcast.findings",
         "texts_of": "toolcast.static_analysis.string_values",
         "way_to": "toolcast.rules.handler",
-        "word": "toolcast.encoders.plain_text",
-        "words": "toolcast.encoders.python",
     },
 )

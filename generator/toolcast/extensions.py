@@ -1,7 +1,7 @@
-"""Packages that add targets, rules, commands and spec fields.
+"""Load extensions: packages that add targets, rules, commands and spec fields.
 
-`extensions` of toolcast.yaml lists them. An extension is a name, which is that of its entry
-points in any of the groups below. What is installed and not listed is never looked at.
+`extensions` in toolcast.yaml lists them by name. The name is that of the extension's entry
+points in the groups below. Installed extensions that are not listed are never loaded.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 TARGETS = "toolcast.targets"
-"""A `Target`, or a sequence of them."""
+"""The group of a `Target` or a sequence of targets."""
 RULES = "toolcast.rules"
-"""A package whose modules hold rules, or a sequence of `Rule`."""
+"""The group of a package whose modules define rules, or of a sequence of `Rule`."""
 COMMANDS = "toolcast.commands"
-"""A click command, which becomes `toolcast NAME`."""
+"""The group of a click command, which is available as `toolcast NAME`."""
 FIELDS = "toolcast.fields"
-"""A `Fields`."""
+"""The group of a `Fields` value."""
 CHANGES = "toolcast.diff"
-"""The `ChangeFunctions` of its fields."""
+"""The group of `ChangeFunctions`, which compare the extension's fields."""
 _GROUPS = (TARGETS, RULES, COMMANDS, FIELDS, CHANGES)
 
 _LOADED: dict[str, None] = {}
 
-_Given = ParamSpec("_Given")
+_Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
 class ExtensionError(Exception):
-    """Listed extension that cannot be used; the message names it and the reason."""
+    """Raised when a listed extension cannot be used; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class Fields:
-    """What an extension adds to the spec language, as JSON Schemas with a description each.
+    """The spec fields of an extension, as JSON Schemas with descriptions.
 
-    The model has the values as the spec has them, in `ToolSpec.extensions` and
-    `Toolset.extensions`, by the name of the field.
+    Their values are in `ToolSpec.extensions` and `Toolset.extensions` by field name, as
+    written in the spec.
 
     Attributes:
         tool: the schema of each field of a tool spec.
         toolset: the schema of each field of `toolset.yaml`.
-        target_options: the schema of the options of each of its targets.
+        target_options: the schema of the options of each target of the extension.
     """
 
     tool: Mapping[str, Any] = field(default_factory=dict)
@@ -56,130 +56,135 @@ class Fields:
     target_options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def missing(names: Sequence[str]) -> list[str]:
-    """Those of the listed extensions that are not installed."""
-    return [name for name in names if name not in _installed()] if names else []
+def list_missing(names: Sequence[str]) -> list[str]:
+    """Return the listed extensions that are not installed."""
+    return [name for name in names if name not in _list_entry_points()] if names else []
 
 
 def install_command(name: str) -> str:
-    """What installs an extension that is called as its package is."""
+    """Return the command that installs an extension with the name `toolcast-NAME`."""
     return f"pip install toolcast-{name}"
 
 
-def values(names: Sequence[str], group: str) -> Iterator[tuple[str, Any]]:
-    """What the listed extensions bring to a group, each with words that name it.
+def load_contributions(names: Sequence[str], group: str) -> Iterator[tuple[str, Any]]:
+    """Yield the values that the listed extensions add to a group, each with its origin.
+
+    The origin describes the entry point, for messages.
 
     Raises:
-        ExtensionError: one cannot be loaded.
+        ExtensionError: an extension cannot be loaded.
     """
     for name in names:
-        for entry in _installed().get(name, ()):
+        for entry in _list_entry_points().get(name, ()):
             if entry.group == group:
-                where = f"the entry point `{name}` of {group} ({entry.value})"
-                yield where, _loaded(where, entry)
+                origin = f"the entry point `{name}` of {group} ({entry.value})"
+                yield origin, _load_entry(origin, entry)
 
 
 @cache
-def fields_of(names: tuple[str, ...]) -> Fields:
-    """The fields of all listed extensions.
+def load_fields(names: tuple[str, ...]) -> Fields:
+    """Return the merged fields of all listed extensions.
 
     Raises:
-        ExtensionError: one is not `Fields`, or two extensions have a field in common.
+        ExtensionError: a value is not `Fields`, or two extensions define the same field.
     """
     tool: dict[str, Any] = {}
     toolset: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    for where, value in values(names, FIELDS):
+    for origin, value in load_contributions(names, FIELDS):
         if not isinstance(value, Fields):
-            raise ExtensionError(f"{where} is not a toolcast Fields")
-        for known, given in (
+            raise ExtensionError(f"{origin} is not a toolcast Fields")
+        for merged, schemas in (
             (tool, value.tool),
             (toolset, value.toolset),
             (options, value.target_options),
         ):
-            if not isinstance(given, Mapping):
-                raise ExtensionError(f"{where}: fields are a mapping of schemas")
-            for key, schema in given.items():
-                if key in known:
-                    raise ExtensionError(f"`{key}` of {where} is there already")
-                known[key] = schema
+            if not isinstance(schemas, Mapping):
+                raise ExtensionError(f"{origin}: fields must be a mapping of schemas")
+            for key, schema in schemas.items():
+                if key in merged:
+                    raise ExtensionError(f"`{key}` of {origin} already exists")
+                merged[key] = schema
     return Fields(tool, toolset, options)
 
 
-def guarded(
-    what: str,
-    function: Callable[_Given, _Result],
+def guard_function(
+    label: str,
+    function: Callable[_Parameters, _Result],
     passes: tuple[type[Exception], ...] = (),
-) -> Callable[_Given, _Result]:
-    """A function of an extension that is named when it raises.
+) -> Callable[_Parameters, _Result]:
+    """Wrap a function of an extension so that its errors name the extension.
 
     Args:
-        what: who raises, as words of the message.
-        passes: what the caller of the function tells by itself.
+        label: the name of the function, with which the message begins.
+        function: the function.
+        passes: exceptions that the caller reports itself, which are raised unchanged.
     """
-    raised_as_they_are: tuple[type[Exception], ...] = (ExtensionError, *passes)
+    unchanged: tuple[type[Exception], ...] = (ExtensionError, *passes)
 
     @wraps(function)
-    def call(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+    def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         try:
             return function(*args, **kwargs)
-        except raised_as_they_are:
+        except unchanged:
             raise
-        # It is other people's code, as what is loaded.
+        # Code of an extension can raise any exception.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            raise ExtensionError(f"{what} raises {reason}{_line_of(error)}") from error
+            raise ExtensionError(
+                f"{label} raises {reason}{_format_line(error)}"
+            ) from error
 
     return call
 
 
-def loaded_from() -> list[str]:
-    """The files and folders of the packages that extensions came from."""
-    places = (_place_of(module) for module in _LOADED)
-    return list(dict.fromkeys(place for place in places if place is not None))
+def list_loaded_paths() -> list[str]:
+    """Return the files and folders of the packages from which extensions were loaded."""
+    paths = (_find_package_path(module) for module in _LOADED)
+    return list(dict.fromkeys(path for path in paths if path is not None))
 
 
 @cache
-def _installed() -> Mapping[str, list[EntryPoint]]:
-    """The entry points of our groups by name."""
+def _list_entry_points() -> Mapping[str, list[EntryPoint]]:
+    """Return the installed entry points of all groups of Toolcast by name."""
     from importlib.metadata import entry_points
 
-    # All groups at once: each question for a group reads every installed package again.
+    # One call for all groups, because each call reads every installed package.
     installed = entry_points()
-    found: dict[str, list[EntryPoint]] = {}
+    by_name: dict[str, list[EntryPoint]] = {}
     for group in _GROUPS:
         for entry in installed.select(group=group):
-            found.setdefault(entry.name, []).append(entry)
-    return found
+            by_name.setdefault(entry.name, []).append(entry)
+    return by_name
 
 
-def _loaded(where: str, entry: EntryPoint) -> Any:
+def _load_entry(origin: str, entry: EntryPoint) -> Any:
     try:
         value = entry.load()
-    # An extension is other people's code: whatever it raises, it is named.
+    # Code of an extension can raise any exception.
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise ExtensionError(f"{where} cannot be loaded: {reason}") from error
+        raise ExtensionError(f"{origin} cannot be loaded: {reason}") from error
     _LOADED[entry.module] = None
     return value
 
 
-def _line_of(error: Exception) -> str:
-    """The last line of an extension that an error went through."""
+def _format_line(error: Exception) -> str:
+    """Return the innermost line of an extension in a traceback, in parentheses."""
     import traceback
 
-    places = tuple(loaded_from())
+    paths = tuple(list_loaded_paths())
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename.startswith(places):
+        if frame.filename.startswith(paths):
             return f" ({frame.filename}:{frame.lineno})"
     return ""
 
 
-def _place_of(module: str) -> str | None:
-    """Where the outermost package of a module is that is not spread over many folders."""
-    steps = module.split(".")
-    for end in range(1, len(steps) + 1):
-        loaded = sys.modules.get(".".join(steps[:end]))
+def _find_package_path(module: str) -> str | None:
+    """Return the folder or file of the outermost package that is not a namespace package."""
+    parts = module.split(".")
+    for end in range(1, len(parts) + 1):
+        loaded = sys.modules.get(".".join(parts[:end]))
         file = getattr(loaded, "__file__", None)
         if file is not None:
             is_package = os.path.basename(file) == "__init__.py"

@@ -1,4 +1,4 @@
-"""Findings: the problems that every stage returns and only reports print."""
+"""Findings: problems that all stages return, and that only reports print."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMES = re.compile(r"`[^`]*`|[0-9][0-9,.]*")
 
 
 class Severity(IntEnum):
-    """How bad a finding is; higher is worse."""
+    """The severity of a finding; higher values are worse."""
 
     NOTE = 1
     WARNING = 2
@@ -27,18 +27,18 @@ class Severity(IntEnum):
 
     @property
     def word(self) -> str:
-        """The lower-case word that reports and options use."""
+        """The lower-case name that reports and options use."""
         return self.name.lower()
 
 
-class Place(NamedTuple):
-    """Where a finding points.
+class Location(NamedTuple):
+    """The location of a finding.
 
     Attributes:
-        file: path relative to the workspace's root, with forward slashes.
-        line: 1-based; 0 when the finding is about the file as a whole.
-        column: 1-based, in characters.
-        end_column: 1-based and exclusive, on the same line.
+        file: the path relative to the workspace's root, with forward slashes.
+        line: the 1-based line; 0 for the file as a whole.
+        column: the 1-based column, in characters.
+        end_column: the 1-based column after the last character, on the same line.
     """
 
     file: str
@@ -47,7 +47,7 @@ class Place(NamedTuple):
     end_column: int = 0
 
     def __str__(self) -> str:
-        """`file:line:column`, or the file alone."""
+        """Return `file:line:column`, or only the file if there is no line."""
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
@@ -57,91 +57,103 @@ class Finding:
 
     Attributes:
         rule: the rule's id, `family/kebab-name`.
-        severity: how bad it is.
-        place: where it is.
-        message: what is wrong, lower case, names in backticks.
-        help: what to do; empty when the message says it already.
-        source_line: the text of the line at the place, for the excerpt under the message.
-        alike: the places of further findings for which this one stands; see `grouped`.
+        severity: the severity.
+        location: the location in a file.
+        message: the problem, in lower case, with names in backticks.
+        help: the action to take; empty if the message already states it.
+        source_line: the text of the line, for the excerpt below the message.
+        alike: the locations of similar findings that this one represents; see
+            `group_similar`.
     """
 
     rule: str
     severity: Severity
-    place: Place
+    location: Location
     message: str
     help: str = ""
     source_line: str = field(default="", compare=False)
-    alike: tuple[Place, ...] = field(default=(), compare=False)
+    alike: tuple[Location, ...] = field(default=(), compare=False)
 
 
-def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings by file, line, column, rule and message, each one once."""
+def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
+    """Sort findings by file, line, column, rule and message, and remove duplicates."""
     unique = dict.fromkeys(findings)
     return sorted(
         unique,
-        key=lambda f: (f.place.file, f.place.line, f.place.column, f.rule, f.message),
+        key=lambda f: (
+            f.location.file,
+            f.location.line,
+            f.location.column,
+            f.rule,
+            f.message,
+        ),
     )
 
 
-def grouped(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings in order, where one stands for all that say the same of other names.
+def group_similar(findings: Iterable[Finding]) -> list[Finding]:
+    """Represent many similar findings by one, and sort the result.
 
-    A few alike stay as they are. What is alike has the rule, the severity, and the words of
-    message and help in common; names in backticks and numbers may differ.
+    Findings are similar if they differ only in location, numbers and names in backticks. A
+    few similar findings are kept as they are.
     """
-    kinds: dict[object, list[Finding]] = {}
+    groups: dict[object, list[Finding]] = {}
     for finding in findings:
-        words = (_NAMES.sub("`", text) for text in (finding.message, finding.help))
-        kinds.setdefault((finding.rule, finding.severity, *words), []).append(finding)
-    shown: list[Finding] = []
-    for first, *others in kinds.values():
+        texts = [_NAMES.sub("`", text) for text in (finding.message, finding.help)]
+        groups.setdefault((finding.rule, finding.severity, *texts), []).append(finding)
+    result: list[Finding] = []
+    for first, *others in groups.values():
         if len(others) < MAX_SIMILAR_FINDINGS:
-            shown += [first, *others]
+            result += [first, *others]
         else:
-            places = tuple(other.place for other in others)
-            shown.append(replace(first, alike=places))
-    return in_order(shown)
+            locations = tuple(other.location for other in others)
+            result.append(replace(first, alike=locations))
+    return sort_findings(result)
 
 
-def to_show(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings that are printed, of findings in order.
+def limit_findings(findings: Iterable[Finding]) -> list[Finding]:
+    """Limit the printed findings per file, and shorten long messages.
 
-    A file with many problems has its first ones, and one that counts the others; long texts
-    of specs within a message are shortened.
+    Args:
+        findings: sorted findings. The findings of a file beyond the limit are replaced by
+            one finding with their number.
     """
     return [
         finding
-        for _, group in groupby(findings, key=lambda f: f.place.file)
-        for finding in _most([_readable(finding) for finding in group])
+        for _, group in groupby(findings, key=lambda f: f.location.file)
+        for finding in _limit_count([_shorten(finding) for finding in group])
     ]
 
 
-def _readable(finding: Finding) -> Finding:
+def _shorten(finding: Finding) -> Finding:
     if (
         len(finding.message) <= _MAX_MESSAGE_CHARACTERS
         and len(finding.help) <= _MAX_MESSAGE_CHARACTERS
     ):
         return finding
-    return replace(finding, message=_cut(finding.message), help=_cut(finding.help))
+    return replace(
+        finding,
+        message=_shorten_text(finding.message),
+        help=_shorten_text(finding.help),
+    )
 
 
-def _cut(text: str) -> str:
+def _shorten_text(text: str) -> str:
     if len(text) <= _MAX_MESSAGE_CHARACTERS:
         return text
     half = _MAX_MESSAGE_CHARACTERS // 2
     return f"{text[:half]} ... {text[-half:]}"
 
 
-def _most(findings: list[Finding]) -> list[Finding]:
+def _limit_count(findings: list[Finding]) -> list[Finding]:
     shown, others = findings[:MAX_FINDINGS_SHOWN], findings[MAX_FINDINGS_SHOWN:]
     if not others:
         return shown
     worst = max(finding.severity for finding in others)
-    place = Place(findings[0].place.file)
+    location = Location(findings[0].location.file)
     message = f"{len(others):,} or more further findings are not shown"
-    return [*shown, Finding("spec/many-findings", worst, place, message)]
+    return [*shown, Finding("spec/too-many-findings", worst, location, message)]
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:
-    """True when one of the findings is an error."""
+    """Return whether one of the findings is an error."""
     return any(finding.severity is Severity.ERROR for finding in findings)

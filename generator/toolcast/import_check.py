@@ -1,6 +1,6 @@
-"""Tries what the start of each generated toolset needs, each in a process of its own.
+"""Check that the imports and settings of each generated toolset work, in a separate process.
 
-What they import is the team's own code, and so never runs in the process that checks.
+The imported handlers are code of the project, which never runs in the checking process.
 """
 
 from __future__ import annotations
@@ -12,94 +12,104 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .findings import Finding, Place, Severity
+from .findings import Finding, Location, Severity
 from .model.model import Toolset, Workspace
 from .parsing.project_files import DiskFiles, ProjectFiles
 from .parsing.tree import Path, Source
-from .suggestions import first_of
+from .suggestions import format_first
 
-_SECONDS = 120.0
+_IMPORT_TIMEOUT_S = 120.0
 _MAX_NAMES_SHOWN = 5
-"""Names of tools that a finding lists."""
 _MAX_FILE_BYTES = 1 << 20
-"""Size of a source file that is read for the location of a finding."""
 
 
-def environment_of(workspace: Workspace) -> dict[str, str]:
-    """The environment of a process that imports a project's handlers and what is generated."""
-    sources = [os.path.join(workspace.root, one) for one in workspace.sources]
+def build_environment(workspace: Workspace) -> dict[str, str]:
+    """Return the environment of a process that imports handlers and generated code."""
+    sources = [os.path.join(workspace.root, source) for source in workspace.sources]
     path = [*map(os.path.normpath, sources), workspace.root]
     path.append(os.environ.get("PYTHONPATH", ""))
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
 
 
-def preflight(workspace: Workspace) -> Iterator[Finding]:
-    """What would fail at the start of each toolset that has a registry, and each endpoint."""
+def check_imports(workspace: Workspace) -> Iterator[Finding]:
+    """Yield findings about imports and settings that a toolset or endpoint needs to start."""
     for toolset in workspace.toolsets:
         if "registry" in toolset.targets:
-            answers = _told(workspace, toolset.name)
-            yield from _not_imported(toolset, answers, DiskFiles(workspace.root))
-            yield from _not_set(toolset.name, answers, toolset.source, ("name",))
+            records = _run_import_check(workspace, toolset.name)
+            files = DiskFiles(workspace.root)
+            yield from _report_failed_imports(toolset, records, files)
+            yield from _report_missing_settings(
+                toolset.name, records, toolset.source, ("name",)
+            )
     for endpoint in workspace.endpoints:
-        # Its handlers were imported above.
-        answers = _told(workspace, endpoint.name)
-        place = ("endpoints", endpoint.name)
-        yield from _not_set(endpoint.name, answers, workspace.source, place)
-        for one in answers:
-            if one.get("name") == "":
+        # The handlers of its toolsets were imported above.
+        records = _run_import_check(workspace, endpoint.name)
+        path = ("endpoints", endpoint.name)
+        yield from _report_missing_settings(
+            endpoint.name, records, workspace.source, path
+        )
+        for record in records:
+            if record.get("name") == "":
                 yield workspace.source.error(
-                    "handler/not-imported",
-                    place,
-                    f"the package of `{endpoint.name}` cannot be imported: {one['error']}",
+                    "handler/import-error",
+                    path,
+                    f"the package of `{endpoint.name}` cannot be imported:"
+                    f" {record['error']}",
                 )
 
 
-def _not_set(
-    name: str, answers: list[dict[str, Any]], source: Source, place: Path
+def _report_missing_settings(
+    name: str, records: list[dict[str, Any]], source: Source, path: Path
 ) -> Iterator[Finding]:
-    for one in answers:
-        if "unset" in one:
+    for record in records:
+        if "unset" in record:
             yield source.finding(
-                "handler/not-set",
+                "handler/missing-setting",
                 Severity.WARNING,
-                place,
-                f"a server of `{name}` does not find what it needs: {one['unset']}",
-                "set it where it runs; here it may be missing",
-                at_key=place[0] == "endpoints",
+                path,
+                f"a setting that a server of `{name}` needs is missing: {record['unset']}",
+                "set it in the environment of the server; it may be missing in this one",
+                at_key=path[0] == "endpoints",
             )
 
 
-def _told(workspace: Workspace, name: str) -> list[dict[str, Any]]:
-    """What the process says; one that ends by itself has failed at what it had begun."""
+def _run_import_check(workspace: Workspace, name: str) -> list[dict[str, Any]]:
+    """Import a generated package in a new process, and return the records it prints.
+
+    If the process ends early, a failure of the import that it had begun is added.
+    """
     package = ".".join(filter(None, (workspace.package, name)))
     module = "toolcast_runtime.stdio.import_check"
-    why = ""
+    reason = ""
     try:
-        done = subprocess.run(  # noqa: S603  # our own module, without a shell
+        # S603: a module of the runtime, without a shell.
+        process = subprocess.run(  # noqa: S603
             [sys.executable, "-P", "-m", module, package],
             cwd=workspace.root,
-            env=environment_of(workspace),
+            env=build_environment(workspace),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=_SECONDS,
+            timeout=_IMPORT_TIMEOUT_S,
             check=False,
         )
-        output, why = done.stdout, f"the process ended with {done.returncode}"
-    except subprocess.TimeoutExpired as late:
-        output, why = late.stdout or b"", f"it takes more than {_SECONDS:g} seconds"
-    answers: list[dict[str, Any]] = []
-    begun = ""
+        output = process.stdout
+        reason = f"the process exited with status {process.returncode}"
+    except subprocess.TimeoutExpired as error:
+        output = error.stdout or b""
+        reason = f"it takes more than {_IMPORT_TIMEOUT_S:g} seconds"
+    records: list[dict[str, Any]] = []
+    current = ""
     for line in output.decode("ascii", "replace").splitlines():
-        one = _read(line)
-        begun = one.get("begins", begun)
-        answers.append(one)
-    if not any("is_whole" in one for one in answers):
-        answers.append({"name": begun, "error": why, "file": "", "line": 0})
-    return answers
+        record = _parse_record(line)
+        current = record.get("begins", current)
+        records.append(record)
+    if not any("is_whole" in record for record in records):
+        records.append({"name": current, "error": reason, "file": "", "line": 0})
+    return records
 
 
-def _read(line: str) -> dict[str, Any]:
+def _parse_record(line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except ValueError:
@@ -107,39 +117,40 @@ def _read(line: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _not_imported(
-    toolset: Toolset, answers: list[dict[str, Any]], files: ProjectFiles
+def _report_failed_imports(
+    toolset: Toolset, records: list[dict[str, Any]], files: ProjectFiles
 ) -> Iterator[Finding]:
-    """One finding for each error, were it of many handlers."""
-    places = _places(toolset)
-    alike: dict[tuple[str, int, str], list[str]] = {}
-    for one in answers:
-        if "error" in one:
-            key = one["file"], one["line"], one["error"]
-            alike.setdefault(key, []).append(one["name"])
-    for (file, line, error), names in alike.items():
-        place, text = places.get(names[0], toolset.source.place(("name",))), ""
+    """Yield one finding per error, even if the error concerns several handlers."""
+    locations = _locate_handlers(toolset)
+    names_by_error: dict[tuple[str, int, str], list[str]] = {}
+    for record in records:
+        if "error" in record:
+            key = record["file"], record["line"], record["error"]
+            names_by_error.setdefault(key, []).append(record["name"])
+    for (file, line, error), names in names_by_error.items():
+        location, text = locations.get(names[0], toolset.source.location(("name",))), ""
         if file:
-            text = _line(files, file, line)
-            begin = len(text) - len(text.lstrip()) + 1
-            place = Place(file, line, begin, len(text.rstrip()) + 1)
-        listed = first_of([f"`{name}`" for name in names if name], _MAX_NAMES_SHOWN)
-        what = f"the handler of {listed}"
+            text = _read_line(files, file, line)
+            column = len(text) - len(text.lstrip()) + 1
+            location = Location(file, line, column, len(text.rstrip()) + 1)
+        listed = format_first([f"`{name}`" for name in names if name], _MAX_NAMES_SHOWN)
+        subject = f"the handler of {listed}"
         if not names[0]:
-            what = f"the package of `{toolset.name}`"
-        elif " " in names[0]:  # no tool
-            what = names[0]
+            subject = f"the package of `{toolset.name}`"
+        elif " " in names[0]:
+            # Tool names have no spaces: this is a label such as `the lifespan`.
+            subject = names[0]
         yield Finding(
-            "handler/not-imported",
+            "handler/import-error",
             Severity.ERROR,
-            place,
-            f"{what} cannot be imported: {error}",
-            "it is imported by the Python that runs this: is what it needs installed here?",
+            location,
+            f"{subject} cannot be imported: {error}",
+            "install its dependencies for the Python that runs this command",
             text,
         )
 
 
-def _line(files: ProjectFiles, file: str, number: int) -> str:
+def _read_line(files: ProjectFiles, file: str, number: int) -> str:
     try:
         text = files.read(file, _MAX_FILE_BYTES).decode("utf-8", "replace")
     except OSError:
@@ -147,14 +158,15 @@ def _line(files: ProjectFiles, file: str, number: int) -> str:
     return "".join(text.splitlines()[number - 1 : number])
 
 
-def _places(toolset: Toolset) -> Mapping[str, Place]:
-    """Where each handler is named, by the name that the runtime has for its owner."""
-    found = {tool.name: tool for tool in toolset.tools}
-    places = {n: t.source.place(("handler",)) for n, t in found.items()}
-    places["the lifespan"] = toolset.source.place(("lifespan",))
-    places["the ledger"] = toolset.source.place(("ledger", "sink"))
+def _locate_handlers(toolset: Toolset) -> Mapping[str, Location]:
+    """Return the location of each handler reference, by the runtime's label of its owner."""
+    locations = {
+        tool.name: tool.source.location(("handler",)) for tool in toolset.tools
+    }
+    locations["the lifespan"] = toolset.source.location(("lifespan",))
+    locations["the ledger"] = toolset.source.location(("ledger", "sink"))
     for spec in toolset.mcp_resources:
-        places[f"resource {spec.name}"] = spec.source.place(("handler",))
+        locations[f"resource {spec.name}"] = spec.source.location(("handler",))
     for prompt in toolset.mcp_prompts:
-        places[f"prompt {prompt.name}"] = prompt.source.place(("handler",))
-    return places
+        locations[f"prompt {prompt.name}"] = prompt.source.location(("handler",))
+    return locations

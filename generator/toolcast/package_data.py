@@ -1,34 +1,34 @@
-"""Files of the package itself: schemas, templates, tables."""
+"""Access files of the generator's own package: schemas, templates and tables."""
 
 from __future__ import annotations
 
 import os
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 _MAX_FILE_BYTES = 8 * 1024 * 1024
 """Size of a data file of this package."""
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE_FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def read_packaged(*path: str) -> bytes:
-    """The bytes of a file below the package's folder.
+    """Return the bytes of a file below the package's folder.
 
-    `importlib.resources` would do it also inside of a zip archive, from which the generator
-    cannot run for its validators' sake, and importing that takes longer than reading.
+    This does not use `importlib.resources`: importing it takes longer than reading the file,
+    and its support for zip archives is not needed because the validators cannot run from one.
 
     Raises:
-        OSError: the installation is not whole.
+        OSError: the installation is incomplete.
     """
-    return read_regular(os.path.join(_HERE, *path), _MAX_FILE_BYTES)
+    return read_regular_file(os.path.join(_PACKAGE_FOLDER, *path), _MAX_FILE_BYTES)
 
 
 def templates_folder() -> str:
-    """The folder of our own templates: in a wheel in the package, in a checkout at the root."""
-    inside = os.path.join(_HERE, "templates")
-    if os.path.isdir(inside):
-        return inside
-    return os.path.normpath(os.path.join(_HERE, "..", "..", "templates"))
+    """Return the folder of built-in templates: in the package, or at a checkout's root."""
+    installed = os.path.join(_PACKAGE_FOLDER, "templates")
+    if os.path.isdir(installed):
+        return installed
+    return os.path.normpath(os.path.join(_PACKAGE_FOLDER, "..", "..", "templates"))
 
 
 def read_deployment_file(name: str) -> bytes:
@@ -39,12 +39,14 @@ def read_deployment_file(name: str) -> bytes:
     Raises:
         OSError: the installation is incomplete.
     """
-    folder = os.path.join(_HERE, "deployment")
+    folder = os.path.join(_PACKAGE_FOLDER, "deployment")
     if not os.path.isdir(folder):
-        folder = os.path.join(_HERE, "..", "..", "examples", "deployment")
-    return read_regular(os.path.normpath(os.path.join(folder, name)), _MAX_FILE_BYTES)
+        folder = os.path.join(_PACKAGE_FOLDER, "..", "..", "examples", "deployment")
+    return read_regular_file(
+        os.path.normpath(os.path.join(folder, name)), _MAX_FILE_BYTES
+    )
 
 
 def package_folders() -> tuple[str, ...]:
-    """The folders in which all of the generator is."""
-    return (_HERE, templates_folder())
+    """Return the folders that contain all files of the generator."""
+    return (_PACKAGE_FOLDER, templates_folder())

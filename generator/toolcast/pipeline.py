@@ -1,7 +1,7 @@
-"""The whole flow: a workspace's folder to files in memory, and findings.
+"""The pipeline: read, check and render a workspace in memory.
 
-`generate` is a function. The commands differ only in what they do with its value: write
-it, compare it with the disk, or print its findings.
+`generate` does not write. The commands differ in their use of its result: they write the
+files, compare them with the disk, or print the findings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .analysis.former_names import Mention, former_in_outputs
 from .analysis.tool_names import tool_names
-from .findings import Finding, Place, Severity, has_errors, in_order
+from .findings import Finding, Location, Severity, has_errors, sort_findings
 from .model.loading import load_workspace
 from .model.model import Workspace
 from .project import WORKSPACE_FILE
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from .rendering.renderer import TemplateRenderError
 
 
-class Generated(NamedTuple):
-    """What a workspace gives.
+class GenerationResult(NamedTuple):
+    """The result of the pipeline.
 
     Attributes:
-        workspace: what the specs say; None when toolcast.yaml could not be read.
-        files: `{path below the output folder: bytes}`; empty when there are errors.
-        findings: in order.
-        documents: the files of `documents:` with their regions filled; none when there are
+        workspace: the loaded specs; None if toolcast.yaml could not be read.
+        files: the generated files by path below the output folder; empty if there are
+            errors.
+        findings: the sorted findings.
+        documents: the Markdown files in `documents` with filled regions; empty if there are
             errors.
     """
 
@@ -43,42 +44,42 @@ class Generated(NamedTuple):
 
 
 class Progress:
-    """Hears how far a long run has come. This one takes no notice."""
+    """Progress callbacks for a run. The base class ignores them."""
 
-    def stage(self, words: str) -> None:
-        """Another kind of work begins."""
+    def stage(self, label: str) -> None:
+        """Report the start of a stage such as `reading`."""
 
     def step(self) -> None:
-        """One file more is done."""
+        """Report that one more file of the stage is done."""
 
 
-_UNHEARD = Progress()
+_NO_PROGRESS = Progress()
 
 
 def generate(
-    root: str, today: datetime.date | None = None, progress: Progress = _UNHEARD
-) -> Generated:
-    """Reads, checks and renders the workspace at `root`.
+    root: str, today: datetime.date | None = None, progress: Progress = _NO_PROGRESS
+) -> GenerationResult:
+    """Read, check and render the workspace at `root`.
 
     Args:
         root: the folder of toolcast.yaml.
-        today: the day that decides whether a suppression is over; default: the clock's.
-        progress: hears how far the run has come.
+        today: the date that expiry dates are compared with; defaults to the current date.
+        progress: receives the progress of the run.
     """
     progress.stage("reading")
     workspace, findings = load_workspace(root, progress.step)
     if workspace is None or has_errors(findings):
-        return Generated(workspace, {}, in_order(findings))
+        return GenerationResult(workspace, {}, sort_findings(findings))
 
     progress.stage("checking")
     day = today or datetime.date.today()
     findings += check_workspace(workspace, day)
     findings = without_suppressed(workspace, findings, day)
-    findings = in_order(by_their_authors(workspace, findings))
+    findings = sort_findings(by_their_authors(workspace, findings))
     if has_errors(findings):
-        return Generated(workspace, {}, findings)
+        return GenerationResult(workspace, {}, findings)
 
-    # Templates are needed only from here on, so that a check that fails stays quick.
+    # Imported here, because a check that fails earlier does not need templates.
     from .markdown_regions.regions import fill_documents
     from .rendering.output_shape import OutputShapeError
     from .rendering.renderer import TemplateRenderError
@@ -87,45 +88,49 @@ def generate(
     progress.stage("rendering")
     try:
         files = render_workspace(workspace, progress.step)
-    except TemplateRenderError as failure:
-        problem = _of_template(workspace, failure)
-        return Generated(workspace, {}, in_order([*findings, problem]))
-    except OutputShapeError as failure:
-        place = Place(WORKSPACE_FILE)
-        problem = Finding("target/shape", Severity.ERROR, place, str(failure))
-        return Generated(workspace, {}, in_order([*findings, problem]))
+    except TemplateRenderError as error:
+        problem = _report_template_error(workspace, error)
+        return GenerationResult(workspace, {}, sort_findings([*findings, problem]))
+    except OutputShapeError as error:
+        location = Location(WORKSPACE_FILE)
+        problem = Finding(
+            "target/unexpected-output", Severity.ERROR, location, str(error)
+        )
+        return GenerationResult(workspace, {}, sort_findings([*findings, problem]))
     for toolset in workspace.toolsets:
         removed = tool_names(toolset, workspace).removed
         if removed:
-            said = former_in_outputs(toolset, removed, workspace.output, files)
-            findings += [_of_former_name(mention, help_) for mention, help_ in said]
+            mentions = former_in_outputs(toolset, removed, workspace.output, files)
+            findings += [_report_former_name(*mention) for mention in mentions]
     findings += gone_imports(workspace, files)
     documents, problems = fill_documents(workspace)
-    findings = in_order([*findings, *problems])
+    findings = sort_findings([*findings, *problems])
     if has_errors(findings):
-        return Generated(workspace, {}, findings)
-    return Generated(workspace, files, findings, documents)
+        return GenerationResult(workspace, {}, findings)
+    return GenerationResult(workspace, files, findings, documents)
 
 
-def _of_former_name(mention: Mention, help_: str) -> Finding:
+def _report_former_name(mention: Mention, help_: str) -> Finding:
     end = mention.column + len(mention.name)
     return Finding(
-        "name/former-alive",
+        "name/retired-name-used",
         Severity.WARNING,
-        Place(mention.file, mention.line, mention.column, end),
-        f"the output still says `{mention.name}`",
+        Location(mention.file, mention.line, mention.column, end),
+        f"the output still contains the former name `{mention.name}`",
         help_,
         mention.text,
     )
 
 
-def _of_template(workspace: Workspace, failure: TemplateRenderError) -> Finding:
-    """At its line where it is the project's own."""
-    place, message = Place(WORKSPACE_FILE), str(failure)
+def _report_template_error(
+    workspace: Workspace, failure: TemplateRenderError
+) -> Finding:
+    """Return the finding, located in the template if it is one of the project's."""
+    location, message = Location(WORKSPACE_FILE), str(failure)
     if failure.template and workspace.templates is not None:
         own = f"{workspace.templates}/{failure.template}"
         if os.path.lexists(os.path.join(workspace.root, own)):
             column = min(failure.line, 1)
-            place = Place(own, failure.line, column, column + 1)
+            location = Location(own, failure.line, column, column + 1)
             message = failure.reason
-    return Finding("target/template", Severity.ERROR, place, message)
+    return Finding("target/template-error", Severity.ERROR, location, message)

@@ -1,4 +1,4 @@
-"""Where a project is: the folder of its toolcast.yaml."""
+"""Find the root folder of a project, which contains toolcast.yaml."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ WORKSPACE_FILE = "toolcast.yaml"
 
 
 def find_root(start: str) -> str | None:
-    """The nearest folder at or above `start` that has a toolcast.yaml; None if none has.
+    """Return the nearest folder at or above `start` that contains toolcast.yaml, or None.
 
-    What stands under that name may be no file: who reads it says so.
+    The path may be something other than a file; reading it reports that.
     """
     folder = os.path.abspath(start)
     while True:
@@ -23,10 +23,10 @@ def find_root(start: str) -> str | None:
 
 
 def find_misnamed(folder: str) -> str | None:
-    """What a folder has instead of toolcast.yaml: `toolcast.yml`, `Toolcast.yaml`."""
+    """Return a misspelled toolcast.yaml in a folder, such as `toolcast.yml`, or None."""
     try:
         names = sorted(os.listdir(folder))
     except OSError:
         return None
-    wanted = (WORKSPACE_FILE, WORKSPACE_FILE.replace(".yaml", ".yml"))
-    return next((name for name in names if name.lower() in wanted), None)
+    spellings = (WORKSPACE_FILE, WORKSPACE_FILE.replace(".yaml", ".yml"))
+    return next((name for name in names if name.lower() in spellings), None)

@@ -1,4 +1,4 @@
-"""Words for values, constraints and near names, as findings use them."""
+"""Text for findings: types, values, paths, lists and suggestions of similar names."""
 
 from __future__ import annotations
 
@@ -7,101 +7,107 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-KINDS = {
-    "object": "a mapping",
-    "array": "a list",
-    "string": "text",
-    "integer": "a whole number",
+TYPE_LABELS = {
+    "object": "an object",
+    "array": "an array",
+    "string": "a string",
+    "integer": "an integer",
     "number": "a number",
-    "boolean": "true or false",
+    "boolean": "a boolean",
     "null": "null",
 }
-"""The types of JSON Schema in the words of people."""
+"""The types of JSON Schema with their articles, as messages print them."""
 
-_MAX_WORD_CHARACTERS = 100
-"""Length of a word for which a suggestion is searched."""
-_MAX_CANDIDATES = 1_000
-"""Known names that a word is compared with."""
+# Limits of the search for similar names, which compares a name with every known name.
+_MAX_NAME_LENGTH = 100
+_MAX_KNOWN_NAMES = 1_000
 _MAX_SUGGESTIONS = 20
-"""Names that one help text lists, and words that get a suggestion."""
 
 
-def kinds(types: Iterable[str]) -> str:
-    """The types of JSON Schema in words: `a mapping or true or false`."""
-    wanted = frozenset(types)
-    return " or ".join(words for kind, words in KINDS.items() if kind in wanted)
+def format_types(types: Iterable[str]) -> str:
+    """Join types of JSON Schema with `or`, as in `an object or a boolean`."""
+    included = frozenset(types)
+    return " or ".join(label for name, label in TYPE_LABELS.items() if name in included)
 
 
-def dotted(path: Sequence[str | int]) -> str:
-    """`a.b[0]`."""
+def format_path(path: Sequence[str | int]) -> str:
+    """Format keys and indexes as a dotted path, such as `a.b[0]`."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
     return text
 
 
-def kind_of(value: Any) -> str:
-    """What a value is, in the words of people: `text`, `the number 3`."""
+def describe_value(value: Any) -> str:
+    """Describe a JSON value by its type, and by the value itself if that is short.
+
+    Examples: `a string`, `the number 3`, `the boolean true`.
+    """
     if value is None:
         return "null"
     if isinstance(value, bool):
         return f"the boolean {str(value).lower()}"
     if isinstance(value, str):
-        return "text"
+        return "a string"
     if isinstance(value, (int, float)):
         return f"the number {value}"
-    return "a list" if isinstance(value, list) else "a mapping"
+    return "an array" if isinstance(value, list) else "an object"
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean `x`?` for the nearest known word; empty when none is near."""
-    if len(word) > _MAX_WORD_CHARACTERS:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `did you mean `x`?` for the most similar known name; empty if none is similar."""
+    if len(name) > _MAX_NAME_LENGTH:
         return ""
     import difflib
 
-    by_fold = {_folded(name): name for name in islice(known, _MAX_CANDIDATES)}
-    near = difflib.get_close_matches(_folded(word), by_fold, 1, 0.7)
-    return f"did you mean `{by_fold[near[0]]}`?" if near else ""
+    known_by_key = {
+        _normalize(known_name): known_name
+        for known_name in islice(known, _MAX_KNOWN_NAMES)
+    }
+    matches = difflib.get_close_matches(_normalize(name), known_by_key, 1, 0.7)
+    return f"did you mean `{known_by_key[matches[0]]}`?" if matches else ""
 
 
-def known_instead(word: str, known: Collection[str]) -> str:
-    """What could be meant by a word that nothing is called: the nearest, or all there are."""
-    there = quoted_list(list(known)[:_MAX_SUGGESTIONS]) or "none"
-    verb = "is" if len(known) == 1 else "are"
-    return did_you_mean(word, known) or f"there {verb} {there}"
+def suggest_name(name: str, known: Collection[str]) -> str:
+    """Return the help for an unknown name: the most similar known name, or all of them."""
+    names = list(known)[:_MAX_SUGGESTIONS]
+    if not names:
+        return "none is defined"
+    choices = f"use {'one of ' if len(names) > 1 else ''}{format_quoted_list(names)}"
+    return did_you_mean(name, known) or choices
 
 
-def _folded(word: str) -> str:
-    return re.sub(r"[-_\s]", "", word).casefold()
+def _normalize(name: str) -> str:
+    return re.sub(r"[-_\s]", "", name).casefold()
 
 
 class Suggestions:
-    """Near words for the first unknown ones of a file.
+    """Suggests similar names for the first unknown names of a file.
 
-    A file with more of them has another problem, and the search is not free.
+    The number of suggestions is limited, because each one compares all known names.
     """
 
     def __init__(self, known: Iterable[str]) -> None:
-        self._known = list(islice(known, _MAX_CANDIDATES))
-        self._left = _MAX_SUGGESTIONS
+        self._known = list(islice(known, _MAX_KNOWN_NAMES))
+        self._remaining = _MAX_SUGGESTIONS
 
-    def near(self, word: str) -> str:
-        """As `did_you_mean`; empty when there are no suggestions left."""
-        self._left -= 1
-        return did_you_mean(word, self._known) if self._left >= 0 else ""
-
-
-def quoted_list(words: Sequence[Any]) -> str:
-    """`a`, `b` and `c`."""
-    return joined([f"`{word}`" for word in words])
+    def near(self, name: str) -> str:
+        """Return `did_you_mean` of a name; empty when the limit is reached."""
+        self._remaining -= 1
+        return did_you_mean(name, self._known) if self._remaining >= 0 else ""
 
 
-def joined(words: Sequence[str], last: str = "and") -> str:
-    """a, b and c."""
-    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+def format_quoted_list(values: Sequence[Any]) -> str:
+    """Join values in backticks with commas and `and`."""
+    return format_list([f"`{value}`" for value in values])
 
 
-def first_of(words: Sequence[str], most: int) -> str:
-    """a, b and 3 more: so many of the words, and how many are left."""
-    more = len(words) - most
-    return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")
+def format_list(items: Sequence[str], conjunction: str = "and") -> str:
+    """Join items with commas and a conjunction before the last one: `a, b and c`."""
+    return f" {conjunction} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def format_first(items: Sequence[str], limit: int) -> str:
+    """Join the first items with commas, and state how many more there are."""
+    omitted = len(items) - limit
+    return ", ".join(items[:limit]) + (f" and {omitted:,} more" if omitted > 0 else "")

@@ -1,9 +1,10 @@
-"""What earlier runs left, in the user's own cache folder: nothing of it lies in a project.
+"""Store results of earlier runs in the user's cache folder, outside of the project.
 
-Two files a project. `last-run` says how the last `toolcast generate` ended, and the stat
-values of all files that it depended on: while none has changed, the same command prints the
-same again. `digests` knows the bytes that runs left or found right, which may be overwritten.
-Without them a run does all its work, and overwrites what git has. `check` reads neither.
+Each project has two files. `last-run` contains the outcome of the last `toolcast generate`
+and the stat values of all files that it depended on. As long as these are unchanged, the same
+command repeats that outcome without running. `digests` contains the digests of generated
+files, which later runs may overwrite. Without the files a run does all its work, and
+overwrites only files whose content git has. `toolcast check` reads neither file.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.safe_folder import Folder
 
 _MAX_DIGESTS_PER_PATH = 20
@@ -26,114 +27,134 @@ _MAX_FILE_BYTES = 256 * 1024 * 1024
 """Size of a file that is read."""
 _MAX_PATHS = 100_000
 """Paths whose digests are stored, unless one run has more."""
-_PASSED_BY = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
-_PART = "\0\0\n"
-# The clock of a file system may be this much behind ours, or count whole seconds.
-_TICK = 50_000_000
-_COARSE = 2_000_000_000
+_IGNORED_FOLDERS = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
+_SEPARATOR = "\0\0\n"
+# Nanoseconds by which file times can lag behind the system clock: usually, and on file
+# systems that store whole seconds.
+_FINE_LAG_NS = 50_000_000
+_COARSE_LAG_NS = 2_000_000_000
 
 
-class Ended(NamedTuple):
-    """How a run ended: its exit code, and what it wrote to both streams."""
+class RunOutcome(NamedTuple):
+    """The exit code and the output of a run."""
 
     code: int
     out: str
     err: str
 
 
-def repeated(root: str, command: str) -> Ended | None:
-    """How a run of the command would end, known without running; None if anything changed.
+def find_outcome(root: str, command: str) -> RunOutcome | None:
+    """Return the stored outcome of a command; None if anything changed since that run.
 
     Args:
         root: the folder of toolcast.yaml.
-        command: all that makes it this command: its words, its place, its terminal.
+        command: the identity of the command: arguments, working directory and terminal.
 
     Raises:
-        OSError: a file went away meanwhile.
+        OSError: a file was removed in the meantime.
     """
-    parts = _read(root, "last-run").split(_PART)
-    # The last part is empty, so that a file that was cut off is seen to be.
-    if len(parts) != 8 or parts[0] != _identity(command) or not parts[3].isdecimal():
+    parts = _read(root, "last-run").split(_SEPARATOR)
+    # The last part is empty, so that a truncated file is detected.
+    if (
+        len(parts) != 8
+        or parts[0] != _identify_run(command)
+        or not parts[3].isdecimal()
+    ):
         return None
-    places, recent, code, out, err, snapshot, _ = parts[1:]
-    if "\n".join(_snapshot(place).text for place in places.split("\0")) != snapshot:
+    inputs, recent, code, out, err, snapshot, _ = parts[1:]
+    current = "\n".join(_take_snapshot(path).text for path in inputs.split("\0"))
+    if current != snapshot:
         return None
     for line in recent.split("\0") if recent else []:
         digest, _, path = line.partition(" ")
-        whole = hashlib.sha256(read_regular(path, _MAX_FILE_BYTES)).hexdigest()
-        if not whole.startswith(digest):
+        current_digest = hashlib.sha256(
+            read_regular_file(path, _MAX_FILE_BYTES)
+        ).hexdigest()
+        if not current_digest.startswith(digest):
             return None
     if recent:
-        # By now these files are old enough for their stat values to tell.
+        # These files are now old enough for their stat values to show later changes.
         parts[2] = ""
-        _write(root, "last-run", _PART.join(parts))
-    return Ended(int(code), out, err)
+        _write(root, "last-run", _SEPARATOR.join(parts))
+    return RunOutcome(int(code), out, err)
 
 
-def remember(
+def save_outcome(
     root: str,
     command: str,
-    began: int,
+    start_ns: int,
     inputs: Iterable[str],
     output: str | None,
     digests: Mapping[str, str],
-    ended: Ended,
+    outcome: RunOutcome,
 ) -> None:
-    """Keeps how a run ended, if nothing that it read was changed meanwhile.
+    """Store the outcome of a run, unless one of its inputs changed during the run.
 
     Args:
-        began: the nanoseconds at which the run began.
-        inputs: the files and folders that decided; a folder counts with all that is in it.
-        output: the output folder, which holds exactly the files of the digests; None when
-            the run did not look at it.
-        digests: by path below the output folder.
+        root: the folder of toolcast.yaml.
+        command: the identity of the command; see `find_outcome`.
+        start_ns: the start time of the run, in nanoseconds since the epoch.
+        inputs: the files and folders on which the outcome depends; folders include all
+            files below them.
+        output: the output folder, which contains exactly the files of `digests`; None if the
+            run did not compare it.
+        digests: the digest of each generated file, by path below the output folder.
+        outcome: the outcome of the run.
     """
-    places = [os.path.abspath(path) for path in dict.fromkeys(inputs)]
-    snapshots = [_snapshot(place) for place in places]
-    newest = max(seen.newest for seen in snapshots)
-    if is_as_new(newest, began):
+    paths = [os.path.abspath(path) for path in dict.fromkeys(inputs)]
+    snapshots = [_take_snapshot(path) for path in paths]
+    newest = max(snapshot.newest for snapshot in snapshots)
+    if is_as_new(newest, start_ns):
         return
     recent = []
     if output is not None:
-        places.append(output)
+        paths.append(output)
         now = time.time_ns()
-        written = _snapshot(output)
-        snapshots.append(written)
-        # A later change of a file as new as this may leave its stat values as they are.
-        for path, changed in written.changed.items():
+        output_snapshot = _take_snapshot(output)
+        snapshots.append(output_snapshot)
+        # A change right after this run might not alter the stat values of recent files.
+        for path, changed in output_snapshot.changed.items():
             digest = digests.get(path[len(output) + 1 :].replace(os.sep, "/"))
             if digest is not None and is_as_new(changed, now):
                 recent.append(f"{digest} {path}")
-    snapshot = "\n".join(seen.text for seen in snapshots)
-    parts = [_identity(command), "\0".join(places), "\0".join(recent), str(ended.code)]
-    parts += [ended.out, ended.err, snapshot, ""]
-    _write(root, "last-run", _PART.join(parts))
+    parts = [_identify_run(command), "\0".join(paths), "\0".join(recent)]
+    parts += [str(outcome.code), outcome.out, outcome.err]
+    parts += ["\n".join(snapshot.text for snapshot in snapshots), ""]
+    _write(root, "last-run", _SEPARATOR.join(parts))
 
 
 def is_as_new(changed: int, moment: int) -> bool:
-    """Whether a change after a moment may have the same time as one that was before it."""
-    return changed >= moment - (_TICK if changed % 1_000_000_000 else _COARSE)
+    """Return whether a file time may belong to a change after a moment.
+
+    File times are less exact than the clock; a whole second indicates a coarse file system.
+    """
+    has_fraction = changed % 1_000_000_000 != 0
+    return changed >= moment - (_FINE_LAG_NS if has_fraction else _COARSE_LAG_NS)
 
 
-def _identity(command: str) -> str:
-    """What else decides: the day (suppressions end), Python, and what is installed."""
+def _identify_run(command: str) -> str:
+    """Return the conditions of a run besides its inputs, as text.
+
+    These are the day (suppressions expire), the version of Python, the installed packages
+    and the command.
+    """
     installed = []
-    for place in sys.path:
-        # A folder changes when something is installed into it; the one we are called in
-        # changes all the time.
-        if place and place != os.getcwd():
+    for folder in sys.path:
+        # Installing a package changes the time of its folder. The working directory is
+        # left out because it changes all the time.
+        if folder and folder != os.getcwd():
             with contextlib.suppress(OSError):
-                installed.append(f"{place} {os.stat(place).st_mtime_ns}")
+                installed.append(f"{folder} {os.stat(folder).st_mtime_ns}")
     day = time.strftime("%Y-%m-%d")
     return "\n".join(["1", day, sys.version, __file__, *installed, command])
 
 
 class _Snapshot(NamedTuple):
-    """The stat values of a file, or of all below a folder.
+    """The stat values of a file, or of all files below a folder.
 
     Attributes:
-        text: all of them.
-        changed: by path, when each file last changed.
+        text: the stat values, one line per file.
+        changed: the time of the last change of each file by path, in nanoseconds.
     """
 
     text: str
@@ -141,38 +162,40 @@ class _Snapshot(NamedTuple):
 
     @property
     def newest(self) -> int:
-        """When the last one changed."""
+        """The time of the latest change."""
         return max(self.changed.values(), default=0)
 
 
-def _snapshot(place: str) -> _Snapshot:
-    if not os.path.isdir(place):
-        values, changed = _values(place)
-        return _Snapshot(values, {place: changed})
-    lines = [place]
+def _take_snapshot(path: str) -> _Snapshot:
+    if not os.path.isdir(path):
+        values, changed = _read_stat(path)
+        return _Snapshot(values, {path: changed})
+    lines = [path]
     times: dict[str, int] = {}
-    waiting = [place]
-    while waiting:
+    pending = [path]
+    while pending:
         try:
-            with os.scandir(waiting.pop()) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            with os.scandir(pending.pop()) as iterator:
+                entries = sorted(iterator, key=lambda entry: entry.name)
         except OSError as error:
             lines.append(str(error.errno))
             continue
         for entry in entries:
-            if entry.name in _PASSED_BY:
+            if entry.name in _IGNORED_FOLDERS:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                # Its times change with what is passed by; what counts in it has values.
-                waiting.append(entry.path)
+                # Times of folders change with ignored folders in them, so only their files
+                # have stat values.
+                pending.append(entry.path)
                 lines.append(entry.path)
             else:
-                values, times[entry.path] = _values(entry.path)
+                values, times[entry.path] = _read_stat(entry.path)
                 lines.append(values)
     return _Snapshot("\n".join(lines), times)
 
 
-def _values(path: str) -> tuple[str, int]:
+def _read_stat(path: str) -> tuple[str, int]:
+    """Return the stat values of a file as text, and the time of its last change."""
     try:
         status = os.lstat(path)
         link = ""
@@ -180,44 +203,45 @@ def _values(path: str) -> tuple[str, int]:
             link, status = f"link {status.st_ctime_ns} ", os.stat(path)
     except OSError as error:
         return f"{path} {error.errno}", 0
-    changed = _changed(status)
+    changed = _get_change_time(status)
     return (
         f"{path} {link}{status.st_mode} {status.st_size} {status.st_ino} {changed}",
         changed,
     )
 
 
-def _changed(status: os.stat_result) -> int:
-    """A file's own time can be set back; that of its inode cannot."""
+def _get_change_time(status: os.stat_result) -> int:
+    """Return the later of mtime and ctime: programs can set back only mtime."""
     return max(status.st_mtime_ns, status.st_ctime_ns)
 
 
-def known_digests(root: str) -> dict[str, list[str]]:
-    """By path below the output folder: the digests of what runs left or found right."""
+def load_digests(root: str) -> dict[str, list[str]]:
+    """Return the stored digests of generated files, by path below the output folder."""
     lines = _read(root, "digests").split("\0\n")
     pairs = (line.partition("\0")[::2] for line in lines)
     return {path: digests.split(" ") for path, digests in pairs if digests}
 
 
-def note_digests(root: str, digests: Mapping[str, str]) -> None:
-    """Adds what a run finds right and is about to write, before it writes.
+def save_digests(root: str, digests: Mapping[str, str]) -> None:
+    """Store the digests of generated files, before a run writes them.
 
     Args:
-        digests: by path below the output folder.
+        root: the folder of toolcast.yaml.
+        digests: the digest of each file, by path below the output folder.
     """
-    known = known_digests(root)
+    known = load_digests(root)
     if all(known.get(path, [""])[-1] == digest for path, digest in digests.items()):
         return
     for path, digest in digests.items():
         others = [other for other in known.pop(path, ()) if other != digest]
         known[path] = [*others, digest][-_MAX_DIGESTS_PER_PATH:]
-    kept = list(known)[-max(_MAX_PATHS, len(digests)) :]
-    text = "\0\n".join(f"{path}\0{' '.join(known[path])}" for path in kept)
+    latest = list(known)[-max(_MAX_PATHS, len(digests)) :]
+    text = "\0\n".join(f"{path}\0{' '.join(known[path])}" for path in latest)
     _write(root, "digests", text)
 
 
 def _folder(root: str) -> str | None:
-    """The project's folder in the user's cache; None when there is no place for one."""
+    """Return the project's folder in the user's cache; None if there is no safe location."""
     real = os.path.realpath(root)
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA", "")
@@ -226,19 +250,19 @@ def _folder(root: str) -> str | None:
     else:
         base = os.environ.get("XDG_CACHE_HOME", "")
         base = base if os.path.isabs(base) else os.path.expanduser("~/.cache")
-    # A cache in the project itself might have come with it.
-    place = os.path.join(os.path.realpath(base), "toolcast")
-    if not os.path.isabs(base) or place.startswith(os.path.join(real, "")):
+    # A cache inside of the project could be part of an untrusted checkout.
+    cache = os.path.join(os.path.realpath(base), "toolcast")
+    if not os.path.isabs(base) or cache.startswith(os.path.join(real, "")):
         return None
-    return os.path.join(place, hashlib.sha256(os.fsencode(real)).hexdigest()[:32])
+    return os.path.join(cache, hashlib.sha256(os.fsencode(real)).hexdigest()[:32])
 
 
-def _opened(root: str, *, create: bool) -> Folder | None:
-    """The project's folder in the cache; None when nobody but its owner can vouch for it."""
+def _open_folder(root: str, *, create: bool) -> Folder | None:
+    """Open the project's cache folder; return None if other users can write to it."""
     path = _folder(root)
     if path is None:
         return None
-    folder = Folder.at(path, create=create, mode=0o700)
+    folder = Folder.open_path(path, create=create, mode=0o700)
     if folder.is_private():
         return folder
     with folder:
@@ -247,7 +271,7 @@ def _opened(root: str, *, create: bool) -> Folder | None:
 
 def _read(root: str, name: str) -> str:
     with contextlib.suppress(OSError):
-        folder = _opened(root, create=False)
+        folder = _open_folder(root, create=False)
         if folder is not None:
             with folder:
                 data = folder.read(name, _MAX_FILE_BYTES)
@@ -256,9 +280,9 @@ def _read(root: str, name: str) -> str:
 
 
 def _write(root: str, name: str, text: str) -> None:
-    """Replaces a file as a whole; a cache folder that cannot be written is no error."""
+    """Write a file of the cache atomically; errors are ignored."""
     with contextlib.suppress(OSError):
-        folder = _opened(root, create=True)
+        folder = _open_folder(root, create=True)
         if folder is not None:
             with folder:
                 data = text.encode("utf-8", "surrogateescape")

@@ -70,7 +70,7 @@ def real_letta() -> Iterator[str]:
     """The base URL of a real server: that of $TOOLCAST_TEST_LETTA, or a new one."""
     wanted = os.environ.get("TOOLCAST_TEST_LETTA", "")
     if not wanted:
-        pytest.skip("make test-letta runs the tests against a real Letta server")
+        pytest.skip("make test-letta-real runs the tests against a real Letta server")
     if wanted.startswith("http"):
         yield wanted
         return

@@ -232,7 +232,7 @@ def test_a_plan_is_applied_or_only_made(
     is_done: bool,
 ) -> None:
     plan = SimpleNamespace(blockers=blockers, removals=removals, missing=("b",))
-    backend = SimpleNamespace(place="here", read=lambda _: "there")
+    backend = SimpleNamespace(location="here", read=lambda _: "there")
     made: list[Any] = []
 
     def make_plan(*words: Any) -> Any:

@@ -16,7 +16,7 @@ from tests.commands.test_help_widths import too_wide
 from tests.repository import ROOT, copy_project
 from toolcast.commands.generate.watch import watched
 from toolcast.model.loading import load_workspace
-from toolcast.targets.exposure import exposures
+from toolcast.targets.exposure import build_exposures
 from toolcast_letta.commands.letta import command as letta
 
 NOTE = "summary: Notes.\nparameters: {type: object}\nhandler: handlers.toy:note\n"
@@ -67,7 +67,7 @@ def test_its_fields_that_name_a_removed_tool_are_listed(
     )
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=project.root, check=True)
-    done = project.toolcast("remove", "search", "--now", "--anyway")
+    done = project.toolcast("remove", "search", "--without-notice", "--ignore-mentions")
     assert done.returncode == 0, done.stderr
     assert "`letta.agents.helper.ends_turn[0]` names `search`" in done.stdout
 
@@ -76,7 +76,7 @@ def test_a_tool_that_is_not_attached_tells_the_specs_reason() -> None:
     workspace, findings = load_workspace(os.fspath(ROOT))
     assert workspace is not None, findings
     ren = next(one for one in workspace.toolsets if one.name == "ren")
-    found = exposures(workspace, ren)
+    found = build_exposures(workspace, ren)
     reason = "Portraits are told to Ren by way of her core memory."
     assert found["read_all_portraits"].targets["letta"] == reason
     assert found["read_pending_thoughts"].targets["letta"].startswith("Whoever begins")

@@ -193,7 +193,7 @@ def test_specs_with_errors_reach_no_server(
     toy.project.edit("specs/toy/wake_agent.yaml", "attached: false", "attached: true")
     result = run("plan")
     assert result.exit_code == 1
-    assert "letta/attached-circular" in result.output
+    assert "letta/circular-tool" in result.output
     assert toy.fake.faults.seen == []
 
 

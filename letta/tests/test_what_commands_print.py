@@ -26,7 +26,7 @@ class Made:
 
     def __init__(self, backend: str = "v1", **more: Any) -> None:
         self.backend = backend
-        self.place = "here"
+        self.location = "here"
         self.blockers = more.get("blockers", ())
         self.changes = more.get("changes", ())
         self.missing = ("lost",)
@@ -36,7 +36,7 @@ class Made:
         self.error: Exception | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"place": self.place}
+        return {"place": self.location}
 
     def save(self, path: Path, seal: Any) -> None:
         if self.error is not None:

@@ -146,7 +146,7 @@ class Toy:
         self, overrides: Overrides | None = None, desired: DesiredState | None = None
     ) -> Plan:
         desired, backend = desired or self.desired(), self.backend()
-        return make_plan(backend.place, desired, backend.read(desired), overrides)
+        return make_plan(backend.location, desired, backend.read(desired), overrides)
 
     def apply(self, plan: Plan | None = None, timeout: float = 5.0) -> Applied:
         plan = plan or self.plan()

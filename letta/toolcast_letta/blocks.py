@@ -224,7 +224,7 @@ def _data(attached: Sequence[ToolSpec]) -> Iterator[str]:
         for verb, key in (
             ("read", "reads"),
             ("written", "writes"),
-            ("deleted", "destroys"),
+            ("deleted", "deletes"),
         ):
             for table in data.get(key, ()):
                 place = places.setdefault((data.get("pool", ""), table), {})

@@ -41,6 +41,6 @@ def definition_part(
 def is_changing_data(spec: Mapping[str, Any]) -> bool:
     """Return whether a tool's spec declares that a call changes something."""
     data, hints = spec.get("data") or {}, spec.get("annotations") or {}
-    if data.get("writes") or data.get("destroys") or hints.get("destructiveHint"):
+    if data.get("writes") or data.get("deletes") or hints.get("destructiveHint"):
         return True
     return hints.get("readOnlyHint") is False

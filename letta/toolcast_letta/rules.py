@@ -17,12 +17,12 @@ from toolcast.extension_api import (
     ToolSpec,
     Where,
     Workspace,
-    at,
     did_you_mean,
     directly_listed,
-    enabled,
+    format_quoted_list,
+    list_enabled_targets,
     place,
-    quoted_list,
+    problem_at,
     reached_from,
     rule,
     way_to,
@@ -43,7 +43,7 @@ LIMITS = (
 
 def has_target(toolset: Toolset, workspace: Workspace) -> bool:
     """Whether the target `letta` is enabled."""
-    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     return "letta" in {target.name for target in chosen}
 
 
@@ -111,10 +111,10 @@ def sent_text(sent: Noted) -> str:
     return f"calls a tool that sends a message into the agent's loop: {shown}"
 
 
-@rule("letta/asked-twice", on="tool", severity=Severity.WARNING)
+@rule("letta/duplicate-confirmation", on="tool", severity=Severity.WARNING)
 def asked_twice(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.confirm is not None and "requires_approval" in facts_of(tool):
-        yield at(
+        yield problem_at(
             tool,
             ("letta", "requires_approval"),
             f"`{tool.name}` has a `confirm`, by which Letta asks for approval already",
@@ -122,11 +122,11 @@ def asked_twice(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("letta/attached-circular", on="tool", severity=Severity.ERROR)
+@rule("letta/circular-tool", on="tool", severity=Severity.ERROR)
 def attached_circular(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     letta = facts_of(tool)
     if letta.get("attached") and letta.get("calls_agent_loop"):
-        yield at(
+        yield problem_at(
             tool,
             ("letta", "attached"),
             f"`{tool.name}` calls the agent's own loop and is attached to the agent",
@@ -144,7 +144,7 @@ def builtin_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         return
     for tool in registered(toolset):
         if tool.name in BUILT_INS:
-            yield at(
+            yield problem_at(
                 tool,
                 ("name",),
                 f"Letta has a tool `{tool.name}` of its own, and this one would take its place",
@@ -161,7 +161,7 @@ def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
         sent = found.get(tool.name)
         if sent is not None:
             where = place(sent.file, sent.line)
-            yield at(
+            yield problem_at(
                 tool,
                 ("letta", "attached"),
                 f"{where} {sent_text(sent)}{way_to(sent.way)}",
@@ -170,18 +170,18 @@ def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             )
 
 
-@rule("letta/confirm-refused", on="toolset", severity=Severity.WARNING)
+@rule("letta/refused-approval", on="toolset", severity=Severity.WARNING)
 def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     client = toolset.client(settings_of(toolset).server.client or "")
-    if client is not None and client.approves:
+    if client is not None and client.client_confirms:
         return
     for tool in toolset.tools:
         if tool.confirm is not None and facts_of(tool).get("attached"):
-            yield at(
+            yield problem_at(
                 tool,
                 ("letta", "attached"),
                 f"a person approves `{tool.name}` in Letta, and the server refuses the call",
-                "the client that Letta is takes `approves: true`; else `attached: false`",
+                "the client that Letta is takes `client_confirms: true`; else `attached: false`",
             )
 
 
@@ -194,7 +194,7 @@ def long_timeout(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     timeout = where.toolset.timeout if tool.timeout is None else tool.timeout
     if facts_of(tool).get("attached") and timeout > _MAX_TIMEOUT_S:
         own = tool.timeout is not None
-        yield at(
+        yield problem_at(
             tool,
             ("timeout",) if own else ("letta", "attached"),
             f"a call of `{tool.name}` may take {timeout:g} s{'' if own else ' by the toolset'}"
@@ -203,14 +203,14 @@ def long_timeout(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         )
 
 
-@rule("letta/loop-not-reached", on="toolset", severity=Severity.NOTE)
+@rule("letta/unused-loop-declaration", on="toolset", severity=Severity.NOTE)
 def loop_not_reached(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     looping = [tool for tool in toolset.tools if facts_of(tool).get("calls_agent_loop")]
     found = senders(workspace, toolset) if looping else {}
     for tool in looping:
         reached = reach(workspace, toolset, tool)
         if reached is not None and tool.name not in found and not reached.unread:
-            yield at(
+            yield problem_at(
                 tool,
                 ("letta", "calls_agent_loop"),
                 f"the handler of `{tool.name}` is not seen to send the agent a message",
@@ -225,7 +225,7 @@ _MAX_NAME_CHARACTERS = 48
 @rule("letta/name-too-long", on="tool", severity=Severity.ERROR)
 def name_too_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if facts_of(tool).get("attached") and len(tool.name) > _MAX_NAME_CHARACTERS:
-        yield at(
+        yield problem_at(
             tool,
             ("name",),
             f"the name has {len(tool.name)} characters; Letta takes {_MAX_NAME_CHARACTERS}",
@@ -243,7 +243,7 @@ def nested_definition(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     for reference in nested:
         message = _misread(schema, reference, stored)
         if message:
-            yield at(
+            yield problem_at(
                 tool,
                 ("parameters", *reference.path),
                 message,
@@ -290,7 +290,7 @@ def _at_of_nested_definition(value: Any, path: Path) -> Any:
 _FLAT = "#/$defs/name".count("/")
 
 
-@rule("letta/no-decision", on="toolset", severity=Severity.ERROR)
+@rule("letta/missing-decision", on="toolset", severity=Severity.ERROR)
 def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not has_target(toolset, workspace):
         return
@@ -301,16 +301,18 @@ def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         wants = bool(facts.get("attached"))
         if wants and tool.name in excluded:
             message = f"`{tool.name}` is attached, and excluded from `letta`"
-            yield at(tool, ("letta", "attached"), message, "remove one of the two")
+            yield problem_at(
+                tool, ("letta", "attached"), message, "remove one of the two"
+            )
         elif wants and tool.name not in offered:
             client = settings_of(toolset).server.client
             whom = f" to the client `{client}`" if client else " to Letta"
             message = f"`{tool.name}` is attached, and not offered{whom}"
             help_ = "offer it to that client, or set `letta.attached: false`"
-            yield at(tool, ("letta", "attached"), message, help_)
+            yield problem_at(tool, ("letta", "attached"), message, help_)
         elif not wants and "reason" not in tool_part(toolset, tool):
             path = ("letta",) if "letta" in tool.extensions else ()
-            yield at(
+            yield problem_at(
                 tool,
                 path,
                 f"nothing says why `{tool.name}` is not attached to Letta's agents",
@@ -318,7 +320,7 @@ def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
 
 
-@rule("letta/same-name", on="toolset", severity=Severity.ERROR)
+@rule("letta/duplicate-name", on="toolset", severity=Severity.ERROR)
 def same_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not attaches(toolset):
         return
@@ -331,7 +333,7 @@ def same_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 first.setdefault(tool.name, other.name)
     for tool in registered(toolset):
         if tool.name in first:
-            yield at(
+            yield problem_at(
                 tool,
                 ("name",),
                 f"`{first[tool.name]}` brings a tool `{tool.name}` to Letta, too, and its"
@@ -343,21 +345,21 @@ def same_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 _Fault = tuple[tuple[str | int, ...], str, str]
 
 
-@rule("letta/settings", on="toolset", severity=Severity.ERROR)
+@rule("letta/invalid-settings", on="toolset", severity=Severity.ERROR)
 def settings(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not has_target(toolset, workspace):
         return
     if not has_settings(toolset):
         message = "the target `letta` is enabled, and `letta` says nothing"
         help_ = "add `letta:` with `server` and `agents`"
-        yield at(toolset, ("targets", "letta"), message, help_)
+        yield problem_at(toolset, ("targets", "letta"), message, help_)
         return
     settings = settings_of(toolset)
     problems = [*_server(toolset, settings)]
     for agent in settings.agents:
         problems += _agent(toolset, agent)
     for path, message, help_ in problems:
-        yield at(toolset, ("letta", *path), message, help_)
+        yield problem_at(toolset, ("letta", *path), message, help_)
 
 
 def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
@@ -378,12 +380,14 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
         yield (
             (),
             "the toolset has clients, and nothing says which of them Letta is",
-            f"`server: {{client: ...}}`, one of {quoted_list(names)}",
+            f"`server: {{client: ...}}`, one of {format_quoted_list(names)}",
         )
     attached = [tool for tool in toolset.tools if facts_of(tool).get("attached")]
     hidden = [tool.name for tool in attached if not directly_listed(toolset, [tool])]
     if hidden:
-        message = f"Letta attaches what the server lists, not {quoted_list(hidden)}"
+        message = (
+            f"Letta attaches what the server lists, not {format_quoted_list(hidden)}"
+        )
         help_ = "`always: true` in each of them, or no `search` in `targets.mcp`"
         yield (), message, help_
     if server.client is not None and server.client not in names:
@@ -427,7 +431,7 @@ def skipped_schema(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if not facts_of(tool).get("attached"):
         return
     for path, reason in schema_problem_places(tool.parameters):
-        yield at(
+        yield problem_at(
             tool,
             ("parameters", *path),
             f"Letta skips `{tool.name}`: {reason}",
@@ -446,7 +450,7 @@ def undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             continue
         sent = found.get(tool.name)
         if sent is not None:
-            yield at(
+            yield problem_at(
                 tool,
                 ("letta",) if letta else ("name",),
                 f"{place(sent.file, sent.line)} {sent_text(sent)}{way_to(sent.way)}; the spec does"
@@ -457,18 +461,18 @@ def undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             )
 
 
-@rule("letta/unfollowed", on="toolset", severity=Severity.WARNING)
+@rule("letta/unanalyzed-code", on="toolset", severity=Severity.WARNING)
 def unfollowed(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds handlers beside Letta agents of which a part could not be followed.
 
-    Those that declare data are found by `handler/unfollowed`.
+    Those that declare data are found by `handler/unanalyzed-code`.
     """
     for tool in toolset.tools:
         if not facts_of(tool) or tool.data:
             continue
         reached = reach(workspace, toolset, tool)
         for reason in reached.unread[:3] if reached else ():
-            yield at(
+            yield problem_at(
                 tool,
                 ("handler",),
                 f"what the handler does cannot be followed to the end: {reason}",

@@ -12,14 +12,14 @@ from toolcast.extension_api import (
     Toolset,
     ToolSpec,
     Workspace,
-    block,
-    fenced,
-    inline,
-    listed,
-    markdown_header,
+    encode_block,
+    encode_code_block,
+    encode_code_span,
+    encode_inline,
+    encode_markdown_header,
+    encode_shell_word,
+    join_values,
     render,
-    span,
-    word,
 )
 
 from .settings import LettaAgent
@@ -107,8 +107,8 @@ class ToolRunbook(NamedTuple):
     reads: Code
     has_writes: bool
     writes: Code
-    has_destroys: bool
-    destroys: Code
+    has_deletes: bool
+    deletes: Code
     asks_first: bool
     changes_nothing: bool
     calls_agent_loop: bool
@@ -137,11 +137,11 @@ def toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
     """
     settings = settings_of(toolset)
     server = settings.server
-    name = inline(toolset.name)
+    name = encode_inline(toolset.name)
     return ToolsetRunbook(
-        header=markdown_header(toolset),
+        header=encode_markdown_header(toolset),
         name=name,
-        folder=span(toolset.folder),
+        folder=encode_code_span(toolset.folder),
         generate=_GENERATE,
         deploy=_deploy(package),
         attaches_at_start=settings.on_start,
@@ -155,13 +155,13 @@ def toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
         show_blocks=_show_blocks(toolset),
         write_blocks=_write_blocks(toolset),
         has_url_env=server.url_env is not None,
-        url_env=span(server.url_env or ""),
+        url_env=encode_code_span(server.url_env or ""),
         has_url=server.url is not None,
-        url=span(server.url or ""),
+        url=encode_code_span(server.url or ""),
         has_token_env=server.token_env is not None,
-        token_env=span(server.token_env or ""),
+        token_env=encode_code_span(server.token_env or ""),
         has_client=server.client is not None,
-        client=span(server.client or ""),
+        client=encode_code_span(server.client or ""),
         agents=[_agent(agent) for agent in settings.agents],
         has_no_agents=not settings.agents,
         shape=MarkdownShape(
@@ -181,16 +181,16 @@ def toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
 
 def _agent(agent: LettaAgent) -> AgentView:
     return AgentView(
-        name=span(agent.name),
-        type=span(agent.type),
+        name=encode_code_span(agent.name),
+        type=encode_code_span(agent.type),
         has_id_env=agent.id_env is not None,
-        id_env=span(agent.id_env or ""),
+        id_env=encode_code_span(agent.id_env or ""),
         has_expects=bool(agent.expects),
         expects=_spans(sorted(agent.expects)),
         has_blocks=bool(agent.blocks),
         blocks=_spans([block.label for block in agent.blocks]),
         forbids=[
-            ForbiddenView(span(name), inline(_one_line(reason)))
+            ForbiddenView(encode_code_span(name), encode_inline(_one_line(reason)))
             for name, reason in sorted(agent.forbids.items())
         ],
     )
@@ -206,38 +206,40 @@ def tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
     is_attached = bool(part.get("attached"))
     data = tool.data or {}
     tables = [*data.get("reads", ()), *data.get("writes", ())]
-    tables = list(dict.fromkeys([*tables, *data.get("destroys", ())]))
+    tables = list(dict.fromkeys([*tables, *data.get("deletes", ())]))
     agents = [agent.name for agent in settings_of(toolset).agents]
     plan = _letta("plan", toolset, f" --out {_PLAN}")
-    name, is_approved = word(tool.name), bool(part.get("requires_approval"))
+    name, is_approved = encode_shell_word(tool.name), bool(
+        part.get("requires_approval")
+    )
     is_called = is_attached and bool(tool.examples)
     changing = " --call-changing" if changes_data(tool) or is_approved else ""
     only = f" --tool {name}{changing}" if is_called else " --no-calls"
     turn = f" --no-calls --turn {name}{changing}"
     return ToolRunbook(
-        name=span(tool.name),
-        summary=block(tool.summary),
+        name=encode_code_span(tool.name),
+        summary=encode_block(tool.summary),
         is_attached=is_attached,
-        agents=_spans(agents) if agents else inline("no agent yet"),
+        agents=_spans(agents) if agents else encode_inline("no agent yet"),
         ends_turn=is_attached and bool(part.get("ends_turn")),
         goes_on=is_attached and not part.get("ends_turn"),
         requires_approval=is_attached and bool(part.get("requires_approval")),
         is_excluded=not is_attached,
-        reason=inline(_one_line(part.get("reason", "no reason is given"))),
+        reason=encode_inline(_one_line(part.get("reason", "no reason is given"))),
         has_former_names=bool(tool.renamed_from),
         former_names=_spans(tool.renamed_from),
         has_handler=tool.handler is not None,
-        handler=span(str(tool.handler)),
+        handler=encode_code_span(str(tool.handler)),
         has_clients=tool.clients is not None,
-        clients=_spans(tool.clients) if tool.clients else inline("none"),
+        clients=_spans(tool.clients) if tool.clients else encode_inline("none"),
         has_pool="pool" in data,
-        pool=span(data.get("pool", "")),
+        pool=encode_code_span(data.get("pool", "")),
         has_reads=bool(data.get("reads")),
         reads=_spans(data.get("reads", ())),
         has_writes=bool(data.get("writes")),
         writes=_spans(data.get("writes", ())),
-        has_destroys=bool(data.get("destroys")),
-        destroys=_spans(data.get("destroys", ())),
+        has_deletes=bool(data.get("deletes")),
+        deletes=_spans(data.get("deletes", ())),
         asks_first=bool(data.get("confirmation")),
         changes_nothing=not changes_data(tool),
         calls_agent_loop=bool(part.get("calls_agent_loop")),
@@ -284,7 +286,7 @@ def tool_list(toolset: Toolset) -> str:
 
 
 def _commands(*lines: str) -> Code:
-    return fenced("\n".join(lines), "sh")
+    return encode_code_block("\n".join(lines), "sh")
 
 
 def _letta(verb: str, toolset: Toolset, rest: str = "") -> str:
@@ -313,7 +315,7 @@ _GENERATE = _commands("make generate", "make check")
 
 
 def _spans(names: Sequence[str]) -> Code:
-    return listed(span(name) for name in names)
+    return join_values(encode_code_span(name) for name in names)
 
 
 def _one_line(text: str) -> str:

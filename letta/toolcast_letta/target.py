@@ -11,10 +11,10 @@ from toolcast.extension_api import (
     PythonShape,
     Target,
     Toolset,
-    header,
-    literal,
-    package_of,
-    words,
+    encode_header,
+    encode_literal,
+    encode_safe_text,
+    get_package_name,
 )
 
 from .runbook import TEMPLATES, toolset_runbook
@@ -72,12 +72,12 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`letta.py` and `runbook.md`."""
     settings = settings_of(toolset)
     view = LettaView(
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        name=words(toolset.name),
-        toolset=literal(toolset.name, "    name=", ","),
-        backend=literal(settings.backend),
-        on_start=literal(settings.on_start),
-        on_start_patience=literal(settings.on_start_patience),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        name=encode_safe_text(toolset.name),
+        toolset=encode_literal(toolset.name, "    name=", ","),
+        backend=encode_literal(settings.backend),
+        on_start=encode_literal(settings.on_start),
+        on_start_patience=encode_literal(settings.on_start_patience),
         server=_server(settings.server),
         agents=[_agent(agent) for agent in settings.agents],
     )
@@ -85,7 +85,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         "letta.py": context.render("letta/letta.py.jinja", view),
         "runbook.md": context.render(
             "letta/runbook.md.jinja",
-            toolset_runbook(toolset, package_of(context, toolset)),
+            toolset_runbook(toolset, get_package_name(context, toolset)),
         ),
     }
 
@@ -93,7 +93,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def _server(server: LettaServer) -> ServerView:
     fields = server._asdict()
     return ServerView(
-        *(literal(fields[n], f"{' ' * 8}{n}=", ",") for n in ServerView._fields)
+        *(encode_literal(fields[n], f"{' ' * 8}{n}=", ",") for n in ServerView._fields)
     )
 
 
@@ -105,7 +105,7 @@ def _agent(agent: LettaAgent) -> AgentView:
         "forbids": dict(sorted(agent.forbids.items())),
     }
     return AgentView(
-        *(literal(fields[n], f"{' ' * 12}{n}=", ",") for n in AgentView._fields)
+        *(encode_literal(fields[n], f"{' ' * 12}{n}=", ",") for n in AgentView._fields)
     )
 
 
@@ -121,7 +121,7 @@ TARGET = Target(
     needs=("mcp",),
     server_part="LETTA",
     definition_part=tool_part,
-    left_out=not_attached,
+    omission_reason=not_attached,
     with_black=False,
     templates=TEMPLATES,
 )

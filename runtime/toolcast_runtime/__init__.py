@@ -1,11 +1,11 @@
-"""What generated packages run on: plain Python, without the generator.
+"""The runtime of generated packages, which does not need the generator.
 
-Handlers import what they work with from here:
+Handlers import their helpers from this package:
 
     from toolcast_runtime import ToolError, ToolResponse, current_call
 
-Importing this package loads no other part of it: each name is imported when it is first used. A
-module that needs a library says so in its docstring.
+Importing this package loads none of its modules: each name is imported on first use. Modules that
+need a third-party library state it in their docstring.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ except ImportError as error:
         f"{__name__} needs langchain-core: pip install 'toolcast-runtime[langchain]'"
     ) from error
 
-from .core.calls.model_content import shown_blocks, unshown
+from .core.calls.model_content import describe_block, to_langchain_blocks
 from .core.calls.worker_threads import run_sync
 from .core.context import DeclinedError, ToolResponse
 from .core.definitions.tool import Tool
@@ -121,7 +121,7 @@ def _schema_model(registry: Registry, name: str, client: str | None) -> type[Bas
         def _valid(cls, value: Any) -> Any:
             if not isinstance(value, dict):
                 raise ValueError("the arguments are not an object")
-            problems = registry.problems_with_arguments(name, value, client)
+            problems = registry.check_arguments(name, value, client)
             if problems:
                 raise ValueError("; ".join(problems))
             return value
@@ -138,12 +138,12 @@ def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
     if response.error is not None:
         others = [b for b in response.content or () if b["type"] != "text"]
         # An exception has no place for media: words tell that they are there.
-        words = map(unshown, shown_blocks(others))
+        words = map(describe_block, to_langchain_blocks(others))
         raise ToolException("\n".join([response.error, *words]))
     note = response.note
     if response.content is None:
         return response.text() if note is None else f"{response.text()}\n\n{note}"
-    blocks = shown_blocks(response.content)
+    blocks = to_langchain_blocks(response.content)
     return blocks if note is None else [*blocks, {"type": "text", "text": note}]
 
 
@@ -165,7 +165,7 @@ class _GraphInterrupt:
         self.raised: BaseException | None = None
 
     def __call__(self, question: Question) -> Answer:
-        """The answer that the graph was resumed with; as `AskPerson`.
+        """The answer that the graph was resumed with; as `AskUser`.
 
         Raises:
             InputRequiredError: the graph has to stop for it.
@@ -207,6 +207,6 @@ class _GraphInterrupt:
 
 def _nobody(question: Question) -> str:
     return (
-        f"`{question.tool}` has to ask a person first, and nobody can be asked outside of a"
+        f"`{question.tool}` has to ask the user first, and nobody can be asked outside of a"
         " graph with a checkpointer; nothing was done"
     )

@@ -288,7 +288,7 @@ class Prompts:
         shown = tools
         if cli is not None and cli.client is not None:
             access = self._registry.declared_access
-            shown = [t for t in tools if access.may_have(cli.client, t.name)]
+            shown = [t for t in tools if access.is_allowed(cli.client, t.name)]
         blocks = self._blocks.compose(tools, shown)
         return {f"{name}.md": text for name, text in blocks.items()}
 

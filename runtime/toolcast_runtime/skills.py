@@ -20,7 +20,7 @@ from hashlib import sha256
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from .core.definitions.markdown_line import markdown_line
+from .core.definitions.markdown_line import escape_markdown_line
 from .core.definitions.tool import module_name
 
 if TYPE_CHECKING:
@@ -408,7 +408,7 @@ def _told(tool: Tool) -> SkillTool:
     usage = tool.prompt.usage if tool.prompt else ()
     # The first paragraph, if nothing else is said.
     when = _said(tool).get("when_lines", len(list(takewhile(bool, usage))))
-    summary, goes = markdown_line(tool.summary), tool.deprecated is not None
+    summary, goes = escape_markdown_line(tool.summary), tool.deprecated is not None
     return SkillTool(tool.name, summary, usage, when, goes)
 
 

@@ -1,10 +1,10 @@
-"""What the types of a generated tool are made of, beside what `typing` has.
+"""Types for generated tool modules, in addition to those of `typing`.
 
-`ReadOnly` and `TypedDict` are those of typing_extensions: the first is new in Python 3.13,
-and before 3.12 pydantic reads no other TypedDict. The rest is what generated modules say of
-handlers, for type checkers: a tool's module has a function that is never called and calls the
-handler with what its spec says, so that a type checker's message names the handler and the
-parameter.
+`ReadOnly` and `TypedDict` come from typing_extensions: `ReadOnly` is new in Python 3.13, and
+before Python 3.12 pydantic supports no other TypedDict. The other types let type checkers
+compare handlers with their specs: a tool's module has a function that is never called, which
+calls the handler with the arguments of the spec. A type checker's message about a mismatch then
+names the handler and the parameter.
 """
 
 from __future__ import annotations
@@ -22,38 +22,43 @@ __all__ = [
     "ListResult",
     "ObjectResult",
     "ReadOnly",
-    "ResourceHandlerForm",
+    "DependencyHandlerForm",
     "TakesKeywords",
     "TypedDict",
     "tool_result",
 ]
 
 _Result = TypeVar("_Result")
-_Given_co = TypeVar("_Given_co", covariant=True)
+_Result_co = TypeVar("_Result_co", covariant=True)
 _Arguments = TypeVar("_Arguments")
 _Handler = TypeVar("_Handler", bound=Callable[..., object])
 
 HandlerResult: TypeAlias = _Result | ToolResponse | Awaitable[_Result | ToolResponse]
-"""What a handler may give: the result, content blocks, or an awaitable of either."""
+"""The return value of a handler: the result, content blocks, or an awaitable of either."""
 
 ObjectResult: TypeAlias = HandlerResult[_Result | dict[str, Any]]
-"""The same for an object, which a handler may also leave to the check of its call."""
+"""The return value of a handler whose result is an object; a plain dict is accepted, too.
+
+The dict is validated against the schema at run time.
+"""
 
 ListResult: TypeAlias = HandlerResult[_Result | list[dict[str, Any]]]
-"""The same for a list of objects."""
+"""The return value of a handler whose result is an array of objects; plain dicts are accepted."""
 
 
-class TakesKeywords(Protocol[_Given_co]):
-    """A function that takes whatever a tool has as keywords."""
+class TakesKeywords(Protocol[_Result_co]):
+    """A function that accepts any arguments as keywords."""
 
-    def __call__(self, **arguments: Any) -> _Given_co: ...
+    def __call__(self, **arguments: Any) -> _Result_co:
+        """Call the function."""
 
 
 class HandlerForm(Protocol):
-    """A handler as a function of keywords, and of no others than it has itself.
+    """A function that returns a handler as a function with keyword parameters.
 
-    One that takes all arguments as one mapping is seen to fit by that alone. One that takes
-    keywords is given back as it is, with its name.
+    A handler that accepts all arguments as one mapping is returned as a function that accepts
+    any keywords: its parameter's type is checked by the overload. A handler with keyword
+    parameters is returned unchanged, so that type checkers compare the keywords.
     """
 
     @overload
@@ -70,8 +75,8 @@ class HandlerForm(Protocol):
     def __call__(self, handler: _Handler, arguments: object, /) -> _Handler: ...
 
 
-class ResourceHandlerForm(Protocol):
-    """The same for a handler that is given resources as keywords beside its arguments."""
+class DependencyHandlerForm(Protocol):
+    """A `HandlerForm` for handlers that also get dependencies as keywords."""
 
     @overload
     def __call__(
@@ -94,14 +99,14 @@ class ResourceHandlerForm(Protocol):
 
 
 async def tool_result(response: Awaitable[ToolResponse]) -> Any:
-    """What a tool gives; content blocks when it answers with these alone.
+    """Return the result of a call; its content blocks if it has no other result.
 
     Raises:
-        ToolError: the call failed; the text is the one for the model.
+        ToolError: the call failed; the message is the one for the model.
     """
-    answer = await response
-    if answer.error is not None:
-        raise ToolError(answer.error)
-    if answer.result is None and answer.content is not None:
-        return answer.content
-    return answer.result
+    completed = await response
+    if completed.error is not None:
+        raise ToolError(completed.error)
+    if completed.result is None and completed.content is not None:
+        return completed.content
+    return completed.result

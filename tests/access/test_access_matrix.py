@@ -50,7 +50,7 @@ def test_always_set(client: str, tool: str) -> None:
 
 
 @cells
-def test_catalogue(client: str, tool: str) -> None:
+def test_catalog(client: str, tool: str) -> None:
     names = registry.get_routed_tools_catalog_sync(client)
     assert (tool in names) == (MATRIX[client, tool] == "routed")
 

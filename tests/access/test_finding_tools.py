@@ -27,10 +27,10 @@ class Toolset:
     def access(self) -> Access:
         return self.declared_access
 
-    def has(self, client: str | None) -> bool:
+    def has_client(self, client: str | None) -> bool:
         return client != "b"
 
-    async def find_remote(self, name: str, client: str | None) -> Any:
+    async def find_remote_tool(self, name: str, client: str | None) -> Any:
         return SimpleNamespace(tool=name, toolset=self) if name == self.remote else None
 
 
@@ -40,7 +40,7 @@ def _registry(*toolsets: Any) -> Any:
     made._tools = {"look": LOOK, "drop": DROP}
     made._former_names = {"glance": "look", "drop": "look"}
     made._owners = dict.fromkeys(made._tools, toolsets[0])
-    made._offering, made._several = toolsets[1:], None
+    made._remote_toolsets, made._combined_access = toolsets[1:], None
     return made
 
 
@@ -95,7 +95,7 @@ def test_tools_are_those_of_a_client_and_a_target() -> None:
     assert registry.names("a", target="cli") == ("drop",)
     assert registry.names("a", target="mcp") == ("look", "drop")
     assert registry.names("b") == ("drop",)
-    assert registry.names_in("cli") == ("drop",)
+    assert registry.list_names_in("cli") == ("drop",)
     assert registry.resolve("glance") == "look" and registry.resolve("drop") == "drop"
     assert registry.resolve("gone") == "gone"
     assert registry.is_local("look") and not registry.is_local("glance")
@@ -108,4 +108,4 @@ def test_a_registry_has_what_its_toolsets_have() -> None:
     assert _registry(other).clients == ()
     assert _registry(one).has_ledger and not _registry(one, other).has_ledger
     assert _registry(one).asserts_formats and not _registry(one, other).asserts_formats
-    assert _registry(one).lifespan_resources == ()
+    assert _registry(one).lifespan_dependencies == ()

@@ -17,7 +17,7 @@ clients:
     allow: [github_issue, get_personality]
   external:
     allow: [memory, calendar, contacts, github_issue]
-    restrict: [github_issue, manage_prompt, stickynotes, lists, email]
+    deny: [github_issue, manage_prompt, stickynotes, lists, email]
 """
 
 
@@ -35,14 +35,14 @@ def test_each_contradiction_is_found(project_copy: Project) -> None:
     path.write_text(text[:start] + CLIENTS + "\n" + text[end:])
     found = {(one["rule"], one["message"]) for one in findings(project_copy)}
     assert (
-        "expose/client-contradiction",
+        "access/client-contradiction",
         "`get_personality` is meant for `internal`, which does not allow it",
     ) in found
     assert (
-        "expose/client-contradiction",
-        "`external` allows and restricts `github_issue`",
+        "access/client-contradiction",
+        "`external` allows and denies `github_issue`",
     ) in found
     assert any(
-        rule == "expose/unknown-tool" and "`add_memory`" in message
+        rule == "access/unknown-tool" and "`add_memory`" in message
         for rule, message in found
     )

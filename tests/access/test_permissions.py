@@ -79,7 +79,7 @@ def paths(client):
         "mcp": [tool["name"] for tool in registry.get_mcp_tools_sync(client)],
         "openai": functions(registry.get_openai_tools_sync(client)),
         "always": functions(registry.get_always_tools_sync(client)),
-        "catalogue": list(registry.get_routed_tools_catalog_sync(client)),
+        "catalog": list(registry.get_routed_tools_catalog_sync(client)),
         "routed": registry.route_tools_sync("open the door", client=client),
         "found": found(registry.get_tool, client),
         "named": found(lambda name, who: by_name([name], who), client),
@@ -116,7 +116,7 @@ def test_each_path_has_what_the_client_is_permitted(project: Project) -> None:
     every = ["greet", "look", "open_door"]
     owner = {path: sorted(names) for path, names in paths["owner"].items()}
     assert owner.pop("always") == ["greet"]
-    assert owner.pop("catalogue") == ["look", "open_door"]
+    assert owner.pop("catalog") == ["look", "open_door"]
     assert "open_door" in owner.pop("routed")
     for path in ("found", "named", "called", "wrapped"):
         assert owner.pop(path) == [*every, "unlock_door"], path
@@ -171,5 +171,5 @@ def test_an_administrator_does_not_give_what_is_not_permitted(tmp_path: Path) ->
     assert registry.names("owner") == ("open_door",)
     assert registry.names("guest") == ()
     named = restricted(tmp_path, {"guest": {"allow": ["open_door"]}})
-    with pytest.raises(AccessError, match="`guest` allows `open_door`, and lacks its"):
+    with pytest.raises(AccessError, match="`guest` allows `open_door`, but lacks its"):
         named.names("owner")

@@ -23,13 +23,13 @@ def test_a_caller_has_what_its_token_gives(
     client = Client("*", (), ("doors",))
     access = Access({"a": client, "b": Client("*")}, {}, PERMISSIONS)
     with calling_as(Caller(permissions=given)):
-        assert alone.may_have(None, "open") is expected
-        assert alone.may_have(None, "look")
-        assert access.may_have("a", "open") is expected
-        assert access.is_permitted(client, "open") is expected
-        assert access.may_have("a", "look")
-        assert not access.may_have("b", "open")
-        assert access.may_have("b", "look")
+        assert alone.is_allowed(None, "open") is expected
+        assert alone.is_allowed(None, "look")
+        assert access.is_allowed("a", "open") is expected
+        assert access.has_permission(client, "open") is expected
+        assert access.is_allowed("a", "look")
+        assert not access.is_allowed("b", "open")
+        assert access.is_allowed("b", "look")
 
 
 @pytest.mark.parametrize(
@@ -56,26 +56,26 @@ def test_a_client_may_have_what_nothing_keeps_from_it(
     access = Access({"a": client}, TOOL_CLIENTS, PERMISSIONS, overrides)
     for _ in range(2):  # What is decided is kept.
         found = [
-            t for t in ("look", "greet", "open", "forge") if access.may_have("a", t)
+            t for t in ("look", "greet", "open", "forge") if access.is_allowed("a", t)
         ]
         assert found == tools.split()
 
 
 def test_a_tool_of_a_client_is_for_no_other() -> None:
     access = Access({"smith": Client("*"), "baker": Client("*")}, TOOL_CLIENTS)
-    assert access.may_have("smith", "forge")
-    assert not access.may_have("baker", "forge")
+    assert access.is_allowed("smith", "forge")
+    assert not access.is_allowed("baker", "forge")
 
 
 def test_nobody_stands_in_for_a_client() -> None:
-    assert Access().lists(None) == (None, frozenset())
-    assert Access().may_have(None, "look")
+    assert Access().get_lists(None) == (None, frozenset())
+    assert Access().is_allowed(None, "look")
     for access, name in (
         (Access(), "a"),
         (Access({"a": Client("*")}), None),
         (Access({"a": Client("*")}), "b"),
     ):
         with pytest.raises(UnknownClientError):
-            access.may_have(name, "look")
+            access.is_allowed(name, "look")
         with pytest.raises(UnknownClientError):
-            access.lists(name)
+            access.get_lists(name)

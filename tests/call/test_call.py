@@ -173,7 +173,7 @@ def test_server_of_the_toolset(project: Project) -> None:
     done = project.toolcast("call", "odd_echo", "--server", "even")
     assert done.returncode == 2
     assert done.stderr == (
-        "error: there is no server `even`\n  help: there is `odd`\n"
+        "error: there is no server `even`\n  help: use `odd`\n"
     ) or done.stderr.startswith("error: there is no server `even`")
 
 

@@ -1,4 +1,4 @@
-"""A catalogue as a browser would take it apart."""
+"""A catalog as a browser would take it apart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Page", "read_page"]
 
 
 class Page(NamedTuple):
-    """What is in a catalogue.
+    """What is in a catalog.
 
     Attributes:
         data: the JSON value that its script reads.

@@ -1,4 +1,4 @@
-"""The catalogue in a real browser, as a person uses it: `make test-browser`."""
+"""The catalog in a real browser, as a person uses it: `make test-browser`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.workspaces import real
 from tests.catalog.browser_setup import axe_script, chromium
-from tests.catalog.test_catalogue_page import HOSTILE, spec
+from tests.catalog.test_catalog_page import HOSTILE, spec
 from tests.conftest import ROOT
 from tests.program import toolcast
 
@@ -47,7 +47,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The catalogue of this repository's tools with some changes."""
+    """The catalog of this repository's tools with some changes."""
     root = tmp_path_factory.mktemp("repository")
     shutil.copy(ROOT / "toolcast.yaml", root)
     for folder in ("specs", "examples"):
@@ -76,7 +76,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def written(root: Path, *words: str) -> Path:
     file = root.parent / f"{root.name}.html"
-    done = toolcast(root, "catalogue", "--output", str(file), *words)
+    done = toolcast(root, "catalog", "--output", str(file), *words)
     assert done.returncode == 0, done.stderr
     return file
 

@@ -217,11 +217,11 @@ def test_a_shallow_checkout_says_what_to_set(runner: Runner) -> None:
     assert runner.outputs["code"] == "2"
     assert "`fetch-depth: 0` of actions/checkout" in said
     # Nobody reads from the comment that all is well.
-    assert "::error title=toolcast diff::Nothing was compared" in said
+    assert "::error title=toolcast diff::The comparison failed" in said
     assert runner.outputs["failing"] == ""
     assert runner.run("Comment", COMMENT)[0] == 0
     body = json.loads((runner.folder / "reports" / "comment.json").read_text())["body"]
-    assert "**Nothing was compared:**\n\n    error: this clone is shallow" in body
+    assert "**The comparison failed:**\n\n    error: this clone is shallow" in body
 
 
 @pytest.mark.slow
@@ -317,7 +317,7 @@ def test_a_hostile_input_is_a_word(tmp_path: Path, hostile: str, given: str) -> 
     code, said = runner.run("Check and diff", inputs)
     assert code == 0, said
     assert runner.outputs["code"] == "2", said
-    assert "Nothing was compared" in said
+    assert "The comparison failed" in said
     assert not re.search(r"^::error::x", said, re.M)
     assert not list(tmp_path.rglob("ran"))
 

@@ -46,7 +46,7 @@ def hold(folder: Path, tag: str) -> int:
     """Runs the step that compares what is built with the tag."""
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
     return subprocess.run(
-        [*command, STEPS["Hold to the tag"]["run"]],
+        [*command, STEPS["Check the versions against the tag"]["run"]],
         cwd=folder,
         env={"PATH": "/usr/bin:/bin", "TAG": tag},
         capture_output=True,

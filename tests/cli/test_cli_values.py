@@ -197,7 +197,7 @@ def test_names_are_understood_as_the_spec_spells_them(give: Run) -> None:
         (["--options", "[1,\n2 3]"], "(line 2, column 3)"),
         (["--options", '{"a": NaN}'], "not JSON: NaN is no JSON number"),
         (["--options", "@absent.json"], "absent.json cannot be read: No such file"),
-        (["--options", "@."], ". cannot be read: this is a folder, no regular file"),
+        (["--options", "@."], ". cannot be read: this is a folder, not a regular file"),
         (["--options", "@pipe"], "pipe cannot be read: this is a pipe"),
         (["--options", "@latin.json"], "latin.json is not UTF-8"),
         (["--numbers", "[1, 2"], "for --numbers: not JSON: Expecting ',' delimiter"),

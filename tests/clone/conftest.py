@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.program import toolcast
-from toolcast.rendering.renderer import environment
+from toolcast.rendering.renderer import create_environment
 
 GREET = """
 summary: Greet somebody.
@@ -64,7 +64,7 @@ class Clone:
 
         own_templates = self.has_templates()
         if own_templates:
-            environment.cache_clear()  # As in a process of its own.
+            create_environment.cache_clear()  # As in a process of its own.
         before = signal.signal(signal.SIGALRM, too_long)
         signal.alarm(SECONDS)
         try:
@@ -73,7 +73,7 @@ class Clone:
             signal.alarm(0)
             signal.signal(signal.SIGALRM, before)
             if own_templates:
-                environment.cache_clear()
+                create_environment.cache_clear()
         for text in (done.stdout, done.stderr):
             assert not SEEN_BY_TERMINALS.search(text), ascii(text)
         assert done.returncode in (0, 1, 2), done

@@ -48,7 +48,7 @@ def test_a_cache_in_the_project_is_not_asked(
     for value in (str(forged), place, f"./{place}", ""):
         monkeypatch.setenv("XDG_CACHE_HOME", value)
         monkeypatch.setenv("HOME", str(clone.root))
-        assert up_to_date.known_digests(str(clone.root)) == {}
+        assert up_to_date.load_digests(str(clone.root)) == {}
         assert clone.run("generate").returncode == 1
     after = {path: path.read_bytes() for path in forged.rglob("*") if path.is_file()}
     assert after == before
@@ -57,7 +57,7 @@ def test_a_cache_in_the_project_is_not_asked(
 @pytest.mark.parametrize("how", ["theirs", "open", "link", "pipe"])
 def test_a_cache_that_others_may_write_is_not_believed(clone: Clone, how: str) -> None:
     [folder] = Path(os.environ["XDG_CACHE_HOME"], "toolcast").iterdir()
-    assert up_to_date.known_digests(str(clone.root))
+    assert up_to_date.load_digests(str(clone.root))
     if how == "theirs":
         if os.geteuid() != 0:
             pytest.skip("only root can give a folder away")
@@ -71,7 +71,7 @@ def test_a_cache_that_others_may_write_is_not_believed(clone: Clone, how: str) -
             digests.symlink_to(kept)
         else:
             os.mkfifo(digests)
-    assert up_to_date.known_digests(str(clone.root)) == {}
+    assert up_to_date.load_digests(str(clone.root)) == {}
     edit(clone)
     before = clone.state()
     assert clone.run("generate").returncode == 1

@@ -15,8 +15,8 @@ from tests.runtime.packages import Package, definition
 from toolcast_runtime import DefinitionError, Registry
 from toolcast_runtime.core.access import Access, AccessError, Client
 from toolcast_runtime.core.override_file import OverrideFile
-from toolcast_runtime.core.safe_file import NotRegularFileError, read_regular
-from toolcast_runtime.core.safe_folder import Folder, append_to
+from toolcast_runtime.core.safe_file import NotRegularFileError, read_regular_file
+from toolcast_runtime.core.safe_folder import Folder, open_for_append
 
 NO_FILES = [
     p for p in PLANTS if p.__name__ not in ("large", "deep", "escapes", "no_text")
@@ -33,11 +33,11 @@ def test_what_is_no_regular_file_is_refused_and_named(
     plant(place, outside)
     if not place.is_file():
         with pytest.raises(OSError) as caught:
-            read_regular(str(place), 100)
+            read_regular_file(str(place), 100)
         assert caught.value.filename == str(place)
         assert caught.value.strerror
     with (
-        Folder.at(str(tmp_path)) as folder,
+        Folder.open_path(str(tmp_path)) as folder,
         pytest.raises(NotRegularFileError) as refused,
     ):
         folder.read("place", 100)
@@ -58,7 +58,7 @@ def test_a_pipe_that_takes_a_files_place_is_not_waited_for(
 
     monkeypatch.setattr(os, "open", swapped)
     with pytest.raises(NotRegularFileError, match="this is a pipe"):
-        read_regular(str(place), 100)
+        read_regular_file(str(place), 100)
 
 
 def test_a_file_that_keeps_growing_ends_at_the_bound(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_file_that_keeps_growing_ends_at_the_bound(tmp_path: Path) -> None:
     thread.start()
     try:
         for _ in range(50):
-            assert len(read_regular(str(place), 100_000)) <= 100_000
+            assert len(read_regular_file(str(place), 100_000)) <= 100_000
     finally:
         ended.set()
         thread.join()
@@ -83,9 +83,9 @@ def test_a_file_that_keeps_growing_ends_at_the_bound(tmp_path: Path) -> None:
 
 def test_no_more_memory_is_taken_than_a_file_has_bytes(tmp_path: Path) -> None:
     (tmp_path / "small").write_bytes(b"x" * 1000)
-    with Folder.at(str(tmp_path)) as folder:
+    with Folder.open_path(str(tmp_path)) as folder:
         tracemalloc.start()
-        assert len(read_regular(str(tmp_path / "small"), 1 << 30)) == 1000
+        assert len(read_regular_file(str(tmp_path / "small"), 1 << 30)) == 1000
         assert len(folder.read("small", 1 << 30)) == 1000
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -96,7 +96,7 @@ def test_a_file_that_says_it_is_empty_is_read() -> None:
     """As those of /proc do."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("there is no /proc")
-    assert b"Name:" in read_regular("/proc/self/status", 10_000)
+    assert b"Name:" in read_regular_file("/proc/self/status", 10_000)
 
 
 @SEVERAL
@@ -131,7 +131,7 @@ def test_a_log_is_not_written_into_it(
     place = tmp_path / "log"
     plant(place, outside)
     with pytest.raises(OSError) as caught:
-        append_to(str(place))
+        open_for_append(str(place))
     assert caught.value.filename == str(place)
     assert (outside / "bashrc").read_text("utf-8") == "echo mine\n"
     assert not (outside / "not-there-yet").exists()
@@ -139,7 +139,7 @@ def test_a_log_is_not_written_into_it(
 
 def test_a_log_is_its_owners(tmp_path: Path) -> None:
     for line in ("one\n", "two\n"):
-        with append_to(str(tmp_path / "log")) as stream:
+        with open_for_append(str(tmp_path / "log")) as stream:
             stream.write(line)
     assert (tmp_path / "log").read_text("utf-8") == "one\ntwo\n"
     assert (tmp_path / "log").stat().st_mode & 0o777 == 0o600

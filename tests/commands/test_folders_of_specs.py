@@ -87,7 +87,7 @@ def test_what_is_not_read_below_is_told(project: Any, path: str, said: str) -> N
     project.write(f"specs/toy/{path}", "name: other\n")
     done = project.toolcast("generate")
     assert done.returncode == 1
-    assert f"error: spec/sub-folder: {said}" in done.stderr
+    assert f"error: spec/unread-sub-folder: {said}" in done.stderr
     assert contents(project.root) == before
 
 
@@ -97,7 +97,7 @@ def test_a_thousand_specs_in_a_folder_that_is_not_read_are_one_finding(
     for number in range(1000):
         project.write(f"specs/toy/.group/tool_{number}.yaml", "name: x\n")
     said = project.toolcast("check").stderr
-    assert said.count("spec/sub-folder: ") == 1
+    assert said.count("spec/unread-sub-folder: ") == 1
     assert "and 997 more" in said
 
 
@@ -126,7 +126,7 @@ def test_edits_keep_a_spec_in_its_folder(project: Any) -> None:
     assert done.returncode != 0
     assert "third" in done.stderr
     project.generate()
-    done = project.toolcast("remove", "third", "--now", "--force")
+    done = project.toolcast("remove", "third", "--without-notice", "--force")
     assert done.returncode == 0, done.stderr
     assert not renamed.exists()
 
@@ -150,7 +150,8 @@ def test_a_folder_that_is_a_link_is_named(project: Any, tmp_path: Path) -> None:
     done = project.toolcast("check")
     assert done.returncode == 1
     assert (
-        "specs/toy/shared: error: spec/sub-folder: the folder is a link" in done.stderr
+        "specs/toy/shared: error: spec/unread-sub-folder: the folder is a link"
+        in done.stderr
     )
 
 
@@ -160,7 +161,7 @@ def test_a_toolset_within_another_is_read_when_it_is_listed(project: Any) -> Non
         "the toolset specs/toy/inner is not listed" in project.toolcast("check").stderr
     )
     project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/toy/inner]")
-    assert "spec/sub-folder" not in project.toolcast("check").stderr
+    assert "spec/unread-sub-folder" not in project.toolcast("check").stderr
 
 
 def test_a_toolset_that_is_taken_from_the_list_is_told(project: Any) -> None:

@@ -57,7 +57,7 @@ def test_a_spec_that_was_written_first_gets_its_handler(project: Path) -> None:
     assert "handler/" not in found
     code = "import sys; from handlers.order import order; order(item='x', kind='a')"
     (project / "try_it.py").write_text(code)
-    assert "this tool is not written yet" in run(project, "try_it", expect=1).stderr
+    assert "this tool is not implemented yet" in run(project, "try_it", expect=1).stderr
 
 
 def test_the_handler_that_a_spec_names(project: Path) -> None:

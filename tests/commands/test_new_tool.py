@@ -162,7 +162,7 @@ def test_missing_handlers_package_is_made(project: Path) -> None:
         text=True,
         check=True,
     )
-    assert done.stdout == "this tool is not written yet\n"
+    assert done.stdout == "this tool is not implemented yet\n"
 
 
 def test_spec_with_an_error_stops_it(project: Path) -> None:

@@ -178,9 +178,12 @@ def test_a_read_only_folder(project: Any, folder: str) -> None:
 
 
 def test_another_run_is_writing(project: Any) -> None:
-    from toolcast_runtime.core.safe_folder import Folder, locked
+    from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
-    with Folder.at(str(project.root / "generated")) as folder, locked(folder):
+    with (
+        Folder.open_path(str(project.root / "generated")) as folder,
+        lock_output_folder(folder),
+    ):
         second = project.toolcast("generate")
         assert second.returncode == 2
         assert second.stderr == "error: another run is writing into this folder\n"

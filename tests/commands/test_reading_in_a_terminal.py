@@ -59,7 +59,7 @@ def test_every_command_has_one_line(tmp_path: Path) -> None:
         "select",
         "select hello",
         "tokens",
-        "catalogue --output x.html",
+        "catalog --output x.html",
         "rename a b",
         "remove a",
         "schema --write",
@@ -95,9 +95,9 @@ def test_a_wrong_word(tmp_path: Path, command: str, said: str) -> None:
 def test_comparing_without_git(make_project: Callable[..., Any]) -> None:
     root = make_project({}).root
     helps = "\n  help: `--against` takes a commit, a branch, or a folder\n"
-    no_git = f"error: the project is in no git repository{helps}"
+    no_git = f"error: the project is not in a git repository{helps}"
     assert toolcast(root, "diff").stderr == no_git
-    words = "catalogue", "--output", "x.html", "--against", "main"
+    words = "catalog", "--output", "x.html", "--against", "main"
     assert toolcast(root, *words).stderr == no_git
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     assert (
@@ -113,7 +113,7 @@ def test_comparing_without_git(make_project: Callable[..., Any]) -> None:
         ("select", "no selection cases\n"),
         ("select hello", "there are no tools to choose from\n"),
         ("tokens", "every tool"),
-        ("catalogue --output page.html", "0 tools -> page.html ("),
+        ("catalog --output page.html", "0 tools -> page.html ("),
     ],
 )
 def test_a_project_without_tools(

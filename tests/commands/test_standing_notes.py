@@ -33,13 +33,15 @@ def test_they_are_one_line(project: Project) -> None:
 
 
 def test_they_are_whole_where_they_are_asked_for(project: Project) -> None:
-    said = "note: expose/outside: the toolset speaks to the host `mail.example`"
+    said = (
+        "note: access/external-systems: the toolset speaks to the host `mail.example`"
+    )
     for words, code in ((["--all"], 0), (["--fail-on", "note"], 1)):
         done = project.toolcast("check", *words)
         assert done.returncode == code and said in done.stderr
         assert "standing" not in done.stderr
     found = json.loads(project.toolcast("check", "--format", "json").stdout)["findings"]
-    assert [one["rule"] for one in found] == ["expose/outside"]
+    assert [one["rule"] for one in found] == ["access/external-systems"]
 
 
 def test_other_notes_are_printed_as_ever(project: Project) -> None:

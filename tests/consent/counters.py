@@ -58,15 +58,15 @@ class Shop:
     """
 
     root: Path
-    place: Path
+    location: Path
     key: str = KEY
     patience: float = 600
 
     @property
     def environment(self) -> dict[str, str]:
         return {
-            "SHOP_DONE": str(self.place / "done.txt"),
-            "SHOP_LEDGER": str(self.place / "ledger.sqlite3"),
+            "SHOP_DONE": str(self.location / "done.txt"),
+            "SHOP_LEDGER": str(self.location / "ledger.sqlite3"),
             "SHOP_STATE_KEY": self.key,
             "SHOP_PATIENCE": str(self.patience),
         }
@@ -74,18 +74,18 @@ class Shop:
     @property
     def done(self) -> list[str]:
         """What handlers have done, a line each."""
-        file = self.place / "done.txt"
+        file = self.location / "done.txt"
         return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
     def approvals(self, *columns: str) -> list[tuple[Any, ...]]:
         """Columns of the ledger's table of questions, in the order in which they were put."""
-        with closing(sqlite3.connect(self.place / "ledger.sqlite3")) as connection:
+        with closing(sqlite3.connect(self.location / "ledger.sqlite3")) as connection:
             rows = f"SELECT {', '.join(columns)} FROM approvals ORDER BY asked"
             return connection.execute(rows).fetchall()
 
     def pass_time(self, seconds: float) -> None:
         """Sets the clock of the servers of `late` forward."""
-        (self.place / "done.later").write_text(str(seconds))
+        (self.location / "done.later").write_text(str(seconds))
 
     @contextmanager
     def http(self, *options: str, package: str = "late") -> Iterator[HttpServer]:

@@ -47,7 +47,7 @@ def test_each_era_is_asked_in_its_way() -> None:
     for version, kind in (("2025-11-25", Elicitation), ("2026-07-28", RoundTrips)):
         assert isinstance(asker(_context(version), None, None, None), kind)
     answer = approved(QUESTION)
-    assert (answer.action, answer.content, answer.is_clients) == (
+    assert (answer.action, answer.content, answer.is_confirmed_by_client) == (
         "accept",
         {"n": True},
         True,

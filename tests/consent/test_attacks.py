@@ -278,7 +278,7 @@ def old_of_no_person(shop: Shop, counter: OlderCounter) -> list[str]:
     for can in cans:
         with shop.older(counter.transport, can=can) as mute:
             unable.append(said(mute.end(mute.begin("refund_order", ORDER))))
-    assert all("has to ask a person first" in text for text in unable)
+    assert all("has to ask the user first" in text for text in unable)
     return [said(counter.end(number)), *read, *unable]
 
 

@@ -122,20 +122,20 @@ async def test_a_round_is_remembered_for_an_hour(
     def asked(round: str) -> Asked:
         return Asked(round, "q", "t", None, None, "m", {}, {}, "now")
 
-    await approvals.begin(asked("first"))
+    await approvals.record_question(asked("first"))
     clock.now = 1.0
-    await approvals.begin(asked("second"))
+    await approvals.record_question(asked("second"))
     clock.now = 3599.5
-    await approvals.begin(asked("third"))
+    await approvals.record_question(asked("third"))
     assert [*approvals._open] == ["first", "second", "third"]
     clock.now = 3600.0
-    await approvals.begin(asked("second"))
+    await approvals.record_question(asked("second"))
     assert [*approvals._open] == ["second", "third"], "the first is over"
     assert approvals._open["second"] == 1.0, "it began when it was first asked"
-    assert await approvals.take("second")
-    assert not await approvals.take("second")
-    await approvals.give_back("second")
-    assert await approvals.take("second")
+    assert await approvals.claim_round("second")
+    assert not await approvals.claim_round("second")
+    await approvals.release_round("second")
+    assert await approvals.claim_round("second")
 
 
 async def test_a_person_has_ten_minutes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,11 +43,11 @@ def refund(registry: Registry, ask: Any = None, **more: Any) -> str:
 
 def test_nobody_to_ask(registry: Registry, shop: Shop) -> None:
     assert refund(registry) == (
-        "`refund_order` has to ask a person first, and nobody can be asked here; nothing"
+        "`refund_order` has to ask the user first, and no user can be asked here; nothing"
         " was done"
     )
     booked = registry.call_tool_sync("book_table", {"day": "Monday"}, "desk")
-    assert "nobody can be asked here" in (booked.error or "")
+    assert "no user can be asked here" in (booked.error or "")
     assert shop.done == []
 
 
@@ -81,9 +81,9 @@ def test_a_yes_lets_one_call_happen(registry: Registry, shop: Shop) -> None:
         (Answer("accept"), "the person declined; nothing was done"),
         (Answer("accept", {"approve": 1}), "the person declined; nothing was done"),
         (Answer("decline", {"approve": True}), "the person declined; nothing was done"),
-        (True, "nobody can be asked here"),
-        ("accept", "nobody can be asked here"),
-        (None, "nobody can be asked here"),
+        (True, "no user can be asked here"),
+        ("accept", "no user can be asked here"),
+        (None, "no user can be asked here"),
     ],
 )
 def test_everything_else_is_a_no(
@@ -244,7 +244,7 @@ def test_what_was_shown_is_what_is_done(registry: Registry, shop: Shop) -> None:
 def test_a_ledger_that_cannot_be_written_asks_nobody(
     registry: Registry, shop: Shop
 ) -> None:
-    with sqlite3.connect(shop.place / "ledger.sqlite3") as connection:
+    with sqlite3.connect(shop.location / "ledger.sqlite3") as connection:
         connection.execute("PRAGMA user_version = 99")
     person = Person()
     assert "the ledger cannot be written" in refund(registry, person)
@@ -305,10 +305,10 @@ def test_several_processes_need_a_key_and_a_ledger(
     for short in ("short", f"{KEY} short"):
         with pytest.raises(SealingError, match="SHOP_STATE_KEY has a key that is too"):
             start(SHOP_STATE_KEY=short)
-    (shop.place / "key").write_text(f"{KEY}\n")
-    start(SHOP_STATE_KEY_FILE=str(shop.place / "key"))
-    with pytest.raises(SealingError, match="SHOP_STATE_KEY_FILE names has no text"):
-        start(SHOP_STATE_KEY_FILE=str(shop.place / "none"))
+    (shop.location / "key").write_text(f"{KEY}\n")
+    start(SHOP_STATE_KEY_FILE=str(shop.location / "key"))
+    with pytest.raises(SealingError, match="SHOP_STATE_KEY_FILE names is empty"):
+        start(SHOP_STATE_KEY_FILE=str(shop.location / "none"))
     sealing(served, "desk", environment={})
 
 
@@ -330,7 +330,7 @@ def test_the_ledger_is_not_begun_for_a_plain_call(
 ) -> None:
     arguments = {"article": "tea", "price": 20}
     registry.call_tool_sync("set_price", arguments, "desk", ask=Person())
-    assert not Path(shop.place / "ledger.sqlite3").exists()
+    assert not Path(shop.location / "ledger.sqlite3").exists()
 
 
 FORM = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -407,7 +407,7 @@ def test_a_plain_function_does_not_go_on_without_an_answer(
 ) -> None:
     def book_table(day: str) -> str:
         current_call().ask(FORM, "Who?")  # type: ignore[unused-coroutine]
-        (shop.place / "done.txt").write_text("booked")
+        (shop.location / "done.txt").write_text("booked")
         return "booked"
 
     registry = with_handler(registry, monkeypatch, book_table)
@@ -424,7 +424,7 @@ def test_a_question_that_is_not_awaited_fails_the_call(
         return "booked"
 
     registry = with_handler(registry, monkeypatch, book_table)
-    assert "did not wait for a person's answer" in booked(registry, Answer("decline"))
+    assert "did not wait for the user's answer" in booked(registry, Answer("decline"))
 
 
 @pytest.mark.parametrize(
@@ -456,4 +456,4 @@ def test_a_handler_that_calls_a_tool_does_not_answer_for_it(
         return str(inner.error)
 
     registry = with_handler(registry, monkeypatch, book_table)
-    assert "nobody can be asked here" in booked(registry, YES) and shop.done == []
+    assert "no user can be asked here" in booked(registry, YES) and shop.done == []

@@ -67,7 +67,7 @@ def test_a_handler_that_asks_less_the_next_time_works_once(shop: Shop) -> None:
         state = counter.asked("reserve", MONDAY)["requestState"]
         _, state = asks(sent(counter, "reserve", state, confirm=YES))
         _, state = asks(sent(counter, "reserve", state, question_2=SEATS))
-        (shop.place / "done.closed").touch()
+        (shop.location / "done.closed").touch()
         read = [said(sent(counter, "reserve", state)) for _ in range(3)]
     assert read[0] == "reserved Monday 2" and len(shop.done) == 1
     assert all("was used already" in text for text in read[1:])
@@ -75,7 +75,7 @@ def test_a_handler_that_asks_less_the_next_time_works_once(shop: Shop) -> None:
 
 @pytest.mark.slow
 def test_a_ledger_that_cannot_be_written_puts_no_question(shop: Shop) -> None:
-    with closing(sqlite3.connect(shop.place / "ledger.sqlite3")) as connection:
+    with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:
         connection.execute("PRAGMA user_version = 99")
     with shop.modern("stdio") as counter:
         for tool in ("book_table", "refund_order"):
@@ -91,10 +91,10 @@ def test_the_ledger_tells_each_round(shop: Shop) -> None:
         state = counter.asked("reserve", MONDAY)["requestState"]
         sent(counter, "reserve", state, confirm={"action": "decline"})
         state = counter.asked("reserve", MONDAY)["requestState"]
-        (shop.place / "done.closed").touch()
+        (shop.location / "done.closed").touch()
         _, state = asks(sent(counter, "reserve", state, confirm=YES))
         sent(counter, "reserve", state, question_2=SEATS)
-    with closing(sqlite3.connect(shop.place / "ledger.sqlite3")) as connection:
+    with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:
         rows = connection.execute("SELECT outcome FROM calls ORDER BY id").fetchall()
     assert [outcome for (outcome,) in rows] == [
         "asked",

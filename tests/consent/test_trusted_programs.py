@@ -73,7 +73,7 @@ def test_nobody_else_is_believed(
 
 def test_it_is_believed_over_http_alone(registry: Registry, shop: Shop) -> None:
     response = registry.call_tool_sync("refund_order", {"order_id": "A-1"}, "phone")
-    assert "nobody can be asked here" in (response.error or "")
+    assert "no user can be asked here" in (response.error or "")
     with shop.stdio(LEGACY, "--client", "phone", can={}) as server:
         answer = server.call("refund_order", {"order_id": "A-1"})["result"]
     assert answer["isError"] and shop.done == []

@@ -121,7 +121,7 @@ def test_each_thing_is_added_as_the_page_says(
         "docs/targets.md",
         "docs/spec.md",
     }
-    note = "note: prompt/title-repeats: the title is the summary again"
+    note = "note: prompt/title-repeats: the title repeats the summary"
     assert note in said["Add a rule"]
     assert "tests/rules/prompt/title-repeats/expected.txt" in changed["Add a rule"]
     assert "docs/rules.md" in changed["Add a rule"]

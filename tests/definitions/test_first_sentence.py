@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.conftest import Project
-from toolcast_runtime.core.definitions.tool import command_name, first_sentence
+from toolcast_runtime.core.definitions.tool import command_name, extract_first_sentence
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ from toolcast_runtime.core.definitions.tool import command_name, first_sentence
     ],
 )  # fmt: skip
 def test_it_is_one_line(description: str, summary: str) -> None:
-    assert first_sentence(description) == summary
+    assert extract_first_sentence(description) == summary
 
 
 def test_it_takes_no_time(in_time: None) -> None:
     for text in ("a. " * 300_000, "." * 900_000, "\n " * 400_000, "-\n" * 400_000):
-        first_sentence(f"x{text}")
+        extract_first_sentence(f"x{text}")
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from toolcast_runtime.core.definitions.tool import (
     Tool,
     command_name,
     distinct_name,
-    first_sentence,
+    extract_first_sentence,
     module_name,
     spec_name,
 )
 from toolcast_runtime.core.question import Question
-from toolcast_runtime.core.safe_file import read_regular, secret
+from toolcast_runtime.core.safe_file import load_secret, read_regular_file
 from toolcast_runtime.core.server_settings import ExternalServer, Resolved
 
 TOOL = Tool("a", "", "", {"inputSchema": {}})
@@ -36,14 +36,14 @@ def test_a_tool_is_plain_unless_its_definition_says_otherwise() -> None:
 def test_a_call_begins_with_nobody_who_has_given_it_up() -> None:
     context = CallContext("look")
     assert (context.cancelled, context.questions) == (False, None)
-    context.give_up()
+    context.cancel()
     assert context.cancelled
 
 
 def test_a_server_has_time_and_two_hundred_and_fifty_tools() -> None:
     server = ExternalServer("far")
     assert (server.connect_timeout, server.list_timeout) == (30.0, 15.0)
-    assert (server.call_timeout, server.most_tools) == (60.0, 250)
+    assert (server.call_timeout, server.max_tools) == (60.0, 250)
     assert not (server.whole_environment or server.persistent)
     assert not (server.is_proxied or server.is_locked or Resolved().whole_environment)
 
@@ -99,7 +99,7 @@ def test_a_tool_has_names(tool: str, module: str, spec: str, command: str) -> No
     ],
 )
 def test_a_summary_is_the_first_sentence(text: str, sentence: str) -> None:
-    assert first_sentence(text) == sentence
+    assert extract_first_sentence(text) == sentence
 
 
 def test_a_question_is_known_by_all_that_is_asked() -> None:
@@ -118,23 +118,23 @@ def test_a_secret_has_64_kibibytes_at_most(
     file = tmp_path / "secret"
     file.write_text("s" * size)
     if is_taken:
-        assert secret("S", {"S_FILE": str(file)}) == "s" * size
+        assert load_secret("S", {"S_FILE": str(file)}) == "s" * size
     else:
-        with pytest.raises(ValueError, match="has no text to read"):
-            secret("S", {"S_FILE": str(file)})
+        with pytest.raises(ValueError, match="is empty or cannot be read"):
+            load_secret("S", {"S_FILE": str(file)})
 
 
 def test_a_file_is_read_up_to_so_many_bytes(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"abc")
     for most, data in ((0, b""), (1, b"a"), (3, b"abc"), (4, b"abc")):
-        assert read_regular(str(file), most) == data
+        assert read_regular_file(str(file), most) == data
     long = b"x" * 200_000
     file.write_bytes(long)
-    assert read_regular(str(file), 1_000_000) == long
+    assert read_regular_file(str(file), 1_000_000) == long
     # It says that it has no bytes.
     if Path("/proc/self/status").exists():
-        found = read_regular("/proc/self/status", 1_000_000)
+        found = read_regular_file("/proc/self/status", 1_000_000)
         assert found.startswith(b"Name:")
 
 
@@ -143,7 +143,7 @@ def test_an_override_has_a_mebibyte_at_most(
     tmp_path: Path, size: int, is_taken: bool
 ) -> None:
     file = tmp_path / "override.json"
-    file.write_text('{"a": {"restrict": ["look"]}}'.ljust(size))
+    file.write_text('{"a": {"deny": ["look"]}}'.ljust(size))
     access = Access({"a": Client("*")})
     override = OverrideFile("TOY_FILE", str(file))
 
@@ -151,7 +151,7 @@ def test_an_override_has_a_mebibyte_at_most(
         return override.apply(access, lambda name: name, lambda _: True, {})
 
     if is_taken:
-        assert not applied().may_have("a", "look")
+        assert not applied().is_allowed("a", "look")
     else:
         with pytest.raises(AccessError, match="is larger than 1048576 bytes"):
             applied()

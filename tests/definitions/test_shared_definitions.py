@@ -146,7 +146,7 @@ def test_a_change_of_a_definition_is_seen_by_check_and_by_the_next_run(
     os.utime(shop.root / "specs/toy/definitions.yaml", (later, later))
     checked = shop.toolcast("check")
     assert checked.returncode == 1
-    assert "specs/toy/refund.yaml: error: output/differs" in checked.stderr
+    assert "specs/toy/refund.yaml: error: output/outdated" in checked.stderr
     assert "cancel" not in checked.stderr
     # Its definition and its types.
     assert "2 written" in shop.toolcast("generate").stdout
@@ -172,7 +172,9 @@ def test_its_schema_for_editors_is_written_and_kept_up_to_date(shop: Project) ->
     assert path.read_text() == printed
     jsonschema.Draft202012Validator.check_schema(json.loads(printed))
     path.write_text("{}")
-    assert f"{path.name}: warning: spec/old-schema" in shop.toolcast("check").stderr
+    assert (
+        f"{path.name}: warning: spec/outdated-schema" in shop.toolcast("check").stderr
+    )
 
 
 def test_an_edit_of_a_tool_leaves_its_definitions_alone(shop: Project) -> None:
@@ -203,7 +205,7 @@ def test_many_copies_are_bounded(make_project: Callable[..., Project]) -> None:
     assert time.monotonic() - begun < 5
     (finding,) = loaded.findings
     assert finding.rule == "yaml/too-large"
-    assert finding.place.file == "specs/toy/definitions.yaml"
+    assert finding.location.file == "specs/toy/definitions.yaml"
     assert f"{MAX_COPIED_VALUES:,} are the most" in finding.message
 
 

@@ -79,7 +79,7 @@ def test_findings_stand_where_the_definition_is_written(shops: Project) -> None:
     """Told once, and kept away by any toolset that says why."""
     shops.write("definitions.yaml", MONEY.replace("EUR, USD", "EUR, EUR") + "fee: {}\n")
     said = shops.toolcast("check").stderr
-    twice = 'definitions.yaml:5:24: warning: schema/enum: "EUR" stands twice in `enum`'
+    twice = 'definitions.yaml:5:24: warning: schema/invalid-enum: "EUR" stands twice in `enum`'
     unused = "definitions.yaml:6:1: warning: schema/unused-definition: no tool uses the definition `fee`"
     for line in (twice, unused):
         assert said.count(line) == 1, said
@@ -122,7 +122,7 @@ def test_its_schema_for_editors_and_its_texts_at_a_rename(shops: Project) -> Non
         in shops.toolcast("schema", "--write").stdout
     )
     (shops.root / "schemas/definitions.schema.json").write_text("{}")
-    assert "spec/old-schema" in shops.toolcast("check").stderr
+    assert "spec/outdated-schema" in shops.toolcast("check").stderr
     shops.toolcast("schema", "--write")
     shops.edit("specs/toy/refund.yaml", "shared/order", "shared/note")
     said = shops.toolcast("rename", "refund", "repay")

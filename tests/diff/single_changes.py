@@ -95,7 +95,7 @@ def _extensions_of(case: Mapping[str, Any]) -> set[str]:
 
 def told(change: Change) -> tuple[str, str]:
     """A change as the table tells it: its rule, and its grades for call, prompt, code and
-    attachment."""
+    access."""
     return change.rule.id, " ".join(grade.word for grade in change.grades)
 
 

@@ -157,7 +157,7 @@ def test_a_mistyped_event_of_an_extension_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
-    monkeypatch.setattr(spec_language, "fields_of", lambda _: Fields({"owner": node}))
+    monkeypatch.setattr(spec_language, "load_fields", lambda _: Fields({"owner": node}))
     with pytest.raises(ExtensionError, match="lowred"):
         spec_language.schema("tool", ("mistyped",))
 

@@ -13,8 +13,8 @@ from toolcast.diff.comparison import rules
 def test_a_change_is_explained(tmp_path: Path) -> None:
     done = toolcast(tmp_path, "explain", "tool/removed")
     assert done.returncode == 0
-    assert done.stdout.startswith("tool/removed (a change)\n\nA tool is gone")
-    assert "  attachment  breaking\n" in done.stdout
+    assert done.stdout.startswith("tool/removed (a change)\n\nTool removed")
+    assert "  access  breaking\n" in done.stdout
     assert "The change back: tool/added." in done.stdout
 
 

@@ -128,7 +128,7 @@ def test_large_specs_take_little_time(fields: dict[str, Any]) -> None:
                 "mail": {
                     "command": "x",
                     "allow": [f"send_{n}" for n in range(4_000)],
-                    "restrict": [f"read_{n}" for n in range(4_000)],
+                    "deny": [f"read_{n}" for n in range(4_000)],
                 }
             }
         },

@@ -80,7 +80,7 @@ def test_a_text_that_takes_another_tools_words_loses_its_cases(
     assert lost[0].message.startswith("`archive_page` loses ")
     assert " of its 4 cases to `delete_page`: " in lost[0].message
     assert lost[0].reason == "these are half of its cases or more"
-    assert lost[0].place.file == "specs/toy/archive_page.yaml"
+    assert lost[0].location.file == "specs/toy/archive_page.yaml"
 
 
 def test_the_way_back_wins_them(changes: Changes) -> None:
@@ -187,9 +187,9 @@ def test_cases_and_gates_that_come_go_and_change(changes: Changes) -> None:
         (
             "toolset.selection.top/changed",
             "safe",
-            "how many first tools the one that is meant must be among is `3` instead of `1`",
+            "the rank that expected tools must reach is `3` instead of `1`",
         ),
-        ("selection/case-changed", "safe", '"Archive it!" is held to something else'),
+        ("selection/case-changed", "safe", '"Archive it!" has other requirements'),
         ("selection/case-added", "safe", '"shelve it" is new'),
     ]
 

@@ -29,11 +29,11 @@ def test_a_change_means_what_the_table_says(case: SingleChange) -> None:
         assert change.message == change.message.strip()
         assert change.message and change.message.count("`") % 2 == 0
         assert change.path
-        is_hidden = change.message.endswith("which may hold a secret")
+        is_hidden = change.message.endswith("which may contain a secret")
         assert is_hidden == same(change.before, change.after)
         assert change.is_gone == (change.after is ABSENT)
         assert (change.grades == change.rule.grades) == (not change.reason)
-        assert change.place.file and change.place.line
+        assert change.location.file and change.location.line
 
 
 def test_what_is_many_is_told_as_many() -> None:

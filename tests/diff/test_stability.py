@@ -98,13 +98,13 @@ def test_a_toolset_that_promises_less(changes: Sides) -> None:
     tools = {"note": NOTE}
     found = changes(tools, tools, "stability: beta\n", "stability: draft\n")
     assert graded(found) == {"toolset.stability/lowered": "risky safe risky safe"}
-    assert found[0].message == "the toolset is `draft`, and was `beta`"
+    assert found[0].message == "the toolset is `draft`, was `beta`"
 
 
 def test_a_change_of_the_toolset_is_relaxed_as_its_firmest_tool_is(
     changes: Sides,
 ) -> None:
-    beta, clients = "stability: beta\n", "clients: {%s: {allow: '*', restrict: []}}\n"
+    beta, clients = "stability: beta\n", "clients: {%s: {allow: '*', deny: []}}\n"
     sides = [f"stability: draft\n{clients.replace('%s', name)}" for name in ("a", "b")]
     targets = [side + "exclusions: []\n" for side in sides]
 

@@ -34,15 +34,15 @@ def project(make_project: Callable[..., Any]) -> Any:
     ("against", "message"),
     [
         ("", "`` is neither a commit nor a folder"),
-        (" ", "` ` is no commit of this repository"),
+        (" ", "` ` is not a commit of this repository"),
         (".", "the folder `.` is the project itself"),
         ("specs/..", "the folder `specs/..` is the project itself"),
         ("specs", "the folder `specs` has no toolcast.yaml"),
         ("./nowhere", "`./nowhere` is neither a commit nor a folder"),
-        ("nowhere", "`nowhere` is no commit of this repository"),
-        ("--help", "`--help` is no commit of this repository"),
-        ("HEAD:specs", "`HEAD:specs` is no commit of this repository"),
-        ("HEAD^{tree}", "`HEAD^{tree}` is no commit of this repository"),
+        ("nowhere", "`nowhere` is not a commit of this repository"),
+        ("--help", "`--help` is not a commit of this repository"),
+        ("HEAD:specs", "`HEAD:specs` is not a commit of this repository"),
+        ("HEAD^{tree}", "`HEAD^{tree}` is not a commit of this repository"),
     ],
 )
 def test_what_is_neither_compares_nothing(
@@ -74,7 +74,7 @@ def test_in_a_shallow_clone_a_folder_may_not_stand_for_a_branch(project: Any) ->
         file.write_text((shallow / name).read_text())
     done = toolcast(shallow, "diff", "--against", "origin/other")
     assert done.returncode == 2
-    assert "this clone is shallow and has not origin/other" in done.stderr
+    assert "this clone is shallow and does not contain origin/other" in done.stderr
     assert "`fetch-depth: 0` of" in done.stderr
 
 

@@ -56,9 +56,7 @@ class Verdicts:
 
     def problems(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
         """What validation says."""
-        found: list[str] = self.registry.REGISTRY.problems_with_arguments(
-            tool, arguments
-        )
+        found: list[str] = self.registry.REGISTRY.check_arguments(tool, arguments)
         return found
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> bool:
@@ -136,7 +134,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Build]:
             (root / "specs" / f"{case.name}.yaml").write_text(text, "utf-8")
         generated = generate(str(root))
         errors = [f for f in generated.findings if f.severity.word == "error"]
-        assert generated.files, [f"{f.place}: {f.rule}: {f.message}" for f in errors]
+        assert generated.files, [f"{f.location}: {f.rule}: {f.message}" for f in errors]
         for path, data in generated.files.items():
             target = root / name / path
             target.parent.mkdir(parents=True, exist_ok=True)

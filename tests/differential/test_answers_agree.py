@@ -133,34 +133,34 @@ JSON = {
     "text": "é 🦊",
 }
 ERRORS = {
-    "twice": "gave a result that is not JSON: it has two keys that are one as text",
-    "set": "gave a result that is not JSON: it holds a Python set",
-    "date": "gave a result that is not JSON: it holds a Python date",
-    "bytes": "gave a result that is not JSON: it holds a Python bytes",
-    "decimal": "gave a result that is not JSON: it holds a Python Decimal",
-    "object": "gave a result that is not JSON: it holds a Python Note",
-    "proxy": "gave a result that is not JSON: it holds a Python mappingproxy",
-    "generator": "gave a result that is not JSON: it holds a Python generator",
-    "nan": "gave a result that is not JSON: it has a number that JSON does not have",
+    "twice": "returned a result that is not JSON: it has two keys that are equal as strings",
+    "set": "returned a result that is not JSON: it contains a Python set",
+    "date": "returned a result that is not JSON: it contains a Python date",
+    "bytes": "returned a result that is not JSON: it contains a Python bytes",
+    "decimal": "returned a result that is not JSON: it contains a Python Decimal",
+    "object": "returned a result that is not JSON: it contains a Python Note",
+    "proxy": "returned a result that is not JSON: it contains a Python mappingproxy",
+    "generator": "returned a result that is not JSON: it contains a Python generator",
+    "nan": "returned a result that is not JSON: it has a number that JSON does not have",
     "infinity": "is not JSON: it has a number that JSON does not have, such as NaN",
-    "surrogate": "gave a result that is not JSON: it has half of a surrogate pair",
-    "tuple_key": "gave a result that is not JSON: it has a key that is not text",
-    "loop": "gave a result that is not JSON: it holds itself",
-    "deep": "gave a result that is not JSON: it is nested too deeply",
-    "digits": "gave a result that is not JSON: it has a number of too many digits",
-    "no_list": "gave content that MCP does not have: it must be a list of blocks",
-    "one_block": "gave content that MCP does not have: it must be a list of blocks",
-    "number_block": "gave content that MCP does not have: block 1: it must be an object",
-    "without_text": "gave content that MCP does not have: block 1: `text` is missing",
+    "surrogate": "returned a result that is not JSON: it has half of a surrogate pair",
+    "tuple_key": "returned a result that is not JSON: it has a key that is not a string",
+    "loop": "returned a result that is not JSON: it contains itself",
+    "deep": "returned a result that is not JSON: it is nested too deeply",
+    "digits": "returned a result that is not JSON: it has a number with too many digits",
+    "no_list": "returned invalid MCP content: it must be an array of content blocks",
+    "one_block": "returned invalid MCP content: it must be an array of content blocks",
+    "number_block": "returned invalid MCP content: block 1: it must be an object",
+    "without_text": "returned invalid MCP content: block 1: `text` is missing",
     "unknown_type": "block 1: `type` must be one of text, image, audio, resource_link",
     "list_type": "block 1: `type` must be one of text, image, audio, resource_link",
-    "no_base64": "gave content that MCP does not have: block 1: `data` must be base64",
-    "bytes_image": "gave content that is not JSON: it holds a Python bytes",
-    "snake_case": "gave content that MCP does not have: block 1: `mimeType` is missing",
+    "no_base64": "returned invalid MCP content: block 1: `data` must be base64",
+    "bytes_image": "returned content that is not JSON: it contains a Python bytes",
+    "snake_case": "returned invalid MCP content: block 1: `mimeType` is missing",
     "empty_resource": "block 1: `resource.text` is missing; block 1: `resource.uri`",
     "flat_resource": "block 1: `resource` must be an object",
-    "priority": "block 1: `annotations.priority` breaks `maximum` 1",
-    "surrogate_block": "gave content that is not JSON: it has half of a surrogate pair",
+    "priority": "block 1: `annotations.priority` violates `maximum` 1",
+    "surrogate_block": "returned content that is not JSON: it has half of a surrogate pair",
 }
 BLOCKS = [
     {"type": "text", "text": "Here."},
@@ -274,7 +274,7 @@ def test_what_cannot_be_sent_is_the_same_tool_error_everywhere(
     surfaces: Surfaces, name: str, mode: str
 ) -> None:
     said = surfaces.registry(name).error
-    assert said.startswith("the tool gave ") and ERRORS[name] in said
+    assert said.startswith("the tool returned ") and ERRORS[name] in said
     assert "hunter2" not in said
     answer = surfaces.mcp(name, mode)
     assert answer["isError"] is True

@@ -14,7 +14,7 @@ from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.validation.limits import (
     MAX_LEVELS,
     MAX_VALUES,
-    measure,
+    measure_value,
 )
 
 TREE = {
@@ -44,9 +44,9 @@ def problems(schema: Any, arguments: Any) -> tuple[list[str], float]:
     """What validation says, and the seconds that it took once it was warm."""
     validators = Validators()
     tool = Tool("t", "", "", {"name": "t", "inputSchema": schema})
-    validators.problems_with_arguments(tool, {})
+    validators.check_arguments(tool, {})
     start = time.process_time()
-    found = validators.problems_with_arguments(tool, arguments)
+    found = validators.check_arguments(tool, arguments)
     return found, time.process_time() - start
 
 
@@ -207,7 +207,7 @@ def test_what_is_not_json_is_refused_whatever_the_schema(value: Any, word: str) 
 def test_a_value_that_holds_itself_ends() -> None:
     value: list[Any] = []
     value += [value, value]
-    assert measure(value).problem
+    assert measure_value(value).problem
 
 
 def test_the_bound_is_far_from_what_people_write() -> None:

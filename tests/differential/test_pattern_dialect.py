@@ -41,7 +41,7 @@ def matches(pattern: str, text: str) -> bool:
     """Whether validation takes a text for a pattern."""
     schema = {"type": "object", "properties": {"a": {"pattern": pattern}}}
     tool = Tool("t", "", "", {"name": "t", "inputSchema": schema})
-    return not Validators().problems_with_arguments(tool, {"a": text})
+    return not Validators().check_arguments(tool, {"a": text})
 
 
 @pytest.mark.parametrize(("pattern", "text", "verdict"), AS_ECMA_UNLIKE_PYTHON)

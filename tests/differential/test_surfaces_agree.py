@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.repository import own_project
 from toolcast.model.loading import load_workspace
-from toolcast_runtime.core.validation.compiled import ASSERTED
+from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS
 
 KEYWORDS: dict[str, dict[str, Any]] = {
     "integer": {"type": "integer"},
@@ -192,7 +192,8 @@ def test_own_specs(
 def test_formats_on_every_surface(build: Callable[[Any], Any], case_of: Any) -> None:
     """Each surface asserts those of arguments, and refuses with the words of validation."""
     given = {
-        name: (wanted.example, "no such thing \\") for name, wanted in ASSERTED.items()
+        name: (wanted.example, "no such thing \\")
+        for name, wanted in ASSERTED_FORMATS.items()
     }
     cases = [
         case_of(

@@ -27,7 +27,7 @@ name: toy
 title: Toy
 handlers: handlers
 lifespan: handlers.toy:opened
-resources: {store: 'handlers.toy:Store'}
+dependencies: {store: 'handlers.toy:Store'}
 timeout: 7
 values: python
 mcp_servers:

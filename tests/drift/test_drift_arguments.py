@@ -35,7 +35,7 @@ def test_every_advertised_parameter_reaches_the_handler(
     shown = {"inputSchema": tool.parameters}
     served = Tool(tool.name, "", "", shown, handler=str(tool.handler))
     handler = adapt_handler(served, package)
-    assert handler.not_taken(tool.properties) == []
+    assert handler.find_rejected(tool.properties) == []
 
 
 @pytest.mark.parametrize(("toolset", "tool", "client"), list(tools()))

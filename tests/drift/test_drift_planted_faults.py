@@ -362,12 +362,12 @@ def assert_that_tests_find(fault: Fault, project: Project, runs: Forks) -> None:
 
 def types_deleted(project: Project) -> str:
     (project.root / K / "tools/memory.py").unlink()
-    return "memory.json has no memory.py beside it"
+    return "memory.json exists without memory.py"
 
 
 def definition_deleted(project: Project) -> str:
     (project.root / K / "tools/memory.json").unlink()
-    return "memory.py has no memory.json beside it"
+    return "memory.py exists without memory.json"
 
 
 def tool_deleted(project: Project) -> str:

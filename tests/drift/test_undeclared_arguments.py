@@ -238,21 +238,21 @@ def keyword(x: Any = None) -> Any:
 @pytest.mark.parametrize("schema", DECLARING.values(), ids=DECLARING)
 def test_every_way_to_declare_counts(schema: dict[str, Any]) -> None:
     declared = DeclaredNames(schema)
-    assert declared.lacks(["x", "db"]) == ["db"]
+    assert declared.find_undeclared(["x", "db"]) == ["db"]
 
     def two(x: Any = None, db: Any = None) -> Any:
         return x
 
-    assert HandlerAdapter(two, declared).not_taken({"x": 1, "db": 2}) == ["db"]
+    assert HandlerAdapter(two, declared).find_rejected({"x": 1, "db": 2}) == ["db"]
 
 
 @pytest.mark.parametrize("schema", NOT_DECLARING.values(), ids=NOT_DECLARING)
 def test_what_merely_lets_in_declares_nothing(schema: dict[str, Any]) -> None:
-    assert DeclaredNames(schema).lacks(["x" * 30, "x"]) == ["x" * 30, "x"]
+    assert DeclaredNames(schema).find_undeclared(["x" * 30, "x"]) == ["x" * 30, "x"]
 
 
 def test_a_parameter_that_a_reference_declares_is_no_mapping() -> None:
     schema = {"$ref": "#/$defs/more", "$defs": {"more": X}}
     adapter = HandlerAdapter(keyword, DeclaredNames(schema))
-    assert not adapter.takes_mapping
+    assert not adapter.accepts_mapping
     assert adapter({"x": 7}) == 7

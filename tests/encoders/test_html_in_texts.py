@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.encoders.markdown import block, inline
+from toolcast.encoders.markdown import encode_block, encode_inline
 
 HIDES = (
     "title script style textarea template noscript iframe select datalist dialog object"
@@ -105,11 +105,11 @@ def _texts(
 
 
 def page(text: str) -> str:
-    return f"### one\n\n{block(text)}\n\n### two\n\nend\n"
+    return f"### one\n\n{encode_block(text)}\n\n### two\n\nend\n"
 
 
 def bullets(text: str) -> str:
-    return f"## all\n\n- **one**: {inline(text)}\n- **two**: end\n\n### two\n\nend\n"
+    return f"## all\n\n- **one**: {encode_inline(text)}\n- **two**: end\n\n### two\n\nend\n"
 
 
 def follows(document: str) -> bool:
@@ -124,9 +124,9 @@ def follows(document: str) -> bool:
 )
 def test_what_is_open_ends_with_its_text(html: str, around: str) -> None:
     text = around.format(html)
-    assert follows(page(text)), block(text)
+    assert follows(page(text)), encode_block(text)
     line = text.replace("\n", " ")
-    assert follows(bullets(line)), inline(line)
+    assert follows(bullets(line)), encode_inline(line)
 
 
 @pytest.mark.parametrize("html", OPEN)
@@ -161,14 +161,14 @@ def test_what_counts_for_the_whole_page_is_escaped_although_it_is_closed(
 
 @pytest.mark.parametrize("text", CLOSED)
 def test_what_is_closed_stays_as_it_was(text: str) -> None:
-    assert str(block(text)) == text
-    assert str(inline(text)) == text
+    assert str(encode_block(text)) == text
+    assert str(encode_inline(text)) == text
     assert follows(page(text)) and follows(bullets(text))
 
 
 def test_code_stays_as_it_was_beside_what_is_open() -> None:
     text = "Open <details> with `<details>`.\n\n```html\n<details>\n```"
-    assert str(block(text)) == text.replace("Open <", "Open \\<")
+    assert str(encode_block(text)) == text.replace("Open <", "Open \\<")
 
 
 PIECES = st.lists(
@@ -201,6 +201,6 @@ PIECES = st.lists(
 @example(["`", "\n", "`", "<div hidden>", "`", "`"], " ")
 def test_however_it_is_put_together(pieces: list[str], between: str) -> None:
     text = between.join(pieces)
-    assert follows(page(text)), block(text)
+    assert follows(page(text)), encode_block(text)
     line = " ".join(text.split())
-    assert follows(bullets(line)), inline(line)
+    assert follows(bullets(line)), encode_inline(line)

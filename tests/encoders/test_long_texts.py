@@ -12,9 +12,9 @@ from tests.properties import tried
 from toolcast.encoders.python import (
     WIDTH,
     _escaped,
-    _pieces,
-    literal,
-    string,
+    _split_string,
+    encode_literal,
+    encode_string,
     text_width,
 )
 
@@ -32,7 +32,7 @@ TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join
 @example("a " * 60 + "\n", 40)
 @example("x" * 100 + "  y  \n\n z", 40)
 def test_pieces_are_as_long_as_they_can_be(text: str, room: int) -> None:
-    pieces = _pieces(text, room)
+    pieces = _split_string(text, room)
     assert "".join(ast.literal_eval(piece) for piece in pieces) == text
     assert pieces == list(_word_by_word(text, room))
 
@@ -45,10 +45,10 @@ def _word_by_word(text: str, room: int) -> Iterable[str]:
             longer = piece + word
             quotes = min(longer.count('"'), longer.count("'"))
             if piece and text_width(_escaped(longer)) + quotes + 2 > room:
-                yield string(piece)
+                yield encode_string(piece)
                 longer = word
             piece = longer
-        yield string(piece)
+        yield encode_string(piece)
 
 
 def _words(line: str) -> Iterable[str]:
@@ -62,6 +62,6 @@ def _words(line: str) -> Iterable[str]:
 
 def test_a_text_that_fits_no_line_is_broken_at_every_word() -> None:
     value = " ".join(["plain words"] * 10)
-    drawn = literal(value, " " * 100)
+    drawn = encode_literal(value, " " * 100)
     assert ast.literal_eval(drawn) == value
     assert drawn.count('"plain "') == 10

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from toolcast.encoders.markdown import block, inline, span
+from toolcast.encoders.markdown import encode_block, encode_code_span, encode_inline
 
 PIECES = st.lists(
     st.sampled_from(
@@ -64,7 +64,7 @@ PIECES = st.lists(
 @example("- a\n  ```\ntext")
 @example("1. a\n   ~~~\n   code")
 def test_the_next_tool_has_its_heading(text: str) -> None:
-    document = f"### one\n\n{block(text)}\n\n### two\n\nend\n"
+    document = f"### one\n\n{encode_block(text)}\n\n### two\n\nend\n"
     tokens = markdown_it.MarkdownIt("commonmark").parse(document)
     headings = [token for token in tokens if token.type == "heading_open"]
     assert [token.markup for token in headings] == ["###", "###"]
@@ -108,14 +108,14 @@ LABELS = st.lists(
 @example("- a\n\n  - b\n\n    [other]: z")
 @example("[\nother\n]:\nz")
 def test_a_text_defines_no_link_for_the_tool_behind_it(text: str) -> None:
-    document = f"### one\n\n{block(text)}\n\n### two\n\nUse [other] first.\n"
+    document = f"### one\n\n{encode_block(text)}\n\n### two\n\nUse [other] first.\n"
     assert (
         markdown_it.MarkdownIt("commonmark")
         .render(document)
         .endswith("<h3>two</h3>\n<p>Use [other] first.</p>\n")
     )
     line = " ".join(text.split())
-    listed = f"- {inline(line)}\n\nUse [other] first.\n"
+    listed = f"- {encode_inline(line)}\n\nUse [other] first.\n"
     assert (
         markdown_it.MarkdownIt("commonmark")
         .render(listed)
@@ -134,12 +134,14 @@ def test_a_text_defines_no_link_for_the_tool_behind_it(text: str) -> None:
     ],
 )
 def test_other_brackets_stay_as_they_were(text: str) -> None:
-    assert str(block(text)) == text
+    assert str(encode_block(text)) == text
 
 
 @given(st.text(st.sampled_from("ab`\n* <#"), min_size=1))
 def test_a_name_is_one_span_of_code(name: str) -> None:
-    tokens = markdown_it.MarkdownIt("commonmark").parse(f"- {span(name)}: it\n")
+    tokens = markdown_it.MarkdownIt("commonmark").parse(
+        f"- {encode_code_span(name)}: it\n"
+    )
     inline = next(token for token in tokens if token.type == "inline")
     assert [child.type for child in inline.children] == ["code_inline", "text"]
     shown = name.replace("\n", "\\n")

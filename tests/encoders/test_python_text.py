@@ -14,26 +14,26 @@ from hypothesis import strategies as st
 
 from tests.properties import tried
 from toolcast.encoders.python import (
-    encode,
-    identifier,
-    imported,
-    literal,
-    names,
-    string,
+    build_literal,
+    encode_identifier,
+    encode_import,
+    encode_literal,
+    encode_name_tuple,
+    encode_string,
+    join_identifiers,
     text_width,
-    tuple_of_names,
 )
 from toolcast.encoders.python_types import (
-    annotation,
-    applied,
-    call_of,
-    literal_of,
-    named,
-    parameters,
-    signature,
-    subscript,
-    typed_dict,
-    union,
+    build_literal_type,
+    build_named_type,
+    build_subscript,
+    build_union,
+    encode_annotation,
+    encode_call,
+    encode_chained_call,
+    encode_method_parameters,
+    encode_parameters,
+    encode_typed_dict,
 )
 from toolcast.parsing.characters import is_printable
 
@@ -66,7 +66,7 @@ JSON = st.recursive(
 @example("\r\n\t\f\v")
 @example("{{ 7 }} # noqa \\N{DASH} %s {0}")
 def test_string_comes_back(text: str) -> None:
-    literal_ = string(text)
+    literal_ = encode_string(text)
     assert ast.literal_eval(literal_) == text
     assert len(literal_.splitlines()) == 1
     assert literal_.isprintable()
@@ -74,47 +74,48 @@ def test_string_comes_back(text: str) -> None:
 
 @given(JSON)
 def test_value_comes_back_with_its_types(value: Any) -> None:
-    back = ast.literal_eval(f"({literal(value)})")
+    back = ast.literal_eval(f"({encode_literal(value)})")
     assert repr(back) == repr(value)
 
 
 @given(JSON)
 @tried(150)
 def test_black_keeps_an_assignment(value: Any) -> None:
-    source = f"VALUE = {literal(value, 'VALUE = ')}\n"
+    source = f"VALUE = {encode_literal(value, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(JSON, JSON)
 @tried(150)
 def test_black_keeps_a_call(one: Any, two: Any) -> None:
-    source = f"TOOL = Tool(\n    a={literal(one, '    a=', ',')},\n"
-    source += f"    b={literal(two, '    b=', ',')},\n)\n"
+    source = f"TOOL = Tool(\n    a={encode_literal(one, '    a=', ',')},\n"
+    source += f"    b={encode_literal(two, '    b=', ',')},\n)\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(TEXTS, TEXTS)
 @tried(150)
 def test_black_keeps_a_dict(key: str, value: str) -> None:
-    source = f"VALUE = {literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
+    source = f"VALUE = {encode_literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(st.lists(TEXTS, max_size=5))
 @tried(150)
 def test_black_keeps_a_tuple_and_it_comes_back(values: list[str]) -> None:
-    source = f"VALUE = {literal(tuple(values), 'VALUE = ')}\n"
+    source = f"VALUE = {encode_literal(tuple(values), 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
-    assert ast.literal_eval(f"({literal(tuple(values))})") == tuple(values)
+    assert ast.literal_eval(f"({encode_literal(tuple(values))})") == tuple(values)
 
 
 NAMES = st.from_regex(r"[a-z][a-z_]{0,40}", fullmatch=True).filter(str.isidentifier)
 CHOICES = st.lists(TEXTS | st.integers() | st.booleans(), min_size=1, max_size=9)
 TYPES = st.recursive(
-    CHOICES.map(literal_of) | st.sampled_from(["str", "Any", "None"]).map(named),
+    CHOICES.map(build_literal_type)
+    | st.sampled_from(["str", "Any", "None"]).map(build_named_type),
     lambda inner: st.one_of(
-        inner.map(lambda one: subscript("list", [one])),
-        st.lists(inner, min_size=2, max_size=4).map(union),
+        inner.map(lambda one: build_subscript("list", [one])),
+        st.lists(inner, min_size=2, max_size=4).map(build_union),
     ),
     max_leaves=6,
 )
@@ -125,7 +126,7 @@ TYPES = st.recursive(
 def test_black_keeps_types(fields: Any, required: bool) -> None:
     fields = {k: v for k, v in fields.items() if not keyword.iskeyword(k)}
     rows = [
-        f"    {name}: {annotation(type_, f'    {name}: ')}"
+        f"    {name}: {encode_annotation(type_, f'    {name}: ')}"
         for name, type_ in fields.items()
     ]
     given_ = frozenset(fields) if required else frozenset()
@@ -137,11 +138,11 @@ def test_black_keeps_types(fields: Any, required: bool) -> None:
             *(["", *rows] if rows else []),
             "",
             "",
-            f"Two = {typed_dict(fields, 'Two = ')}",
+            f"Two = {encode_typed_dict(fields, 'Two = ')}",
             "",
             "",
             "class Three(Protocol):",
-            f"    def __call__{parameters(fields, given_, *place)} -> object: ...",
+            f"    def __call__{encode_method_parameters(fields, given_, *place)} -> object: ...",
             "",
         ]
     )
@@ -151,12 +152,20 @@ def test_black_keeps_types(fields: Any, required: bool) -> None:
 @pytest.mark.parametrize("length", range(1, 90))
 def test_black_keeps_calls_and_functions(length: int) -> None:
     name, margin = "a" * length, "        "
-    line = imported(f"{name}.b", [name], indent=8)
-    taken = signature([("x", named(name))], "    def f", " -> None:")
-    two = signature([("x", named(name)), ("**y", named("A"))], "    def f", " -> None:")
-    least = applied("form", name, "given", {"b": "left", "c": "left"}, f"{margin}_ = ")
-    most = applied("form", name, "given", {}, f"{margin}result = ", with_given=True)
-    call = call_of(name, [identifier("result")], margin)
+    line = encode_import(f"{name}.b", [name], indent=8)
+    taken = encode_parameters([("x", build_named_type(name))], "    def f", " -> None:")
+    two = encode_parameters(
+        [("x", build_named_type(name)), ("**y", build_named_type("A"))],
+        "    def f",
+        " -> None:",
+    )
+    least = encode_chained_call(
+        "form", name, "given", {"b": "left", "c": "left"}, f"{margin}_ = "
+    )
+    most = encode_chained_call(
+        "form", name, "given", {}, f"{margin}result = ", unpack_arguments=True
+    )
+    call = encode_call(name, [encode_identifier("result")], margin)
     rows = [f"_ = {least}", f"result = {most}", call]
     source = "if X:\n" + "\n".join(
         [
@@ -171,37 +180,37 @@ def test_black_keeps_calls_and_functions(length: int) -> None:
 
 
 def test_names_are_names() -> None:
-    assert names(["a", "b"]) == "a, b"
-    assert tuple_of_names(["A"]) == "(A,)"
-    assert imported("..a.b", ["c"]) == "from ..a.b import c"
-    assert imported(".", ["c", "d"]) == "from . import c, d"
+    assert join_identifiers(["a", "b"]) == "a, b"
+    assert encode_name_tuple(["A"]) == "(A,)"
+    assert encode_import("..a.b", ["c"]) == "from ..a.b import c"
+    assert encode_import(".", ["c", "d"]) == "from . import c, d"
     with pytest.raises(ValueError, match="identifier"):
-        identifier("a; import os")
-    for encode_all in (names, tuple_of_names):
+        encode_identifier("a; import os")
+    for encode_all in (join_identifiers, encode_name_tuple):
         with pytest.raises(ValueError, match="identifier"):
             encode_all(["a()"])
     with pytest.raises(ValueError, match="identifier"):
-        imported("a", ["b, c"])
+        encode_import("a", ["b, c"])
     with pytest.raises(ValueError, match="Python type"):
-        named("str = __import__('os')")
+        build_named_type("str = __import__('os')")
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_number_that_json_has_not(number: float) -> None:
     with pytest.raises(ValueError, match="not a JSON number"):
-        encode(number)
+        build_literal(number)
 
 
 @pytest.mark.parametrize("value", [b"x", {1}, object()])
 def test_value_that_json_has_not(value: object) -> None:
     with pytest.raises(TypeError, match="not a JSON value"):
-        encode(value)
+        build_literal(value)
 
 
 @pytest.mark.parametrize("name", ["class", "a-b", "", "1a", "a b", "é", "x\n"])
 def test_what_is_no_identifier(name: str) -> None:
     with pytest.raises(ValueError, match="not a Python identifier"):
-        identifier(name)
+        encode_identifier(name)
 
 
 def test_every_character_is_as_wide_as_for_black() -> None:

@@ -12,10 +12,10 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcast.encoders.json_text import compact, pretty
-from toolcast.encoders.markdown import block, inline
+from toolcast.encoders.json_text import encode_compact_json, encode_json
+from toolcast.encoders.markdown import encode_block, encode_inline
 from toolcast.encoders.python import option_name
-from toolcast.encoders.yaml_block import scalar
+from toolcast.encoders.yaml_block import encode_scalar
 from toolcast.parsing.yaml_reader import read_yaml
 from toolcast_runtime.core.definitions.tool import module_name
 from toolcast_runtime.values.annotated_types import (
@@ -80,10 +80,10 @@ OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 
 @given(OBJECTS)
 def test_json_comes_back(value: Any) -> None:
-    assert repr(json.loads(compact(value))) == repr(value)
-    assert "\n" not in compact(value)
+    assert repr(json.loads(encode_compact_json(value))) == repr(value)
+    assert "\n" not in encode_compact_json(value)
     for opened in ((), tuple(value)):
-        text = pretty(value, opened)
+        text = encode_json(value, opened)
         assert repr(json.loads(text)) == repr(value)
         assert text.endswith("}\n")
         assert (
@@ -94,7 +94,7 @@ def test_json_comes_back(value: Any) -> None:
 @given(OBJECTS)
 def test_json_without_its_layout_is_the_same(value: Any) -> None:
     """The runtime serves a definition's text: it takes line breaks and indents off."""
-    text = "".join(line.strip(" ") for line in pretty(value).split("\n"))
+    text = "".join(line.strip(" ") for line in encode_json(value).split("\n"))
     assert repr(json.loads(text)) == repr(value)
 
 
@@ -128,12 +128,12 @@ def test_json_that_people_read() -> None:
 }
 """
     expected = expected.replace("XXX", "x" * 100).replace("YYY", "y" * 80)
-    assert pretty(value, ("opened",)) == expected
+    assert encode_json(value, ("opened",)) == expected
 
 
 @pytest.mark.parametrize("length", range(60, 90))
 def test_json_stays_on_a_line_up_to_88_columns(length: int) -> None:
-    text = pretty({"a": {"b": "x" * length}, "c": [["y" * length]]})
+    text = encode_json({"a": {"b": "x" * length}, "c": [["y" * length]]})
     first = text.split("\n")[1]
     assert (first == '  "a": {') == (length > 71)
     assert len(first) <= 88
@@ -141,13 +141,13 @@ def test_json_stays_on_a_line_up_to_88_columns(length: int) -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, b"x", {"a"}])
 def test_json_refuses_what_is_none(value: Any) -> None:
-    with pytest.raises(ValueError, match="not JSON"):
-        pretty({"a": [value]})
+    with pytest.raises(ValueError, match="not a JSON value"):
+        encode_json({"a": [value]})
 
 
 def test_compact_json_refuses_what_is_no_number() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        compact(float("nan"))
+        encode_compact_json(float("nan"))
 
 
 @given(TOOL_NAMES)
@@ -158,7 +158,7 @@ def test_compact_json_refuses_what_is_no_number() -> None:
 @example("-")
 @example("~")
 def test_yaml_scalar_is_the_text(name: str) -> None:
-    line = f"name: {scalar(name)}\n"
+    line = f"name: {encode_scalar(name)}\n"
     assert yaml.safe_load(line) == {"name": name}
     document, findings = read_yaml("x.yaml", line.encode())
     assert findings == []
@@ -201,13 +201,13 @@ def test_keyword_argument_can_be_one(parameter: str) -> None:
 
 @given(st.text().filter(lambda text: not re.search(r"[\r\n]|\]:|<[A-Za-z/!?]", text)))
 def test_inline_is_the_text(text: str) -> None:
-    assert inline(text) == text.strip()
+    assert encode_inline(text) == text.strip()
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\r", "\n"])
 def test_inline_refuses_line_breaks(text: str) -> None:
     with pytest.raises(ValueError, match="line"):
-        inline(text)
+        encode_inline(text)
 
 
 def outside_fences(text: str) -> tuple[list[str], bool]:
@@ -241,7 +241,7 @@ def outside_fences(text: str) -> tuple[list[str], bool]:
 @example("```\n~~~\n# x")
 @example("```\n``` py\n# still inside\n```")
 def test_block_opens_no_heading_and_closes_its_fences(text: str) -> None:
-    lines, is_open = outside_fences(block(text))
+    lines, is_open = outside_fences(encode_block(text))
     assert not is_open
     for before, line in zip(["", *lines], lines, strict=False):
         assert not re.match(r"^ {0,3}#{1,6}(\s|$)", line), line
@@ -257,15 +257,15 @@ def test_block_keeps_the_text_readable(text: str) -> None:
         return re.sub(r"[\s\\]", "", value)
 
     assert re.fullmatch(
-        re.escape(bare(text)) + "(`{3,}|~{3,})?", bare(block(text)), re.DOTALL
+        re.escape(bare(text)) + "(`{3,}|~{3,})?", bare(encode_block(text)), re.DOTALL
     )
 
 
 @given(MARKDOWN)
 @example("0\n\x85")
 def test_block_is_stable(text: str) -> None:
-    once = block(text)
-    assert block(once) == once
+    once = encode_block(text)
+    assert encode_block(once) == once
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -278,6 +278,6 @@ def test_block_is_stable(text: str) -> None:
 def test_numbers_are_spelled_as_the_sdk_sends_them(number: float) -> None:
     pydantic_core = pytest.importorskip("pydantic_core")
     shown = pydantic_core.to_json(number).decode()
-    assert pretty({"n": number, "s": "1e-05"}) == (
+    assert encode_json({"n": number, "s": "1e-05"}) == (
         f'{{\n  "n": {shown},\n  "s": "1e-05"\n}}\n'
     )

@@ -10,14 +10,14 @@ import pytest
 
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
-from toolcast.targets.exposure import Exposure, exposures
+from toolcast.targets.exposure import Exposure, build_exposures
 
 PING = "summary: Answer.\nparameters: {type: object}\n"
 TOOLSET = """\
 permissions: {write: Change things.}
 clients:
   internal: {allow: "*", permissions: [write]}
-  copilot: {allow: [ping, hidden], restrict: [hidden]}
+  copilot: {allow: [ping, hidden], deny: [hidden]}
   external: {allow: "*"}
 targets: {cli: {}, mcp: {}}
 exclusions: [{tool: hidden, target: mcp, reason: Never over MCP.}]
@@ -33,24 +33,24 @@ EXPECTED = {
         {
             "internal": "",
             "copilot": "",
-            "external": "it is for internal and copilot only",
+            "external": "only for internal and copilot",
         },
         {"registry": "", "mcp": "", "cli": ""},
     ),
     "hidden": Exposure(
-        {"internal": "", "copilot": "`restrict` of copilot names it", "external": ""},
+        {"internal": "", "copilot": "`deny` of copilot lists it", "external": ""},
         {"registry": "", "mcp": "Never over MCP.", "cli": "A secret."},
     ),
     "store": Exposure(
         {
             "internal": "",
-            "copilot": "copilot has not the permission write",
-            "external": "external has not the permission write",
+            "copilot": "copilot does not have the permission write",
+            "external": "external does not have the permission write",
         },
         {"registry": "", "mcp": "", "cli": ""},
     ),
     "unsaid": Exposure(
-        dict.fromkeys(("internal", "copilot", "external"), "it is for no client"),
+        dict.fromkeys(("internal", "copilot", "external"), "for no client"),
         {"registry": "", "mcp": "", "cli": ""},
     ),
 }
@@ -71,7 +71,7 @@ def loaded(root: str) -> Workspace:
 
 @pytest.mark.parametrize("tool", EXPECTED)
 def test_each_reason(workspace: Workspace, tool: str) -> None:
-    assert exposures(workspace, workspace.toolsets[0])[tool] == EXPECTED[tool]
+    assert build_exposures(workspace, workspace.toolsets[0])[tool] == EXPECTED[tool]
 
 
 def test_a_tool_out_of_a_target_is_out_of_those_that_need_it(
@@ -81,7 +81,7 @@ def test_a_tool_out_of_a_target_is_out_of_those_that_need_it(
     tools = {"ping": f"{PING}cli: {{keyword: ping}}\n"}
     project = make_project(tools, toolset=f"targets: {{mcp: {{}}}}\n{exclude}")
     workspace = loaded(os.fspath(project.root))
-    assert exposures(workspace, workspace.toolsets[0])["ping"].targets == {
+    assert build_exposures(workspace, workspace.toolsets[0])["ping"].targets == {
         "registry": "Not yet.",
         "mcp": "not in registry, which mcp needs: Not yet.",
     }

@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import click
 from toolcast.extensions import Fields
-from toolcast.rules.rule import at, rule
+from toolcast.rules.rule import problem_at, rule
 from toolcast.findings import Severity
 from toolcast.targets.target import Target
-from toolcast.encoders.code import Code, lines
-from toolcast.encoders.plain_text import row
-from toolcast.encoders.python import literal
+from toolcast.encoders.code import Code, join_lines
+from toolcast.encoders.plain_text import encode_row
+from toolcast.encoders.python import encode_literal
 from toolcast.rendering.output_shape import PythonShape, TextShape
 from toolcast.diff.change import files_of
 from toolcast.diff.comparison import ChangeFunctions
@@ -39,12 +39,12 @@ class View(NamedTuple):
 
 def generate(toolset, context):
     rows = [
-        row(tool.name, tool.summary, tool.extensions.get("owner", {}).get("team", "-"))
+        encode_row(tool.name, tool.summary, tool.extensions.get("owner", {}).get("team", "-"))
         for tool in toolset.tools
     ]
-    view = View([literal(tool.name) for tool in toolset.tools])
+    view = View([encode_literal(tool.name) for tool in toolset.tools])
     return {
-        "names.tsv": context.write("names.tsv", lines([*rows, row("")]), TextShape(len(rows))),
+        "names.tsv": context.write("names.tsv", join_lines([*rows, encode_row("")]), TextShape(len(rows))),
         "names.py": context.render("house/names.py.jinja", view),
     }
 
@@ -63,7 +63,7 @@ TARGET = Target(
 def polite(tool, where):
     if "please" not in tool.summary:
         message = f"the summary of `{tool.name}` does not say please"
-        yield at(tool, ("summary",), message, "say please")
+        yield problem_at(tool, ("summary",), message, "say please")
 
 
 @click.command()
@@ -86,7 +86,7 @@ FIELDS = Fields(
         "house": {
             "type": "string",
             "description": "Which house.",
-            "change": {"by": "house.moved", "other": {"attachment": "breaking"}},
+            "change": {"by": "house.moved", "other": {"access": "breaking"}},
         }
     },
     target_options={"names": {"type": ["object", "null"]}},

@@ -50,7 +50,7 @@ def test_a_target_and_a_rule_of_another_package(
 
     table.write_text("mine")
     edited = project.toolcast("check", env=extension)
-    assert "generated/toy/names.tsv: error: output/differs" in edited.stderr
+    assert "generated/toy/names.tsv: error: output/outdated" in edited.stderr
     explained = project.toolcast("explain", "house/polite", env=extension)
     assert "Checks that summaries say please." in explained.stdout
 
@@ -182,7 +182,7 @@ def test_the_fields_of_an_extension(
     assert "did you mean `team`?" in project.toolcast("check", env=extension).stderr
     project.edit("specs/toy/toolset.yaml", "house: green", "house: 3")
     wrong = project.toolcast("check", env=extension).stderr
-    assert "`house` must be text, not the number 3" in wrong
+    assert "`house` must be a string, not the number 3" in wrong
 
 
 def test_an_option_that_the_target_of_an_extension_has_not(
@@ -218,7 +218,7 @@ def test_editors_get_one_schema(
         path = project.root / f"specs/toy/{file}.yaml"
         path.write_text(line.format(kind) + path.read_text())
     absent = project.toolcast("check", env=extension).stderr
-    assert "specs/schemas/tool.schema.json: warning: spec/old-schema" in absent
+    assert "specs/schemas/tool.schema.json: warning: spec/outdated-schema" in absent
     wrote = project.toolcast("schema", "--write", env=extension)
     assert wrote.stdout == (
         "wrote specs/schemas/tool.schema.json\nwrote specs/schemas/toolset.schema.json\n"
@@ -231,7 +231,7 @@ def test_editors_get_one_schema(
     # One that was made for other extensions is old, and is renewed.
     project.edit("toolcast.yaml", LISTED, "")
     old = project.toolcast("check", env=extension).stderr
-    assert "specs/schemas/tool.schema.json: warning: spec/old-schema" in old
+    assert "specs/schemas/tool.schema.json: warning: spec/outdated-schema" in old
     assert project.toolcast("schema", "--write", env=extension).returncode == 0
     assert "owner" not in schema.read_text()
     # What somebody else put there is not ours to write over.
@@ -252,7 +252,7 @@ def test_editors_get_one_schema(
             "from toolcast.rules.schema import required_unknown as polite\n"
             "from toolcast.targets.prompts import TARGET\n"
             "from toolcast.commands.check import command\n",
-            "is there already",
+            "already exists",
         ),
         (MODULE.replace("    tool={", "    tool=None and {"), "a mapping of schemas"),
         (
@@ -305,7 +305,7 @@ def test_what_cannot_be_suppressed_in_part_cannot_be_as_a_whole(
     strict = """
 @rule("house/polite", on="tool", severity=Severity.ERROR, can_be_suppressed=False)
 def rude(tool, where):
-    yield at(tool, ("summary",), "that is rude")
+    yield problem_at(tool, ("summary",), "that is rude")
 """
     (site / "toolcast_house.py").write_text(MODULE + strict)
     entry_points = site / "toolcast_house-1.0.dist-info/entry_points.txt"
@@ -365,7 +365,7 @@ def test_a_projects_own_template_goes_before_the_built_in_one(
     refused = project.toolcast("generate")
     assert refused.returncode == 1
     assert "prompts/preamble_frame.md.jinja:1" in refused.stderr
-    assert "only encoded text can be printed" in refused.stderr
+    assert "templates can only print Code" in refused.stderr
     assert "The tools of our house." in preamble.read_text()
 
 

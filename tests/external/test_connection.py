@@ -324,6 +324,6 @@ async def test_a_call_has_its_time(
 
     session.call = never  # type: ignore[method-assign]
     assert (await one.call("a", {}, None)).error == (
-        "the tool gave no answer within 0.02 s"
+        "the tool did not answer within 0.02 s"
     )
     assert "no answer to a call of a within 0.02 s" in caplog.text

@@ -53,7 +53,7 @@ async def test_a_call_that_hangs_ends_at_its_deadline_and_no_other_call_waits(
     for number in range(20):
         assert (await call(tools, "echo", text=str(number))).result == str(number)
     assert not hanging.done()
-    assert (await hanging).error == "the tool gave no answer within 1.5 s"
+    assert (await hanging).error == "the tool did not answer within 1.5 s"
 
 
 async def test_a_call_that_is_cancelled_is_over_at_once(opened: Open) -> None:
@@ -172,7 +172,7 @@ async def test_twenty_thousand_messages_of_a_call_keep_no_other_waiting(
     for number in range(50):
         await asyncio.sleep(0.01)
         assert (await call(tools, "echo", text=str(number))).result == str(number)
-    assert (await telling).error == "the tool gave no answer within 8 s"
+    assert (await telling).error == "the tool did not answer within 8 s"
 
 
 async def test_an_answer_without_end_costs_the_connection_only(opened: Open) -> None:

@@ -55,11 +55,11 @@ async def test_external_tools_stand_beside_the_own_ones(kirishima: HttpServer) -
     assert copilot == ["get_personality", "github_issue"]
 
 
-async def test_the_catalogue_has_them_and_no_always_list_does(
+async def test_the_catalog_has_them_and_no_always_list_does(
     kirishima: HttpServer,
 ) -> None:
-    catalogue = await registry.get_routed_tools_catalog("internal")
-    assert {"calendar", "contacts", "email", "lists"} <= catalogue.keys()
+    catalog = await registry.get_routed_tools_catalog("internal")
+    assert {"calendar", "contacts", "email", "lists"} <= catalog.keys()
     always = await registry.get_always_tools("internal")
     names = {tool["function"]["name"] for tool in always}
     assert names == {"get_personality", "manage_prompt", "memory"}

@@ -47,7 +47,7 @@ async def test_tools_that_cannot_be_are_left_out_one_by_one(
     names = [tool.name for tool in await tools.list_tools()]
     assert names == ["echo", "die", "secret", "slow"]
     for said in (
-        "`hang` has a schema whose references multiply",
+        "`hang` has a schema whose references expand to too many paths",
         r"`a\x1b[31mred\nname` is no name of a tool",
         "`deep` has too large a definition",
         "`long` has a description of more than 16,000 characters",
@@ -172,12 +172,10 @@ async def test_a_name_that_looks_like_another_is_left_out(
 
 
 async def test_a_prefix_and_lists_decide_what_is_taken(opened: Open) -> None:
-    tools = opened(
-        odd("well", prefix="odd.", allow=("echo", "hang"), restrict=("hang",))
-    )
+    tools = opened(odd("well", prefix="odd.", allow=("echo", "hang"), deny=("hang",)))
     assert [tool.name for tool in await tools.list_tools()] == ["odd.echo"]
-    assert tools.may_have("odd.echo")
-    assert not any(map(tools.may_have, ("echo", "odd.hang", "odd.die", "odd.")))
+    assert tools.can_provide("odd.echo")
+    assert not any(map(tools.can_provide, ("echo", "odd.hang", "odd.die", "odd.")))
 
 
 def workspace(**options: Any) -> ExternalServer:
@@ -206,8 +204,8 @@ async def test_a_map_of_names_fits_a_servers_tools_to_those_that_clients_know(
     made = await call(tools, "calendar", summary="Lunch")
     assert made.text() == "manage_event: Lunch"
     assert (await call(tools, "calendar_events")).text() == "get_events: Lunch"
-    assert all(map(tools.may_have, names))
-    assert not any(map(tools.may_have, ("manage_event", "google_manage_event")))
+    assert all(map(tools.can_provide, names))
+    assert not any(map(tools.can_provide, ("manage_event", "google_manage_event")))
 
 
 async def test_what_the_toolset_names_and_the_server_lacks_is_told_with_what_it_has(
@@ -230,8 +228,8 @@ async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:
     tools = opened(odd("well", clients=("internal",)))
     echo = await tools.find_tool("echo")
     assert echo is not None
-    assert tools.is_meant_for("echo", "internal")
-    assert not tools.is_meant_for("echo", "external")
+    assert tools.is_available_to("echo", "internal")
+    assert not tools.is_available_to("echo", "external")
     answer = await tools.call_tool(echo, {}, CallContext("echo", "external"))
     assert answer.error is not None and "cannot be reached" in answer.error
 
@@ -243,7 +241,7 @@ async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:
         ({"allow": ("echo",)}, Wanted(frozenset({"memory"}), client="desk")),
         ({"allow": ("echo",)}, Wanted(without=frozenset({"echo"}), client="desk")),
         ({"prefix": "odd_"}, Wanted(frozenset({"echo"}))),
-        ({"restrict": ("echo",)}, Wanted(frozenset({"echo"}))),
+        ({"deny": ("echo",)}, Wanted(frozenset({"echo"}))),
     ],
 )
 async def test_a_list_starts_no_server_whose_tools_nobody_asks_for(

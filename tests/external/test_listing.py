@@ -73,7 +73,9 @@ def test_references_that_multiply_are_not_taken(key: str) -> None:
         defs[f"d{level + 1}"] = {"allOf": [each, each]}
     schema = {"type": "object", "$ref": "#/$defs/d17", "$defs": defs}
     found = take_tools(ExternalServer("far"), [_defined(**{key: schema})], frozenset())
-    assert found.left_out == ("`a` has a schema whose references multiply",)
+    assert found.left_out == (
+        "`a` has a schema whose references expand to too many paths",
+    )
 
 
 def test_names_belong_to_one_tool() -> None:
@@ -100,9 +102,9 @@ def test_some_are_wanted_and_so_many_at_most() -> None:
     server = ExternalServer(
         "far",
         allow=("a", "b", "c", "e", "x"),
-        restrict=("c", "y"),
+        deny=("c", "y"),
         tools={"z": "zz"},
-        most_tools=2,
+        max_tools=2,
     )
     names = ["a", "b", "c", "d", "e", *(f"n{n}" for n in range(8))]
     found = take_tools(server, map(_defined, names), frozenset())
@@ -243,13 +245,13 @@ def test_changes_besides_tools_are_told() -> None:
     assert changed_besides(lock, kept, "Do this.", _same) == ()
     assert changed_besides(lock, {"prompts": []}, "Do that.", _same) == (
         "the prompt `a` is not listed any more, breaking",
-        "the instructions are others, risky",
+        "the instructions are changed, risky",
     )
     assert changed_besides(
         lock, {"resourceTemplates": [{"uriTemplate": "t"}]}, "", _same
     ) == (
         "the resource template `t` is not in the lock, risky",
-        "the instructions are others, risky",
+        "the instructions are changed, risky",
     )
     changed = {"resources": [{"uri": "u", "inputSchema": {}}]}
     assert changed_besides(lock, changed, "Do this.", _same) == (

@@ -20,7 +20,7 @@ import pytest
 from tests.external.conftest import Open, odd, processes, until
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, ToolResponse
-from toolcast_runtime.core.server_settings import resolve
+from toolcast_runtime.core.server_settings import resolve_server
 from toolcast_runtime.external.session import RequestRefusedError, opened_session
 from toolcast_runtime.langchain import LangChainTools
 
@@ -99,7 +99,9 @@ async def test_who_can_be_asked_is_asked_in_each_round() -> None:
     wanted = {"where": {"method": "elicitation/create", "params": params}}
     asked = {"resultType": "input_required", "inputRequests": wanted}
     server = odd("newest")
-    async with opened_session(server, resolve(server, os.environ), ask) as session:
+    async with opened_session(
+        server, resolve_server(server, os.environ), ask
+    ) as session:
         with pytest.raises(RequestRefusedError) as refused:
             await session.call("answer", {"result": asked})
     rounds = re.fullmatch(

@@ -11,8 +11,8 @@ from toolcast_runtime.core.server_settings import (
     ExternalServer,
     MissingVariableError,
     Resolved,
-    fill_in,
-    resolve,
+    expand_variables,
+    resolve_server,
 )
 
 
@@ -22,9 +22,9 @@ def server(**settings: Any) -> ExternalServer:
 
 def test_names_here_and_there() -> None:
     far = server(tools={"a": "own", "b": "p_a"})
-    assert [far.name_here(name) for name in "abc"] == ["own", "p_a", "p_c"]
+    assert [far.get_local_name(name) for name in "abc"] == ["own", "p_a", "p_c"]
     named = ("own", "p_a", "p_c", "x")
-    assert [far.own_name(name) for name in named] == ["a", "b", "c", "x"]
+    assert [far.get_server_name(name) for name in named] == ["a", "b", "c", "x"]
 
 
 @pytest.mark.parametrize(
@@ -38,18 +38,18 @@ def test_names_here_and_there() -> None:
         ({"tools": {"a": "own"}}, "own", True),
         ({"tools": {"a": "own"}}, "p_a", False),
         ({"tools": {"b": "p_a"}}, "p_a", True),
-        ({"restrict": ("a",)}, "p_a", False),
-        ({"restrict": ("a",), "tools": {"b": "p_a"}}, "p_a", True),
+        ({"deny": ("a",)}, "p_a", False),
+        ({"deny": ("a",), "tools": {"b": "p_a"}}, "p_a", True),
         ({"allow": ("a",)}, "p_a", True),
         ({"allow": ("a",)}, "p_b", False),
-        ({"allow": ("a",), "restrict": ("a",)}, "p_a", False),
+        ({"allow": ("a",), "deny": ("a",)}, "p_a", False),
         ({"allow": ()}, "p_a", False),
     ],
 )
 def test_a_name_could_be_the_servers(
     settings: dict[str, Any], name: str, expected: bool
 ) -> None:
-    assert server(**settings).may_have(name) is expected
+    assert server(**settings).can_provide(name) is expected
 
 
 @pytest.mark.parametrize(
@@ -73,18 +73,18 @@ def test_a_name_could_be_the_servers(
 def test_one_of_the_wanted_could_be_the_servers(
     settings: dict[str, Any], wanted: Wanted, expected: bool
 ) -> None:
-    assert server(**settings).may_have_any(wanted) is expected
+    assert server(**settings).can_provide_any(wanted) is expected
 
 
 def test_references_are_filled_in() -> None:
     environment = {"A": "x", "E": ""}
     said = "${A} ${B:-y} ${E:-z} ${E:-}|$A ${1} ${A:-}"
-    assert fill_in(said, environment) == "x y z |$A ${1} x"
+    assert expand_variables(said, environment) == "x y z |$A ${1} x"
     for text in ("${B}", "${E}"):
         with pytest.raises(
             MissingVariableError, match=rf"variable {text[2]} is not set"
         ):
-            fill_in(text, environment)
+            expand_variables(text, environment)
 
 
 def test_secrets_are_what_the_environment_put_in() -> None:
@@ -109,7 +109,7 @@ def test_secrets_are_what_the_environment_put_in() -> None:
         "LONGER": "s3cret-longer",
         "SHORT": "short",
     }
-    assert resolve(far, environment) == Resolved(
+    assert resolve_server(far, environment) == Resolved(
         command="command",
         args=("argument",),
         env={"TOKEN": "s3cret", "PLAIN": "plain"},
@@ -123,7 +123,7 @@ def test_secrets_are_what_the_environment_put_in() -> None:
         },
         secrets=("s3cret-longer", "s3cret"),
     )
-    assert repr(resolve(far, environment)) == "Resolved(whole_environment=True)"
+    assert repr(resolve_server(far, environment)) == "Resolved(whole_environment=True)"
     with pytest.raises(MissingVariableError):
-        resolve(server(headers={"X": "${NONE:-} ${NONE}"}), {})
-    assert resolve(server(), {}) == Resolved()
+        resolve_server(server(headers={"X": "${NONE:-} ${NONE}"}), {})
+    assert resolve_server(server(), {}) == Resolved()

@@ -61,7 +61,7 @@ async def test_the_repository(
     git("commit", "-m", "The first one")
     (tmp_path / "two.txt").write_text("two\n")
     words = (*commands.git, "--repository", str(tmp_path))
-    tools = opened(at("git", words, restrict=("git_reset",)))
+    tools = opened(at("git", words, deny=("git_reset",)))
     names = [tool.name for tool in await tools.list_tools()]
     assert {"git_status", "git_log", "git_add"} <= set(names)
     assert "git_reset" not in names

@@ -36,13 +36,13 @@ def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
 def test_code_without_end_is_bounded(tmp_path: Path) -> None:
     many = "\n".join(f"def f{n}(): return f{n + 1}()" for n in range(6000))
     found = findings(tmp_path, f"def work(): return f0()\n{many}\n")
-    assert set(found) == {"handler/unfollowed"}
+    assert set(found) == {"handler/unanalyzed-code"}
 
 
 def test_code_that_is_too_deep_is_told(tmp_path: Path) -> None:
     deep = "+".join(["x"] * 900)
     found = findings(tmp_path, f"def work(x=1): return {deep}\n")
-    assert set(found) == {"handler/unfollowed"}
+    assert set(found) == {"handler/unanalyzed-code"}
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_annotations_without_end_are_compared_in_no_time(
     begun = time.monotonic()
     assert set(findings(tmp_path, code, spec)) <= {
         "handler/annotation-mismatch",
-        "handler/default",
-        "handler/unfollowed",
+        "handler/default-mismatch",
+        "handler/unanalyzed-code",
         "prompt/parameter-undescribed",
     }
     assert time.monotonic() - begun < 10

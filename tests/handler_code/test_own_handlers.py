@@ -279,7 +279,7 @@ def rules_of(tmp_path: Path, code: str, more: str = "") -> set[str]:
 def test_what_is_not_defined_in_the_package_is_no_handler(
     code: str, tmp_path: Path
 ) -> None:
-    assert "handler/not-own" in rules_of(tmp_path, code)
+    assert "handler/imported" in rules_of(tmp_path, code)
 
 
 @pytest.mark.parametrize("code", OWN.values(), ids=OWN)
@@ -298,7 +298,7 @@ def test_the_same_holds_for_a_ledgers_function(code: str, tmp_path: Path) -> Non
     example = example.replace("handlers: handlers\n", f"handlers: handlers\n{ledger}")
     lay_out(f"{example}# handlers/work.py\n{textwrap.dedent(code)}\n", tmp_path)
     places = {
-        f.place.file for f in findings_of(tmp_path) if f.rule == "handler/not-own"
+        f.location.file for f in findings_of(tmp_path) if f.rule == "handler/imported"
     }
     assert places == {"specs/example/toolset.yaml"}
 
@@ -329,13 +329,15 @@ def test_names_that_lead_to_each_other_in_many_ways_cost_no_time(
     modules = "".join(f"# handlers/more{n}.py\n{stars}" for n in range(12))
     begun = time.monotonic()
     found = rules_of(tmp_path, f"{code}{modules}", "data: {reads: []}\n")
-    assert found & {"handler/not-own", "handler/not-found"}
+    assert found & {"handler/imported", "handler/not-found"}
     assert time.monotonic() - begun < 10
 
 
 def test_where_it_comes_from_is_told(tmp_path: Path) -> None:
     rules_of(tmp_path, "import subprocess as sp; run = sp.getoutput")
-    messages = [f.message for f in findings_of(tmp_path) if f.rule == "handler/not-own"]
+    messages = [
+        f.message for f in findings_of(tmp_path) if f.rule == "handler/imported"
+    ]
     assert messages == [
         "`run` is not seen to be defined in `handlers`: it is `sp`, and that is imported:"
         " it is the module `subprocess` (handlers/work.py:1)"
@@ -343,7 +345,7 @@ def test_where_it_comes_from_is_told(tmp_path: Path) -> None:
 
 
 UNSUPPRESSABLE = {
-    "handler/not-own": "handler: handlers.work:run\n",
+    "handler/imported": "handler: handlers.work:run\n",
     "handler/not-found": "handler: handlers.absent:run\n",
     "handler/outside-package": "handler: os:system\n",
 }

@@ -52,16 +52,16 @@ def test_each_handler_that_cannot_be_imported_is_told_at_its_place(
     assert code == 1
     lines = [line for line in text.splitlines() if "handler/not-" in line]
     assert [line for line in lines if "explain" not in line] == [
-        "handlers/deep.py:1:1: error: handler/not-imported: the handler of `later` cannot be"
+        "handlers/deep.py:1:1: error: handler/import-error: the handler of `later` cannot be"
         " imported: ZeroDivisionError: division by zero",
-        "handlers/ending.py:1:1: error: handler/not-imported: the handler of `ends` cannot be"
+        "handlers/ending.py:1:1: error: handler/import-error: the handler of `ends` cannot be"
         " imported: SystemExit: 3",
-        "handlers/lacking.py:3:1: error: handler/not-imported: the handler of `lacks`,"
+        "handlers/lacking.py:3:1: error: handler/import-error: the handler of `lacks`,"
         " `lacks_too` cannot be imported: ModuleNotFoundError: No module named"
         " 'no_such_package'",
-        "handlers/opening.py:2:1: error: handler/not-imported: the lifespan cannot be"
+        "handlers/opening.py:2:1: error: handler/import-error: the lifespan cannot be"
         " imported: KeyError: 'NO_SUCH'",
-        "specs/toy/toolset.yaml:1:7: warning: handler/not-set: a server of `toy` does not"
+        "specs/toy/toolset.yaml:1:7: warning: handler/missing-setting: a server of `toy` does not"
         " find what it needs: at every address of this machine (0.0.0.0) it needs the"
         " names that clients use: set TOY_ALLOWED_HOSTS",
     ]

@@ -214,10 +214,10 @@ def test_a_table_that_is_not_declared_is_found(code: str, tmp_path: Path) -> Non
     [
         ("'INSERT INTO cards (id) VALUES (1)'", "writes"),
         ("'UPDATE cards SET id = 1'", "writes"),
-        ("'DELETE FROM cards'", "destroys"),
+        ("'DELETE FROM cards'", "deletes"),
         ("insert(cards)", "writes"),
         ("cards.update()", "writes"),
-        ("delete(cards).where(cards.c.id == 1)", "destroys"),
+        ("delete(cards).where(cards.c.id == 1)", "deletes"),
     ],
 )
 def test_writing_where_only_reading_is_declared(

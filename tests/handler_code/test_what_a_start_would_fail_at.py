@@ -13,7 +13,7 @@ from toolcast_runtime.stdio.import_check import problems
 
 REGISTRY = """
 class Registry:
-    def at_start(self):
+    def get_single_toolset(self):
         return self
     def import_handlers(self, begin):
         begin("work")
@@ -23,7 +23,7 @@ class Registry:
         except BaseException as error:
             found["work"] = error
         return found
-    def unset_variables(self):
+    def list_unset_variables(self):
         return {unset}
 REGISTRY = Registry()
 """

@@ -158,7 +158,7 @@ def test_json_that_is_too_deep(
         answer = sent(server, path, body, modern=modern)
         assert answer.status == 400
         assert answer.message["error"]["message"] == (
-            "the body is more than 200 levels deep"
+            "the body has more than 200 levels of nesting"
         )
 
 

@@ -178,7 +178,7 @@ def test_an_external_server_that_is_down_is_told_without_its_name(
     unused = (200, {**WHOLE, "external_servers": {"unused": 1}})
     assert asked(registry) == [unused]
     asyncio.run(registry.list_tools())
-    assert registry.at_start().servers() == {"billing": "down"}
+    assert registry.get_single_toolset().get_server_states() == {"billing": "down"}
     asyncio.run(registry.close())
 
 

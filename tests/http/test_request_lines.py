@@ -124,7 +124,7 @@ async def test_a_large_part_of_an_answer_waits_for_its_turn(
     ("body", "problem"),
     [
         (b"[" * 200, None),
-        (b"[" * 201, "the body is more than 200 levels deep"),
+        (b"[" * 201, "the body has more than 200 levels of nesting"),
         (b"[" + b"1," * 4_998 + b"1]", None),
         (b"[" + b"1," * 9_998 + b"1]", None),
         (b"[" + b"1," * 9_999 + b"1]", "the body has more than 10,000 values"),

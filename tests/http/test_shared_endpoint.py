@@ -35,7 +35,7 @@ NOTES = """
     instructions: Notes are short.
     handlers: desk_work
     lifespan: desk_work.notes:opened
-    resources: {db: "desk_work.notes:Db"}
+    dependencies: {db: "desk_work.notes:Db"}
     ledger: {path: notes.sqlite3}
     permissions: {write: Write notes.}
     clients:
@@ -49,9 +49,9 @@ PLANS = """
     instructions: Plans are long.
     handlers: desk_work
     lifespan: desk_work.plans:opened
-    resources: {db: "desk_work.plans:Db"}
+    dependencies: {db: "desk_work.plans:Db"}
     clients:
-      assistant: {allow: "*", restrict: [drop_plan]}
+      assistant: {allow: "*", deny: [drop_plan]}
       planner: {allow: ["*_plan*"]}
     targets: {registry: {}, mcp: {client: assistant}, prompts: {}, skills: {}, snapshots: {}}
 """
@@ -337,7 +337,10 @@ def test_its_generated_tests_hold_it_to_the_definitions(
 @pytest.mark.slow
 def test_preflight_tries_it_too(project: Project) -> None:
     told = project.toolcast("check", "--preflight").stderr
-    assert "toolcast.yaml:5:13: warning: handler/not-set: a server of `desk`" in told
+    assert (
+        "toolcast.yaml:5:13: warning: handler/missing-setting: a server of `desk`"
+        in told
+    )
     assert "DESK_TOKEN_PLANNER" in told
 
 
@@ -364,7 +367,7 @@ def test_what_cannot_be_one_server_is_refused_at_load(server: McpServer) -> None
     open_ = Registry(tools, handlers="desk_work", lifespan=lifespan)
     with pytest.raises(DefinitionError, match="both have a tool `"):
         servers = (notes, plans, replace(notes, registry=open_))
-        McpServer.of_several("x", servers, name="x")
+        McpServer.combine("x", servers, name="x")
     with pytest.raises(DefinitionError, match="some of its toolsets have no clients"):
         servers = (plans, replace(notes, registry=open_))
-        McpServer.of_several("x", servers, name="x")
+        McpServer.combine("x", servers, name="x")

@@ -127,7 +127,7 @@ def listed(given: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     for path, data in render_workspace(workspace).items():
         if path.startswith("things/tools/") and path.endswith(".json"):
             tool = parse_definition(data.decode(), Path(path).stem)
-            texts[tool.name] = tool.mcp_json(without=None).decode()
+            texts[tool.name] = tool.to_mcp_json(omit=None).decode()
     return texts
 
 

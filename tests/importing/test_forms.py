@@ -372,13 +372,13 @@ def test_what_means_the_same_is_no_contradiction(one: Any, other: Any) -> None:
 def test_contradiction(one: Any, other: Any, place: str, kind: str) -> None:
     for pair in ((one, other), (other, one)):
         [found] = disagreements([of(pair[0], "1"), of(pair[1], "2")])
-        assert (found.place, found.kind) == (place, kind)
+        assert (found.location, found.kind) == (place, kind)
 
 
 def test_titles_annotations_and_hostile_texts() -> None:
     one = read([{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}])
     other = read([{**TOOL, "title": "B", "annotations": {"readOnlyHint": False}}], "b")
-    assert [(d.place, d.kind, d.shown) for d in disagreements([one, other])] == [
+    assert [(d.location, d.kind, d.shown) for d in disagreements([one, other])] == [
         ("title", "title", (("list.json", "A\\x1b[31m"), ("b", "B"))),
         (
             "annotations.readOnlyHint",

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.program import toolcast
 from toolcast.analysis.mcp_definitions import mcp_definition
-from toolcast.encoders.yaml_block import block
+from toolcast.encoders.yaml_block import encode_entry
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.yaml_reader import read_yaml
 
@@ -308,21 +308,21 @@ VALUES = st.recursive(
     ],
 )
 def test_texts_of_several_lines_are_read_line_by_line(text: str, written: str) -> None:
-    assert str(block("text", text)) == written
+    assert str(encode_entry("text", text)) == written
 
 
 @pytest.mark.parametrize("value", [[], {}, None, "", ["a"], [{}], "a b", "a\nb"])
 @pytest.mark.parametrize("key", ["k" * 90, "k" * 1_100, "a key " * 200])
 def test_a_long_key_keeps_its_value(key: str, value: Any) -> None:
     inner = {key: value, "more": [{key: value}]}
-    document, findings = read_yaml("x.yaml", str(block("key", inner)).encode())
+    document, findings = read_yaml("x.yaml", str(encode_entry("key", inner)).encode())
     assert document is not None and not findings
     assert json.dumps(document.value) == json.dumps({"key": inner})
 
 
 @given(value=VALUES)
 def test_what_is_written_reads_back(value: Any) -> None:
-    document, findings = read_yaml("x.yaml", str(block("key", value)).encode())
+    document, findings = read_yaml("x.yaml", str(encode_entry("key", value)).encode())
     if document is None or findings:
         # Characters that no spec may have are told, wherever they come from.
         assert any("forbidden" in f.rule or "invisible" in f.rule for f in findings)

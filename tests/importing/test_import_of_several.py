@@ -96,8 +96,8 @@ def test_all_that_is_wrong_is_told_at_once(project: Project) -> None:
         "cut.json:1:11: no JSON: Expecting value",
         "page.json:1:1: no JSON: Expecting value",
         "it is a web page",
-        "pipe: this is a pipe, no regular file",
-        "specs: this is a folder, no regular file",
+        "pipe: this is a pipe, not a regular file",
+        "specs: this is a folder, not a regular file",
         "nothing.json: No such file or directory",
     ):
         assert told in done.stderr

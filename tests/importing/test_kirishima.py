@@ -145,7 +145,7 @@ def test_tools_that_are_not_everywhere(
 def test_contradictions_within_a_tool(
     tool: str, place: str, kind: str, said: list[str], found: list[Disagreement]
 ) -> None:
-    [one] = [one for one in found if (one.tool, one.place) == (tool, place)]
+    [one] = [one for one in found if (one.tool, one.location) == (tool, place)]
     assert one.kind == kind
     assert one.shown == tuple(zip(FILES, said, strict=True))
 
@@ -153,7 +153,7 @@ def test_contradictions_within_a_tool(
 def test_nothing_else_is_told(found: list[Disagreement]) -> None:
     """Results are said by the list of the platform's own alone; OpenAI's form cannot."""
     others = [
-        (one.tool, one.place, one.shown)
+        (one.tool, one.location, one.shown)
         for one in found
         if one.kind not in ("tool", "parameter", "enum", "default", "description")
     ]

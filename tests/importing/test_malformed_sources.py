@@ -47,7 +47,7 @@ CASES = {
     ),
     "a big number": (
         b'[{"name": "a", "inputSchema": {"maximum": ' + b"9" * 500 + b"}}]",
-        "x.json: tools[0] (`a`) has a whole number of more than 100 digits",
+        "x.json: tools[0] (`a`) has an integer of more than 100 digits",
     ),
     "endless nesting": (
         b"[" * 100_000,
@@ -55,7 +55,7 @@ CASES = {
     ),
     "deep schema": (
         b'[{"name": "a", "inputSchema": ' + b'{"a":' * 300 + b"1" + b"}" * 301 + b"]",
-        "x.json: tools[0] (`a`) has more than 200 levels deep",
+        "x.json: tools[0] (`a`) has more than 200 levels of nesting",
     ),
     "a key twice": (
         b'[{"name": "a",\n  "inputSchema": {"type": "x", "type": "object"}}]',
@@ -122,8 +122,8 @@ def test_many_problems_are_told_up_to_a_bound() -> None:
 def test_what_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name, told in {
-        "pipe": "this is a pipe, no regular file",
-        ".": "this is a folder, no regular file",
+        "pipe": "this is a pipe, not a regular file",
+        ".": "this is a folder, not a regular file",
         "nothing": "No such file or directory",
         "a\x1b": "No such file or directory",
     }.items():

@@ -140,7 +140,7 @@ def test_a_text_of_the_server_may_still_name_what_it_does_not_list(
     run(tmp_path, tools)
     run(tmp_path, tools[1:])
     found = toolcast(tmp_path, "generate").stderr
-    assert "warning: name/former-alive: the text still says `a_b`" in found
+    assert "warning: name/retired-name-used: the text still says `a_b`" in found
     assert toolcast(tmp_path, "generate").returncode == 0
 
 
@@ -166,9 +166,12 @@ def test_specs_with_a_person_s_own_words_are_kept_back(tmp_path: Path) -> None:
     for name in "ab":
         why = "list.json does not have it, but its spec has what no import wrote"
         assert f"stays: `{name}`: {why}" in told
-    assert "  help: `--force` removes it all the same, `--keep` says that all" in told
+    assert (
+        "  help: use `--force` to remove it, or `--keep-missing` to keep all of them"
+        in told
+    )
     assert sorted(listed(tmp_path)) == ["a", "b", "d", "e", "f"]
-    told = json.loads(run(tmp_path, tools[3:], "--keep", "--format", "json"))
+    told = json.loads(run(tmp_path, tools[3:], "--keep-missing", "--format", "json"))
     assert (told["removed"], [*told["staying"]]) == ([], ["a", "b"])
     told = json.loads(run(tmp_path, tools[3:], "--force", "--format", "json"))
     assert (told["removed"], told["staying"]) == (["a", "b"], {})
@@ -194,7 +197,7 @@ def test_nothing_goes_where_a_list_may_not_be_meant(
     assert f"stays: `c`: list.json does not have it, but {why}" in run(
         tmp_path, newer, code=1
     )
-    run(tmp_path, newer, "--keep")
+    run(tmp_path, newer, "--keep-missing")
     assert len(listed(tmp_path)) == 3
     run(tmp_path, newer, "--force", code=0 if may_be_forced else 1)
     assert len(listed(tmp_path)) == (1 if may_be_forced else 3)
@@ -216,7 +219,7 @@ def test_what_another_tool_names_as_its_replacement_cannot_go(tmp_path: Path) ->
     spec.write_text(spec.read_text() + announced)
     told = run(tmp_path, [tool("a"), tool("b")], code=1)
     assert "specs/things/a.yaml:7:" in told and "\nnothing was written\n" in told
-    run(tmp_path, [tool("a"), tool("b")], "--keep")
+    run(tmp_path, [tool("a"), tool("b")], "--keep-missing")
     assert sorted(listed(tmp_path)) == ["a", "b", "c"]
 
 
@@ -242,7 +245,15 @@ def test_what_was_renamed_here_stays_renamed(tmp_path: Path) -> None:
 
 def test_what_was_removed_here_stays_removed(tmp_path: Path) -> None:
     run(tmp_path, [tool("a"), tool("b", "Does b after `a`.")])
-    words = ("remove", "a", "--now", "--anyway", "--force", "--reason", "We do not.")
+    words = (
+        "remove",
+        "a",
+        "--without-notice",
+        "--ignore-mentions",
+        "--force",
+        "--reason",
+        "We do not.",
+    )
     assert toolcast(tmp_path, *words).returncode == 0
     told = run(tmp_path, [tool("a"), tool("b", "Does b after `a`.", title="B")])
     assert "note: `a` is left out: its name is reserved here: We do not." in told
@@ -261,8 +272,11 @@ TUPLE = {"properties": {"x": {"items": [{"type": "string"}]}}, **OBJECT}
         ([tool("b"), tool("b", "Again.")], "the tool `b` is there 2 times"),
         ([tool("../b")], "`../b` is no name of a tool"),
         ([tool("b", "Does\U000e0041 b.")], "the character U+E0041 TAG LATIN CAPITAL"),
-        ([tool("b", x=10**200)], " (`b`) has a whole number of more than 100"),
-        ([tool("b", "\nerror: b", inputSchema={"type": "\nerror"})], "is no type of"),
+        ([tool("b", x=10**200)], " (`b`) has an integer of more than 100"),
+        (
+            [tool("b", "\nerror: b", inputSchema={"type": "\nerror"})],
+            "is not a JSON Schema type",
+        ),
     ],
 )
 def test_one_odd_tool_is_named_and_left_out(

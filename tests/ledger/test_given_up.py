@@ -42,7 +42,7 @@ async def test_a_time_out_ends_a_plain_function_that_asks(
     seen: Seen = []
     handlers.export = lambda: polite(seen)
     answer = await kept.call("export", timeout=TIMEOUT)
-    assert answer.error == "the tool gave no answer within 0.5 s"
+    assert answer.error == "the tool did not answer within 0.5 s"
     await until(seen, 2)
     assert seen == ["began", "export"]
     assert [row["outcome"] for row in kept.rows()] == ["timeout"]
@@ -92,7 +92,7 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     handlers.other = lambda: "works"
     calls = [kept.call("stuck", timeout=TIMEOUT) for _ in range(MAX_ABANDONED_CALLS)]
     for answer in await asyncio.gather(*calls):
-        assert answer.error == "the tool gave no answer within 0.5 s"
+        assert answer.error == "the tool did not answer within 0.5 s"
     refused = await kept.call("stuck", timeout=TIMEOUT)
     assert "were given up and still run" in str(refused)
     assert (await kept.call("other")).result == "works"
@@ -105,7 +105,7 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     assert told[-1].levelno == logging.WARNING
     assert "a handler of stuck" in told[-1].getMessage()
     release.set()
-    await worker_threads.until_ended(20)
+    await worker_threads.wait_for_abandoned(20)
     assert "given up" not in str(await kept.call("stuck", timeout=TIMEOUT))
 
 
@@ -114,7 +114,7 @@ async def test_an_end_that_has_come_is_seen_soon(kept: Kept, handlers: Any) -> N
     handlers.export = lambda: polite(seen)
     await kept.call("export", timeout=TIMEOUT)
     start = time.monotonic()
-    await worker_threads.until_ended(20)
+    await worker_threads.wait_for_abandoned(20)
     assert time.monotonic() - start < 0.9
     assert seen == ["began", "export"]
 

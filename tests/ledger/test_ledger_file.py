@@ -34,25 +34,26 @@ def test_projects_of_one_name_do_not_share_a_ledger(tmp_path: Path) -> None:
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
     settings = LedgerSettings("toys", "TOYS_LEDGER")
     one, other = (
-        settings.of(package(tmp_path / name)).file(state) for name in ("one", "other")
+        settings.for_package(package(tmp_path / name)).get_file(state)
+        for name in ("one", "other")
     )
     assert one != other
     assert one.parent.parent == other.parent.parent == tmp_path / "state/toolcast"
-    again = LedgerSettings("toys", "TOYS_LEDGER").of(package(tmp_path / "one"))
-    assert again.file(state) == one
+    again = LedgerSettings("toys", "TOYS_LEDGER").for_package(package(tmp_path / "one"))
+    assert again.get_file(state) == one
 
 
 @pytest.mark.parametrize("home", ["state", "", "./x"])
 def test_a_relative_state_folder_is_none(tmp_path: Path, home: str) -> None:
     """As the XDG Base Directory Specification says; it would be in a clone."""
-    file = LedgerSettings("toys", "TOYS_LEDGER").file({"XDG_STATE_HOME": home})
+    file = LedgerSettings("toys", "TOYS_LEDGER").get_file({"XDG_STATE_HOME": home})
     assert file.is_relative_to(Path.home() / ".local/state")
 
 
 def test_what_is_named_counts(tmp_path: Path) -> None:
     settings = LedgerSettings("toys", "TOYS_LEDGER", str(tmp_path / "toys.sqlite3"))
-    assert settings.file({}) == tmp_path / "toys.sqlite3"
-    assert settings.file({"TOYS_LEDGER": "/srv/x"}) == Path("/srv/x")
+    assert settings.get_file({}) == tmp_path / "toys.sqlite3"
+    assert settings.get_file({"TOYS_LEDGER": "/srv/x"}) == Path("/srv/x")
 
 
 async def call(settings: LedgerSettings) -> bool:
@@ -80,11 +81,11 @@ async def test_a_place_that_nobody_named_is_logged(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert await call(LedgerSettings("toys", "TOYS_LEDGER", str(tmp_path / "named")))
     assert not caplog.records
-    settings = LedgerSettings("toys", "TOYS_LEDGER").of(package(tmp_path))
+    settings = LedgerSettings("toys", "TOYS_LEDGER").for_package(package(tmp_path))
     assert await call(settings)
     [record] = caplog.records
     assert record.levelno == logging.WARNING
-    assert str(settings.file()) in record.getMessage()
+    assert str(settings.get_file()) in record.getMessage()
     assert "TOYS_LEDGER" in record.getMessage()
 
 
@@ -97,8 +98,8 @@ async def test_without_a_home_folder_the_call_does_not_happen(
     monkeypatch.setattr(Path, "home", homeless)
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     settings = LedgerSettings("toys", "TOYS_LEDGER")
-    with pytest.raises(LedgerError, match="TOYS_LEDGER can name a file"):
-        settings.file()
+    with pytest.raises(LedgerError, match="set TOYS_LEDGER to a file"):
+        settings.get_file()
     assert not await call(settings)
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 

@@ -46,7 +46,7 @@ async def filled(settings: LedgerSettings, rows: Mapping[str, Any]) -> None:
 
 
 def ids(settings: LedgerSettings, what: str = "id FROM calls") -> list[str]:
-    with closing(sqlite3.connect(settings.file())) as connection:
+    with closing(sqlite3.connect(settings.get_file())) as connection:
         found = connection.execute(f"SELECT {what} ORDER BY 1")
         return [row[0] for row in found]
 
@@ -99,11 +99,11 @@ def test_a_question_stays_as_long_as_its_answer_may_come(
     asked = Asked("round", "1", "spin", None, None, "Sure?", {}, {}, ago(hours))
 
     async def use() -> bool:
-        await table.begin(asked)
+        await table.record_question(asked)
         if is_taken:
-            assert await table.take("round")
+            assert await table.claim_round("round")
         remove_old(settings, threading.Event(), NOW)
-        return await table.take("round")
+        return await table.claim_round("round")
 
     can_be_used = asyncio.run(use())
     assert ids(settings, "round FROM approvals") == ["round"] * is_there
@@ -154,9 +154,9 @@ def test_what_a_removed_row_held_is_not_in_the_file(settings: LedgerSettings) ->
         await ledger.close()
 
     asyncio.run(write())
-    assert b"s3cret" in settings.file().read_bytes()
+    assert b"s3cret" in settings.get_file().read_bytes()
     remove_old(settings, threading.Event(), NOW)
-    assert b"s3cret" not in settings.file().read_bytes()
+    assert b"s3cret" not in settings.get_file().read_bytes()
 
 
 @pytest.mark.parametrize("keep", ["1h", None])
@@ -175,14 +175,14 @@ async def test_old_rows_go_with_the_first_call_of_a_process(
 def test_a_ledger_that_cannot_be_changed_keeps_its_rows_and_says_so(
     settings: LedgerSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings.file().mkdir()
+    settings.get_file().mkdir()
     with pytest.raises((OSError, LedgerError, sqlite3.Error)):
         remove_old(settings, threading.Event(), NOW)
 
     async def ask() -> None:
         with pytest.raises(OSError):
             asked = Asked("1", "1", "spin", None, None, "Sure?", {}, {}, ago(0))
-            await ApprovalsTable(settings).begin(asked)
+            await ApprovalsTable(settings).record_question(asked)
 
     caplog.set_level(logging.WARNING, "toolcast.ledger")
     asyncio.run(ask())

@@ -230,7 +230,7 @@ def test_a_batch_counts_in_the_log(ledger: SqliteLedger) -> None:
 def test_rows_are_looked_for_where_the_file_is(tmp_path: Path) -> None:
     settings = LedgerSettings("toys", "NO_LEDGER", str(tmp_path / "none"), keep="1h")
     assert tables.remove_old(settings, threading.Event(), NOW) == 0
-    assert not settings.file().exists()
+    assert not settings.get_file().exists()
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ class Away(RecordBatches[sqlite3.Connection]):
 async def test_what_has_ended_is_recorded_when_the_place_for_it_is_back(
     monkeypatch: pytest.MonkeyPatch, is_closed: bool
 ) -> None:
-    monkeypatch.setattr(records, "_AGAIN_SECONDS", 60 if is_closed else 0.05)
+    monkeypatch.setattr(records, "_RETRY_INTERVAL_S", 60 if is_closed else 0.05)
     ledger = Away()
     begun = Record("1", "toys", "spin", None, "2026-01-01", {})
     ended = replace(begun, outcome="ok")

@@ -19,12 +19,12 @@ URL = "postgresql://toys:hunter2@db.example/toys"
 
 @pytest.mark.parametrize("url", [URL, "postgres://db.example", "PostgreSQL://db/toys"])
 def test_a_url_of_postgresql_is_a_database(url: str) -> None:
-    assert SETTINGS.database({"TOYS_LEDGER": url}) == url
+    assert SETTINGS.get_database_url({"TOYS_LEDGER": url}) == url
 
 
 @pytest.mark.parametrize("path", ["/srv/toys.sqlite3", "toys:1.db", "C:/toys.sqlite3"])
 def test_everything_else_is_a_file(path: str) -> None:
-    assert SETTINGS.database({"TOYS_LEDGER": path}) is None
+    assert SETTINGS.get_database_url({"TOYS_LEDGER": path}) is None
 
 
 def test_a_url_may_be_in_a_file(tmp_path: Path) -> None:
@@ -32,17 +32,19 @@ def test_a_url_may_be_in_a_file(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     environment = {"TOYS_LEDGER_FILE": str(secret)}
     secret.write_text(f"{URL}\n")
-    assert SETTINGS.database(environment) == URL
+    assert SETTINGS.get_database_url(environment) == URL
     secret.write_text(URL.replace("hunter2", "new"))
-    assert SETTINGS.database(environment) == URL.replace("hunter2", "new")
+    assert SETTINGS.get_database_url(environment) == URL.replace("hunter2", "new")
     with pytest.raises(LedgerError, match="TOYS_LEDGER or TOYS_LEDGER_FILE, not both"):
-        SETTINGS.database({**environment, "TOYS_LEDGER": "/srv/toys"})
+        SETTINGS.get_database_url({**environment, "TOYS_LEDGER": "/srv/toys"})
     secret.write_text("/srv/toys.sqlite3")
-    with pytest.raises(LedgerError, match="itself names the ledger's SQLite file"):
-        SETTINGS.database(environment)
+    with pytest.raises(LedgerError, match="must contain the URL of a database"):
+        SETTINGS.get_database_url(environment)
     secret.unlink()
-    with pytest.raises(LedgerError, match="TOYS_LEDGER_FILE names has no text to read"):
-        SETTINGS.database(environment)
+    with pytest.raises(
+        LedgerError, match="TOYS_LEDGER_FILE names is empty or cannot be read"
+    ):
+        SETTINGS.get_database_url(environment)
 
 
 # In each the password is `hunter2`, or has it in it.
@@ -82,7 +84,7 @@ async def test_no_log_and_no_error_tells_a_password(
         await open_ledger(SETTINGS).write(STARTED)
     told += traceback.format_exception(failed.value)
     with pytest.raises(OSError, match="the ledger cannot be written") as refused:
-        await ApprovalsTable(SETTINGS).take("round")
+        await ApprovalsTable(SETTINGS).claim_round("round")
     told += traceback.format_exception(refused.value)
     text = "".join(told) + caplog.text
     assert "hunter2" not in text

@@ -191,7 +191,7 @@ async def test_what_ended_while_the_database_was_away_is_recorded_when_it_is_bac
     """Longer than calls wait for it."""
     ledger = "toolcast_runtime.ledger.postgresql_ledger"
     monkeypatch.setattr(f"{ledger}._RETURN_SECONDS", 0.2)
-    monkeypatch.setattr(records, "_AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(records, "_RETRY_INTERVAL_S", 0.1)
     name = url.rpartition("/")[2]
 
     def work() -> int:
@@ -247,7 +247,7 @@ async def test_a_process_has_few_connections_and_closes_them(
     table = ApprovalsTable(SETTINGS)
     await asyncio.gather(
         *(kept.call("work") for _ in range(40)),
-        *(table.take(f"{number}") for number in range(40)),
+        *(table.claim_round(f"{number}") for number in range(40)),
     )
     assert len(seen) == 40 and 1 < max(seen) <= 5
     await kept.calls.close()
@@ -266,7 +266,7 @@ from toolcast_runtime.ledger import LedgerSettings
 from toolcast_runtime.ledger.tables import ApprovalsTable
 table = ApprovalsTable(LedgerSettings("toys", "TOYS_LEDGER"))
 async def take():
-    print(*[await table.take(f"{number}") for number in range(10)])
+    print(*[await table.claim_round(f"{number}") for number in range(10)])
 asyncio.run(take())
 """
 
@@ -277,16 +277,16 @@ async def test_an_answer_is_taken_by_one_process(url: str) -> None:
         asked = Asked(
             f"{number}", "sure", "spin", None, "mia", "Sure? \0", {}, {}, "2026"
         )
-        await table.begin(asked)
+        await table.record_question(asked)
     words = [sys.executable, "-c", TAKES]
     run = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     taken = [process.communicate(timeout=60)[0].split() for process in run]
     assert [sorted(each) for each in zip(*taken, strict=True)] == [
         ["False", "False", "True"]
     ] * 10
-    await table.give_back("3")
-    assert await table.take("3")
-    await table.answered("3", "sure", "accept")
+    await table.release_round("3")
+    assert await table.claim_round("3")
+    await table.record_answer("3", "sure", "accept")
     assert asked_of(url, "SELECT action FROM approvals WHERE round = '3'") == [
         ("accept",)
     ]
@@ -345,7 +345,7 @@ async def test_who_may_write_rows_needs_no_more_rights(
     ledger = open_ledger(SETTINGS)
     await ledger.write(ENDED)
     await ledger.close()
-    assert not await ApprovalsTable(SETTINGS).take("none")
+    assert not await ApprovalsTable(SETTINGS).claim_round("none")
     assert [row["outcome"] for row in InDatabase(url).rows()] == ["ok"]
 
 
@@ -399,14 +399,18 @@ async def test_rows_go_when_they_are_older_than_the_toolset_says(url: str) -> No
     table = ApprovalsTable(SETTINGS)
     for round_, month in (("taken", "05"), ("open", "05"), ("waits", "11")):
         asked = f"2026-{month}-20"
-        await table.begin(
+        await table.record_question(
             Asked(round_, "1", "spin", None, None, "Sure?", {}, {}, asked)
         )
-    assert await table.take("taken")
+    assert await table.claim_round("taken")
     now = datetime(2026, 11, 23, tzinfo=UTC)
     gone = await asyncio.to_thread(remove_old, settings, threading.Event(), now)
     assert [row["id"] for row in InDatabase(url).rows()] == ["new", "other"]
-    assert (gone, await table.take("open"), await table.take("waits")) == (
+    assert (
+        gone,
+        await table.claim_round("open"),
+        await table.claim_round("waits"),
+    ) == (
         602,
         False,
         True,

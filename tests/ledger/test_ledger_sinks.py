@@ -79,4 +79,4 @@ async def test_a_function_that_hangs_takes_nobody_elses_threads(
             assert await asyncio.to_thread(lambda: 1) == 1
     finally:
         release.set()
-        await worker_threads.until_ended(20)
+        await worker_threads.wait_for_abandoned(20)

@@ -35,7 +35,7 @@ async def test_the_ledger_says_who_asked(kept: Kept) -> None:
 async def test_the_approvals_say_who_asked(tmp_path: Path) -> None:
     path = tmp_path / "toys.sqlite3"
     table = ApprovalsTable(LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path)))
-    await table.begin(
+    await table.record_question(
         Asked("1", "1", "pay", "desk", "mia\ud800", "Pay?", {}, {}, "2026")
     )
     with closing(sqlite3.connect(path)) as connection:

@@ -21,18 +21,18 @@ SETTINGS = LedgerSettings("toy", "TOY_LEDGER", package="/srv/toy")
 )
 def test_a_file_that_is_named_is_taken(named: str, path: str | None, file: str) -> None:
     settings = LedgerSettings("toy", "TOY_LEDGER", path)
-    assert settings.file({"TOY_LEDGER": named}) == Path(file).absolute()
-    assert settings.is_named({"TOY_LEDGER": named})
-    assert settings.is_named({}) is (path is not None)
+    assert settings.get_file({"TOY_LEDGER": named}) == Path(file).absolute()
+    assert settings.is_configured({"TOY_LEDGER": named})
+    assert settings.is_configured({}) is (path is not None)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
 def test_without_a_name_it_is_the_users_and_of_this_package() -> None:
     whose = hashlib.sha256(b"/srv/toy").hexdigest()[:12]
     below = f"toolcast/toy-{whose}/ledger.sqlite3"
-    own = SETTINGS.file({"XDG_STATE_HOME": "/state"})
+    own = SETTINGS.get_file({"XDG_STATE_HOME": "/state"})
     assert own == Path("/state", below)
-    own = SETTINGS.file({"XDG_STATE_HOME": "state"})
+    own = SETTINGS.get_file({"XDG_STATE_HOME": "state"})
     assert own == Path.home() / ".local/state" / below
 
 
@@ -48,12 +48,12 @@ def test_without_a_name_it_is_the_users_and_of_this_package() -> None:
     ],
 )
 def test_a_url_is_a_database(named: str, database: str | None) -> None:
-    assert SETTINGS.database({"TOY_LEDGER": named}) == database
+    assert SETTINGS.get_database_url({"TOY_LEDGER": named}) == database
 
 
 def test_another_url_is_no_ledger() -> None:
     with pytest.raises(LedgerError, match="not with mysql:") as refused:
-        SETTINGS.database({"TOY_LEDGER": "MySQL://user:s3cret@x"})
+        SETTINGS.get_database_url({"TOY_LEDGER": "MySQL://user:s3cret@x"})
     assert "s3cret" not in str(refused.value)
 
 
@@ -65,18 +65,18 @@ def test_a_file_holds_a_url_alone(tmp_path: Path, text: str, is_taken: bool) -> 
     file.write_text(text)
     environment = {"TOY_LEDGER_FILE": str(file)}
     if is_taken:
-        assert SETTINGS.database(environment) == text.strip()
+        assert SETTINGS.get_database_url(environment) == text.strip()
     else:
-        with pytest.raises(LedgerError, match="has no URL of a database in it"):
-            SETTINGS.database(environment)
+        with pytest.raises(LedgerError, match="must contain the URL of a database"):
+            SETTINGS.get_database_url(environment)
 
 
 def test_a_package_is_known_by_its_folder(tmp_path: Path) -> None:
     tools = ModuleType("toy.tools")
     tools.__path__ = [str(tmp_path / "toy" / "tools"), "/elsewhere"]
-    assert SETTINGS.of(tools).package == str((tmp_path / "toy").resolve())
+    assert SETTINGS.for_package(tools).package == str((tmp_path / "toy").resolve())
     tools.__path__ = []
-    assert SETTINGS.of(tools).package == ""
+    assert SETTINGS.for_package(tools).package == ""
 
 
 def test_links_last_ten_minutes() -> None:

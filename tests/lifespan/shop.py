@@ -26,7 +26,7 @@ from contextlib import asynccontextmanager
 from typing import TypedDict
 
 
-class Resources(TypedDict):
+class Dependencies(TypedDict):
     db: sqlite3.Connection
 
 
@@ -36,7 +36,7 @@ def told(what: str) -> None:
 
 
 @asynccontextmanager
-async def lifespan() -> AsyncIterator[Resources]:
+async def lifespan() -> AsyncIterator[Dependencies]:
     told("starting")
     how = os.environ.get("SHOP_START")
     if how == "fail":
@@ -88,7 +88,7 @@ _SPECS = {
         title: Shop
         handlers: shop
         lifespan: shop.app:lifespan
-        resources: {db: sqlite3:Connection}
+        dependencies: {db: sqlite3:Connection}
         """,
     "add": """
         name: add

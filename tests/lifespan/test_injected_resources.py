@@ -90,7 +90,7 @@ def test_no_definition_makes_it_a_parameter(
     toolset = make_toolset(KINDS, keyword=schema)
     response = toolset.registry.call_tool_sync("keyword", {"db": "mine"})
     assert response.error is not None and "cannot be loaded" in response.error
-    assert "the resource `db` is a parameter of the tool, too" in caplog.text
+    assert "the dependency `db` is a parameter of the tool, too" in caplog.text
     assert toolset.told == []
 
 
@@ -100,7 +100,7 @@ def test_a_handler_that_does_not_take_one_is_told(
     toolset = make_toolset("def without(text): ...", without=TEXT)
     response = toolset.registry.call_tool_sync("without", {"text": "a"})
     assert response.error is not None and "cannot be loaded" in response.error
-    assert "no parameter for the resource `db`" in caplog.text
+    assert "no parameter for the dependency `db`" in caplog.text
 
 
 @pytest.mark.parametrize("lifespan", [None, Lifespan("work:lifespan", ("log",))])
@@ -108,7 +108,9 @@ def test_a_definition_that_uses_what_is_not_there_is_refused(
     make_toolset: Make, lifespan: Lifespan | None
 ) -> None:
     toolset = make_toolset()
-    with pytest.raises(DefinitionError, match="`add` uses `db`, which is no resource"):
+    with pytest.raises(
+        DefinitionError, match="`add` uses `db`, which is not a dependency"
+    ):
         Registry(
             toolset.package.load(), handlers=toolset.package.name, lifespan=lifespan
         )
@@ -118,10 +120,10 @@ def test_a_test_replaces_one_before_anything_is_opened(toolset: Toolset) -> None
     call = toolset.registry.call_tool_sync
     fake = toolset.work.Database()
     fake.rows += [1, 2]
-    with toolset.registry.replaced(db=fake):
+    with toolset.registry.replace_dependencies(db=fake):
         assert call("plain").result == 2
         assert asyncio.run(toolset.registry.call_tool("plain")).result == 2
-        with toolset.registry.replaced(db=toolset.work.Database()):
+        with toolset.registry.replace_dependencies(db=toolset.work.Database()):
             assert call("plain").result == 0
         assert call("plain").result == 2
         assert toolset.told == []
@@ -130,7 +132,7 @@ def test_a_test_replaces_one_before_anything_is_opened(toolset: Toolset) -> None
 
 
 async def test_a_server_starts_nothing_that_is_replaced(toolset: Toolset) -> None:
-    with toolset.registry.replaced(db=toolset.work.Database()):
+    with toolset.registry.replace_dependencies(db=toolset.work.Database()):
         async with toolset.registry:
             assert (await toolset.registry.call_tool("plain")).result == 0
     assert toolset.told == []
@@ -139,15 +141,15 @@ async def test_a_server_starts_nothing_that_is_replaced(toolset: Toolset) -> Non
 async def test_one_is_replaced_while_it_runs(toolset: Toolset) -> None:
     async with toolset.registry:
         await toolset.registry.call_tool("add", {"text": "a"})
-        with toolset.registry.replaced(db=toolset.work.Database()):
+        with toolset.registry.replace_dependencies(db=toolset.work.Database()):
             assert (await toolset.registry.call_tool("plain")).result == 0
         assert (await toolset.registry.call_tool("plain")).result == 1
 
 
 def test_what_is_not_there_is_not_replaced(toolset: Toolset) -> None:
     with (
-        pytest.raises(LookupError, match="no resource `dbb`; did you mean `db`"),
-        toolset.registry.replaced(dbb=1),
+        pytest.raises(LookupError, match="no dependency `dbb`; did you mean `db`"),
+        toolset.registry.replace_dependencies(dbb=1),
     ):
         pass
 
@@ -169,8 +171,8 @@ async def test_a_registry_without_a_lifespan_is_entered_as_well(
     async with Registry(package.load()) as registry:
         assert registry.names() == ("idle",)
     with (
-        pytest.raises(LookupError, match="has no lifespan, and so no resources"),
-        registry.replaced(db=1),
+        pytest.raises(LookupError, match="has no lifespan, and so no dependencies"),
+        registry.replace_dependencies(db=1),
     ):
         pass
 

@@ -150,7 +150,7 @@ def test_a_command_ends_it(shop: Shop) -> None:
     code, _, err = starting(shop, "fail").run(*cli, "add", "a")
     assert code == 1
     assert err.splitlines()[-1] == (
-        "error: the tool `add` is not available: what it uses cannot be had; the log has"
+        "error: the tool `add` is not available: its dependencies cannot be opened; the log has"
         " the details"
     )
 
@@ -228,7 +228,7 @@ async def test_an_application_that_mounts_a_server_runs_it(
 def test_a_server_that_only_lists_opens_nothing(shop: Shop) -> None:
     code, out, err = shop.run(*SERVER, "--no-lifespan", given=calls("ping", "add"))
     assert code == 0
-    assert "pong" in out and "what it uses cannot be had" in out
+    assert "pong" in out and "its dependencies cannot be opened" in out
     assert "the lifespan of `shop` is left out" in err
     assert shop.told == []
     code, _, err = shop.run(*SERVER, "--no-lifespan", "--http")

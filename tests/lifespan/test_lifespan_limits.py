@@ -54,7 +54,7 @@ async def test_nobody_waits_for_the_clock_of_a_start(
     [("db", None), ("dbs", "; did you mean `db`?"), ("cache", "")],
 )
 def test_one_near_name_is_meant(toolset: Toolset, name: str, hint: str | None) -> None:
-    made = lifespan.Resources(
+    made = lifespan.Dependencies(
         lifespan.Lifespan("a:b", ("db", "db_2", "db2")), None, "toys"
     )
     assert (made.is_over, made.is_left_out, made.is_up) == (False, False, False)
@@ -64,23 +64,23 @@ def test_one_near_name_is_meant(toolset: Toolset, name: str, hint: str | None) -
         return
     with pytest.raises(LookupError) as told, made.replaced({name: 1}):
         pass
-    assert str(told.value) == f"`toys` has no resource `{name}`{hint}"
+    assert str(told.value) == f"`toys` has no dependency `{name}`{hint}"
 
 
 def test_what_is_yielded_is_what_was_declared() -> None:
-    assert lifespan._resources(None, ()) == {}
-    assert lifespan._resources({"a": 1}, ("a",)) == {"a": 1}
+    assert lifespan._dependencies(None, ()) == {}
+    assert lifespan._dependencies({"a": 1}, ("a",)) == {"a": 1}
     for value, names, said in (
-        (1, (), "it yields `int`, and not a mapping of its resources"),
+        (1, (), "it yields `int`, and not a mapping of its dependencies"),
         ({}, ("a", "b"), "it does not yield `a`, `b`"),
         (None, ("a",), "it does not yield `a`"),
         (
             {"x": 1},
             ("a",),
-            "it does not yield `a`; it yields `x`, which `resources` of toolset.yaml does"
+            "it does not yield `a`; it yields `x`, which `dependencies` of toolset.yaml does"
             " not have",
         ),
     ):
         with pytest.raises(lifespan.LifespanError) as told:
-            lifespan._resources(value, names)
+            lifespan._dependencies(value, names)
         assert str(told.value) == said

@@ -49,7 +49,7 @@ async def test_what_has_ended_is_not_begun_by_a_late_call(
         await added(toolset)
     response = await toolset.registry.call_tool("plain")
     assert response.error == (
-        "the tool `plain` is not available: what it uses cannot be had; the log has the"
+        "the tool `plain` is not available: its dependencies cannot be opened; the log has the"
         " details"
     )
     assert "has ended: `async with REGISTRY` of the toolset starts it" in caplog.text
@@ -71,8 +71,8 @@ SLOW_START = """
     @asynccontextmanager
     async def lifespan():
         await asyncio.sleep(0.1)
-        async with opened() as resources:
-            yield resources
+        async with opened() as dependencies:
+            yield dependencies
 """
 
 
@@ -387,7 +387,7 @@ async def test_a_start_that_fails_says_whose_and_why(
     [
         (
             "@asynccontextmanager\nasync def lifespan(): yield [1]",
-            "it yields `list`, and not a mapping of its resources",
+            "it yields `list`, and not a mapping of its dependencies",
         ),
         (
             "@contextmanager\ndef lifespan(): yield {}",
@@ -395,7 +395,7 @@ async def test_a_start_that_fails_says_whose_and_why(
         ),
         (
             "@contextmanager\ndef lifespan(): yield {'db': 1, 'log': 2}",
-            "it yields `log`, which `resources` of toolset.yaml does not have",
+            "it yields `log`, which `dependencies` of toolset.yaml does not have",
         ),
         (
             "async def lifespan(): yield {'db': 1}",

@@ -9,8 +9,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.safety.payloads import PAYLOADS
-from toolcast.encoders.markdown import cell, span, table_row
-from toolcast.markdown_regions.regions import RegionError, content_of, regions_in
+from toolcast.encoders.markdown import encode_cell, encode_code_span, encode_table_row
+from toolcast.markdown_regions.content import RegionError, render_region
+from toolcast.markdown_regions.regions import find_regions
 from toolcast.model.loading import load_workspace
 
 MakeProject = Callable[..., Any]
@@ -52,7 +53,7 @@ exclusions: [{tool: ping, target: mcp, reason: "It | is for shells."}]
 def content(project: Any, words: str) -> str:
     workspace = load_workspace(str(project.root)).workspace
     assert workspace is not None
-    return content_of(words.split(), workspace)
+    return render_region(words.split(), workspace)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def content(project: Any, words: str) -> str:
                 "| Tool | `agent` | `other` | `registry` | `mcp` | `cli` |",
                 "| --- | --- | --- | --- | --- | --- |",
                 "| `note` | yes | yes | yes | yes | yes |",
-                "| `ping` | yes | no: it is for agent only | yes"
+                "| `ping` | yes | no: only for agent | yes"
                 " | no: It \\| is for shells. | no: Nobody types it. |",
             ],
         ),
@@ -111,21 +112,21 @@ def test_tables(words: str, lines: list[str], make_project: MakeProject) -> None
 @pytest.mark.parametrize(
     ("words", "message", "help_"),
     [
-        ("tool toy", "there is no region `tool`", "did you mean `tools`?"),
-        ("", "there is no region ``", "say `tools TOOLSET [SECTION]` or"),
+        ("tool toy", "unknown region `tool`", "did you mean `tools`?"),
+        ("", "unknown region ``", "use `tools TOOLSET [SECTION]` or"),
         (
             "tools",
-            "behind `tools` goes TOOLSET [SECTION]",
+            "`tools` needs the arguments TOOLSET [SECTION]",
             "write `<!-- toolcast: tools",
         ),
         (
             "exposure toy x",
-            "behind `exposure` goes TOOLSET",
+            "`exposure` needs the arguments TOOLSET",
             "write `<!-- toolcast: exp",
         ),
-        ("tools toyy", "there is no toolset `toyy`", "did you mean `toy`?"),
-        ("tools toy x", "there is no section `x`", "there is `work`"),
-        ("parameters toy nota", "there is no tool `nota`", "did you mean `note`?"),
+        ("tools toyy", "unknown toolset `toyy`", "did you mean `toy`?"),
+        ("tools toy x", "unknown section `x`", "use `work`"),
+        ("parameters toy nota", "unknown tool `nota`", "did you mean `note`?"),
     ],
 )
 def test_marks_that_ask_for_what_there_is_not(
@@ -163,13 +164,13 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_gets_out_of_its_cell(text: str) -> None:
     lines = [
-        table_row([cell("Tool"), cell("Says")]),
-        table_row([cell("---"), cell("---")]),
-        table_row([cell(span(text)), cell(text)]),
-        table_row([cell("last"), cell("row")]),
+        encode_table_row([encode_cell("Tool"), encode_cell("Says")]),
+        encode_table_row([encode_cell("---"), encode_cell("---")]),
+        encode_table_row([encode_cell(encode_code_span(text)), encode_cell(text)]),
+        encode_table_row([encode_cell("last"), encode_cell("row")]),
     ]
     page = "\n".join(["before", "", *map(str, lines), "", "after"])
-    assert regions_in("a.md", page.encode("utf-8", "replace")) == ([], [])
+    assert find_regions("a.md", page.encode("utf-8", "replace")) == ([], [])
     tokens = MarkdownIt("commonmark").enable("table").parse(page)
     kinds = [token.type for token in tokens]
     assert kinds.count("tr_open") == 3

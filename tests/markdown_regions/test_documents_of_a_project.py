@@ -69,7 +69,7 @@ def test_a_changed_spec_is_found_in_the_document(project: Any) -> None:
     done = project.toolcast("check")
     assert done.returncode == 1
     assert (
-        "docs/tools.md:3:1: error: output/region: the region is not what the specs give\n"
+        "docs/tools.md:3:1: error: output/outdated-region: the region differs from the specs\n"
         "  3 | <!-- toolcast: tools toy -->\n"
         "    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
     ) in done.stderr
@@ -84,7 +84,10 @@ def test_what_was_written_by_hand_in_a_region_is_named_and_replaced(
     project.toolcast("generate")
     project.edit("docs/tools.md", "Store a note.", "Stores notes!")
     project.edit("docs/tools.md", "Mine, too.", "Mine, too!")
-    assert "docs/tools.md:3:1: error: output/region" in project.toolcast("check").stderr
+    assert (
+        "docs/tools.md:3:1: error: output/outdated-region"
+        in project.toolcast("check").stderr
+    )
     project.toolcast("generate")
     assert page(project) == FILLED.replace("Mine, too.", "Mine, too!")
 
@@ -95,7 +98,7 @@ def test_a_wrong_mark_writes_nothing_anywhere(project: Any) -> None:
     done = project.toolcast("generate")
     assert done.returncode == 1
     assert (
-        "docs/tools.md:8:1: error: output/marker: nothing closes the region"
+        "docs/tools.md:8:1: error: output/invalid-marker: the region has no closing marker"
         in done.stderr
     )
     assert done.stderr.endswith("nothing was written\n")
@@ -106,7 +109,7 @@ def test_a_wrong_mark_writes_nothing_anywhere(project: Any) -> None:
 def test_a_document_without_a_region_is_found(project: Any) -> None:
     project.write("docs/tools.md", "# Mine\n")
     done = project.toolcast("check")
-    assert "output/marker: the document has no region" in done.stderr
+    assert "output/invalid-marker: the document has no region" in done.stderr
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
@@ -122,7 +125,8 @@ def test_only_a_regular_file_is_a_document(
     assert done.returncode == 1
     is_file = plant.__name__ in ("escapes", "deep")
     assert (
-        f": error: {'output/marker' if is_file else 'spec/document'}: " in done.stderr
+        f": error: {'output/invalid-marker' if is_file else 'spec/invalid-document'}: "
+        in done.stderr
     )
     assert (outside / "bashrc").read_text(encoding="utf-8") == PAGE
     assert not (project.root / "generated").exists()
@@ -134,7 +138,7 @@ def test_no_folder_of_it_is_a_link(project: Any, outside: Path) -> None:
     (project.root / "docs").rmdir()
     (project.root / "docs").symlink_to(outside)
     done = project.toolcast("generate")
-    assert "`docs/tools.md` is behind a symbolic link" in done.stderr
+    assert "`docs/tools.md` is a symbolic link or below one" in done.stderr
     assert (outside / "tools.md").read_text(encoding="utf-8") == PAGE
 
 
@@ -143,10 +147,10 @@ def test_no_folder_of_it_is_a_link(project: Any, outside: Path) -> None:
     [
         ("generated/a.md", "is in the output folder"),
         ("Generated/a.md", "is in the output folder"),
-        ("../a.md", "has `.` or `..` in it"),
-        ("docs/../../a.md", "has `.` or `..` in it"),
-        ("./docs/tools.md", "has `.` or `..` in it"),
-        ("gone.md", "is not there"),
+        ("../a.md", "contains `.` or `..`"),
+        ("docs/../../a.md", "contains `.` or `..`"),
+        ("./docs/tools.md", "contains `.` or `..`"),
+        ("gone.md", "does not exist"),
         ("docs/latin.md", "is not UTF-8"),
         ("docs/large.md", "is larger than 4 MiB"),
     ],
@@ -156,7 +160,7 @@ def test_documents_that_cannot_be(name: str, message: str, project: Any) -> None
     (project.root / "docs/large.md").write_bytes(b"x\n" * (2 * 1024 * 1024 + 1))
     project.edit("toolcast.yaml", "docs/tools.md", name)
     done = project.toolcast("check")
-    assert f"spec/document: `{name}` {message}" in done.stderr
+    assert f"spec/invalid-document: `{name}` {message}" in done.stderr
 
 
 # What stands in braces is code in MDX.
@@ -169,7 +173,7 @@ def test_only_paths_of_markdown_are_documents(name: str, project: Any) -> None:
     )
     done = project.toolcast("check")
     assert done.returncode == 2
-    assert "help: A Markdown file below this one" in done.stderr
+    assert "help: Relative path of a Markdown file" in done.stderr
 
 
 def test_a_document_is_named_once(project: Any) -> None:
@@ -183,18 +187,16 @@ def test_a_document_that_is_saved_meanwhile_is_left(
     project: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = FILLED + "\nSaved by an editor.\n"
-    look = output_folder.changed_meanwhile
+    look = output_folder.check_unchanged
 
     def edited_before(*arguments: Any) -> Any:
         project.write("docs/tools.md", saved)
         return look(*arguments)
 
-    monkeypatch.setattr(
-        "toolcast.output.output_folder.changed_meanwhile", edited_before
-    )
+    monkeypatch.setattr("toolcast.output.output_folder.check_unchanged", edited_before)
     done = project.toolcast("generate")
     assert done.returncode == 1
-    assert "the file was changed while the run went on" in done.stderr
+    assert "the file changed during the run" in done.stderr
     assert page(project) == saved
     assert not (project.root / "generated/toy").exists()
 
@@ -216,7 +218,7 @@ def test_a_killed_run_leaves_it_whole_and_the_next_one_heals(project: Any) -> No
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     assert page(project) == PAGE
     assert [entry.name for entry in (project.root / "docs").iterdir()] == ["tools.md"]
-    assert "output/region" in project.toolcast("check").stderr
+    assert "output/outdated-region" in project.toolcast("check").stderr
     assert project.toolcast("generate").returncode == 0
     assert page(project) == FILLED
     assert not list((project.root / "generated").glob(".toolcast-*"))
@@ -226,7 +228,7 @@ def test_a_folder_that_becomes_a_link_is_not_written_through(
     project: Any, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (outside / "tools.md").write_text(PAGE, encoding="utf-8")
-    below = Folder.below
+    below = Folder.open_subfolder
 
     def swapped(self: Folder, path: str, **options: Any) -> Folder:
         opened = below(self, path, **options)
@@ -237,7 +239,7 @@ def test_a_folder_that_becomes_a_link_is_not_written_through(
         return opened
 
     # The first time is the reading; from the second on, the folder is elsewhere.
-    monkeypatch.setattr(Folder, "below", swapped)
+    monkeypatch.setattr(Folder, "open_subfolder", swapped)
     done = project.toolcast("generate")
     assert done.returncode != 0
     assert (outside / "tools.md").read_text(encoding="utf-8") == PAGE

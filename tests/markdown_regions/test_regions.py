@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcast.markdown_regions.regions import filled, regions_in
+from toolcast.markdown_regions.regions import fill_regions, find_regions
 
 OPEN = b"<!-- toolcast: tools toy -->"
 CLOSE = b"<!-- /toolcast -->"
 
 
 def with_new(data: bytes) -> bytes:
-    regions, faults = regions_in("a.md", data)
+    regions, faults = find_regions("a.md", data)
     assert faults == []
-    return filled(data, regions, ["new"] * len(regions))
+    return fill_regions(data, regions, ["new"] * len(regions))
 
 
 @pytest.mark.parametrize(
@@ -64,33 +64,39 @@ def test_what_is_between_the_marks_is_replaced(before: bytes, after: bytes) -> N
 @pytest.mark.parametrize(
     ("text", "faults"),
     [
-        (b"OPEN\n", [(1, "nothing closes the region")]),
-        (b"\nOPEN\nOPEN\nCLOSE\n", [(2, "nothing closes the region")]),
-        (b"CLOSE\n", [(1, "the mark closes a region that no mark opens")]),
-        (b" OPEN\n", [(1, "the line begins as a mark, and is none")]),
-        (b"> OPEN\n", [(1, "the line begins as a mark, and is none")]),
-        (b"OPEN here\n", [(1, "the line begins as a mark, and is none")]),
+        (b"OPEN\n", [(1, "the region has no closing marker")]),
+        (b"\nOPEN\nOPEN\nCLOSE\n", [(2, "the region has no closing marker")]),
+        (b"CLOSE\n", [(1, "the marker closes a region that no marker opens")]),
+        (b" OPEN\n", [(1, "the line resembles a marker but is not a valid one")]),
+        (b"> OPEN\n", [(1, "the line resembles a marker but is not a valid one")]),
+        (b"OPEN here\n", [(1, "the line resembles a marker but is not a valid one")]),
         (
             b"<!-- toolcast tools toy -->\n",
-            [(1, "the line begins as a mark, and is none")],
+            [(1, "the line resembles a marker but is not a valid one")],
         ),
-        (b"<!-- Toolcast: x -->\n", [(1, "the line begins as a mark, and is none")]),
-        (b"<!-- toolcast: a <b> -->", [(1, "the line begins as a mark, and is none")]),
-        (b"OPEN\n/toolcast -->\n", [(1, "nothing closes the region")]),
+        (
+            b"<!-- Toolcast: x -->\n",
+            [(1, "the line resembles a marker but is not a valid one")],
+        ),
+        (
+            b"<!-- toolcast: a <b> -->",
+            [(1, "the line resembles a marker but is not a valid one")],
+        ),
+        (b"OPEN\n/toolcast -->\n", [(1, "the region has no closing marker")]),
     ],
 )
 def test_marks_that_cannot_be(text: bytes, faults: list[tuple[int, str]]) -> None:
     data = text.replace(b"OPEN", OPEN).replace(b"CLOSE", CLOSE)
-    found = regions_in("a.md", data)[1]
-    assert [(fault.place.line, fault.message) for fault in found] == faults
+    found = find_regions("a.md", data)[1]
+    assert [(fault.location.line, fault.message) for fault in found] == faults
     assert all(fault.help for fault in found)
 
 
 @given(st.binary(max_size=300), st.binary(max_size=300))
 def test_no_byte_outside_of_a_region_moves(before: bytes, after: bytes) -> None:
     data = b"%s\n%s\nold\n%s\n%s" % (before, OPEN, CLOSE, after)
-    regions, _ = regions_in("a.md", data)
-    new = filled(data, regions, ["new"] * len(regions))
+    regions, _ = find_regions("a.md", data)
+    new = fill_regions(data, regions, ["new"] * len(regions))
     for region in regions:
         new = new.replace(b"\n\nnew\n\n", b"\nold\n", 1) if region.text else new
     assert new == data
@@ -98,5 +104,5 @@ def test_no_byte_outside_of_a_region_moves(before: bytes, after: bytes) -> None:
 
 def test_many_marks_take_no_longer() -> None:
     data = (OPEN + b"\n") * 50_000 + b"<!-- toolcast:" * 50_000
-    regions, faults = regions_in("a.md", data)
+    regions, faults = find_regions("a.md", data)
     assert (len(regions), len(faults)) == (0, 50_001)

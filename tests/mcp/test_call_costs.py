@@ -10,7 +10,9 @@ from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime import Registry
 
 
-@pytest.mark.parametrize("tool", [*SERVER.registry.names_in("mcp"), "no_such_tool"])
+@pytest.mark.parametrize(
+    "tool", [*SERVER.registry.list_names_in("mcp"), "no_such_tool"]
+)
 def test_a_call_does_not_go_through_the_other_tools(
     tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -168,11 +168,11 @@ async def test_a_list_is_sent_as_it_is_written(
     names: str, far: list[str], text: bytes | str
 ) -> None:
     def tool(name: str) -> Any:
-        def mcp_json(without: str | None) -> bytes:
-            assert without is None
+        def to_mcp_json(omit: str | None) -> bytes:
+            assert omit is None
             return f'{{"n":"{name}"}}'.encode()
 
-        return SimpleNamespace(definition={"name": name}, mcp_json=mcp_json)
+        return SimpleNamespace(definition={"name": name}, to_mcp_json=to_mcp_json)
 
     async def external(_: Any, **__: Any) -> Any:
         schema = {"type": "object"}

@@ -135,7 +135,7 @@ async def test_a_request_is_observed_where_somebody_looks(
 ) -> None:
     modules = {"opentelemetry.metrics": 1} if loaded else {}
     monkeypatch.setattr(sdk_server, "sys", SimpleNamespace(modules=modules))
-    monkeypatch.setattr(sdk_server, "is_traced", lambda: is_traced)
+    monkeypatch.setattr(sdk_server, "is_tracing_enabled", lambda: is_traced)
     http = SimpleNamespace(headers=("X-Who", "X-None"))
     served: Any = SimpleNamespace(http=http)
     requests = sdk_server._Requests(served, None, takes_raw_json=False)

@@ -16,7 +16,7 @@ from tests.external.conftest import until
 from tests.mcp_client.test_read_server import CORPUS, REPLAYING, replaying
 from tests.program import toolcast
 from toolcast.diff.lists import Owner, listing_changes
-from toolcast.encoders.json_text import pretty
+from toolcast.encoders.json_text import encode_json
 from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import (
     lock_members,
@@ -91,7 +91,7 @@ BESIDES = {
     "resource": "the resource `mail://inbox` changed in `description`, at most risky",
     "template": "the resource template `mail://{x}` is not in the lock, risky",
     "prompt": "the prompt `greet` is not listed any more, breaking",
-    "instructions": "the instructions are others, risky",
+    "instructions": "the instructions are changed, risky",
 }
 """What the log says after each that changes what reaches no caller."""
 
@@ -126,11 +126,11 @@ async def locked(
         package.mkdir()
         (package / "__init__.py").touch()
         servers = {str(n): lock for n, lock in enumerate(locks)}
-        text = pretty({"generated": "", "servers": servers})
+        text = encode_json({"generated": "", "servers": servers})
         (package / "locks.json").write_text(text, "utf-8")
         external = [
             replaying(
-                one, *words, name=str(n), is_locked=True, most_tools=5_000, **options
+                one, *words, name=str(n), is_locked=True, max_tools=5_000, **options
             )
             for n, one in enumerate(files)
         ]
@@ -249,7 +249,7 @@ async def test_no_real_server_cries_wolf(
 @pytest.mark.parametrize("corpus", CORPUS, ids=lambda file: file.stem)
 def test_a_lock_holds_all_that_a_real_server_lists(corpus: Path) -> None:
     found = saved_listing(corpus.read_bytes(), corpus.name)
-    data = pretty(lock_members(found), ("tools",)).encode()
+    data = encode_json(lock_members(found), ("tools",)).encode()
     again = locked_listing(data, "lock.json")
     assert encode_exact(again.tools) == encode_exact(found.tools)
     assert listing_changes(again, found, Owner("t", "f")) == ([], [])
@@ -339,7 +339,7 @@ def findings(project: Path) -> list[tuple[str, str]]:
     (toolset,) = loaded.workspace.toolsets
     assert SERVER_LOCK.check is not None
     found = [*loaded.findings, *SERVER_LOCK.check(toolset, loaded.workspace)]
-    return [(f"{one.place.file}:{one.place.line}", one.message) for one in found]
+    return [(f"{one.location.file}:{one.location.line}", one.message) for one in found]
 
 
 def test_a_lock_is_of_one_server_and_can_be_read(project: Path) -> None:

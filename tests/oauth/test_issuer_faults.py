@@ -391,7 +391,7 @@ def test_the_secret_is_in_a_file_that_changes(
         ({"ID": "a", "SECRET": "b", "SECRET_FILE": "/x"}, "SECRET_FILE, not both"),
         (
             {"ID": "a", "SECRET_FILE": "/nowhere/at/all"},
-            "SECRET_FILE names has no text",
+            "SECRET_FILE names is empty",
         ),
         ({"ID": "a", "SECRET_FILE": "/dev/null"}, "SECRET_FILE names"),
     ],

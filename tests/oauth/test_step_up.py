@@ -47,7 +47,7 @@ def registry(tmp_path: Path) -> Registry:
         definition("count", handler=f"{HANDLERS}:who", permission="stock"),
     ).load()
     has = ("billing", "stock")
-    desk = Client("*", restrict=("restricted",), permissions=("billing",))
+    desk = Client("*", deny=("restricted",), permissions=("billing",))
     clients = {"desk": desk, "back": Client("*", permissions=has)}
     return Registry(tools, handlers=HANDLERS, clients=clients)
 
@@ -123,7 +123,7 @@ def test_toolsets_that_share_an_endpoint_have_one_challenge(
     servers = tuple(
         McpServer(each, name=name, client="desk") for name, each in toolsets.items()
     )
-    both = Registry.of_several("both", [*toolsets.values()])
+    both = Registry.combine("both", [*toolsets.values()])
 
     async def works() -> None:
         given = environment(issuer)

@@ -44,8 +44,8 @@ def test_a_stale_spec_is_named_once_however_many_files_it_goes_into(
     checked = run("check")
     assert checked.exit_code == 1
     [line] = lines(checked)
-    assert line.startswith("specs/toy/greet.yaml: error: output/differs: ")
-    assert DEFINITION in line and "are not what the specs give now" in line
+    assert line.startswith("specs/toy/greet.yaml: error: output/outdated: ")
+    assert DEFINITION in line and "are out of date" in line
     assert "help: run `toolcast generate` and commit the result" in checked.stderr
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
@@ -65,7 +65,7 @@ def test_a_change_that_nothing_tells_from_an_edit_is_said_to_be_either(
 ) -> None:
     change(small)
     [line] = lines(run("check"))
-    assert line.endswith("are not what the specs give: stale, or edited by hand")
+    assert line.endswith("are out of date or edited by hand")
 
 
 def test_what_git_has_right_was_edited_by_hand(
@@ -74,12 +74,12 @@ def test_what_git_has_right_was_edited_by_hand(
     for path in (TOOL, PREAMBLE):
         small.write(path, (small.root / path).read_text() + "# mine\n")
     checked = run("check")
-    said = "error: output/differs: the file was edited by hand"
-    assert [line.partition(": what")[0] for line in lines(checked)] == [
+    said = "error: output/outdated: the file was edited by hand"
+    assert [line.partition(": git")[0] for line in lines(checked)] == [
         f"{PREAMBLE}: {said}",
         f"{TOOL}: {said}",
     ]
-    assert "help: move the change into the spec or a template" in checked.stderr
+    assert "help: move the change to the spec or a template" in checked.stderr
 
 
 def test_an_edit_beside_a_stale_spec_has_a_line_of_its_own(
@@ -99,8 +99,8 @@ def test_many_stale_specs_of_a_folder_are_one_line(small: Any, run: Run) -> None
     for number in range(30):
         small.edit(f"specs/toy/t{number}.yaml", "Part from", "Leave")
     [line] = lines(run("check"))
-    assert line.startswith("specs/toy/t0.yaml: error: output/differs: ")
-    assert " outputs of 30 specs in specs/toy/ are not what" in line
+    assert line.startswith("specs/toy/t0.yaml: error: output/outdated: ")
+    assert " outputs of 30 specs in specs/toy/ are out of date" in line
 
 
 def test_a_missing_file_is_said_at_its_spec(small: Any, run: Run) -> None:
@@ -129,8 +129,8 @@ def test_the_files_of_a_spec_that_is_gone_are_one_line(small: Any, run: Run) -> 
     (small.root / "specs/toy/part.yaml").unlink()
     orphans = [line for line in lines(run("check")) if "output/orphaned" in line]
     assert orphans == [
-        "generated/toy/tools/part.json: error: output/orphaned: no spec gives this file"
-        " any more, nor 1 more; it was made from specs/toy/part.yaml"
+        "generated/toy/tools/part.json: error: output/orphaned: this file and 1 more are"
+        " no longer generated; the source was specs/toy/part.yaml"
     ]
     done = run("generate")
     assert "2 removed" in done.stdout
@@ -142,10 +142,10 @@ def test_a_foreign_file(small: Any, run: Run) -> None:
     small.write("generated/toy/notes.txt", "mine\n")
     checked = run("check")
     assert lines(checked) == [
-        "generated/toy/notes.txt: error: output/foreign: the file is not the generator's,"
-        " in a folder that is"
+        "generated/toy/notes.txt: error: output/foreign-file: the file was not generated,"
+        " but is in the output folder"
     ]
-    assert "help: move it out of the folder" in checked.stderr
+    assert "help: move it out of the output folder" in checked.stderr
 
 
 @pytest.mark.rows(8)
@@ -171,8 +171,8 @@ def test_what_a_killed_run_left(small: Any, run: Run) -> None:
     small.write("generated/toy/.toolcast-0123456789abcdef.tmp", "half a fi")
     small.write("generated/.toolcast-mine.txt", "not a temporary file")
     checked = "\n".join(lines(run("check")))
-    assert "abcdef.tmp: error: output/orphaned: a run that was interrupted" in checked
-    assert ".toolcast-mine.txt: error: output/foreign" in checked
+    assert "abcdef.tmp: error: output/orphaned: temporary file of" in checked
+    assert ".toolcast-mine.txt: error: output/foreign-file" in checked
     (small.root / "generated/.toolcast-mine.txt").unlink()
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
@@ -191,12 +191,12 @@ def test_all_kinds_at_once_for_machines(
     findings = json.loads(checked.stdout)["findings"]
     assert {(f["file"], f["rule"]) for f in findings if "output/" in f["rule"]} == {
         ("specs/toy/toolset.yaml", "output/missing"),
-        ("specs/toy/greet.yaml", "output/differs"),
-        ("specs/toy/part.yaml", "output/differs"),
-        ("generated/__init__.py", "output/differs"),
+        ("specs/toy/greet.yaml", "output/outdated"),
+        ("specs/toy/part.yaml", "output/outdated"),
+        ("generated/__init__.py", "output/outdated"),
         ("generated/toy/prompts/__init__.py", "output/orphaned"),
         ("generated/toy/prompts/preamble.md", "output/orphaned"),
-        ("generated/%odd, name\n.txt", "output/foreign"),
+        ("generated/%odd, name\n.txt", "output/foreign-file"),
     }
     assert all(finding["help"] for finding in findings)
 

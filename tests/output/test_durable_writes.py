@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcast_runtime.core.safe_folder import Folder, alone_in
+from toolcast_runtime.core.safe_folder import Folder, wait_for_folder_lock
 
 fcntl = pytest.importorskip("fcntl")
 
@@ -19,7 +19,7 @@ def test_durable_files_are_waited_for(
 ) -> None:
     waited: list[int] = []
     monkeypatch.setattr(os, "fsync", waited.append)
-    with Folder.at(str(tmp_path)) as folder:
+    with Folder.open_path(str(tmp_path)) as folder:
         folder.write("a", b"x", durable=is_durable, is_new=is_new)
     assert (tmp_path / "a").read_bytes() == b"x"
     assert len(waited) == is_durable
@@ -29,8 +29,8 @@ def test_one_is_alone_in_a_folder(tmp_path: Path) -> None:
     other = os.open(tmp_path, os.O_RDONLY)
     try:
         with (
-            Folder.at(str(tmp_path)) as folder,
-            alone_in(folder),
+            Folder.open_path(str(tmp_path)) as folder,
+            wait_for_folder_lock(folder),
             pytest.raises(BlockingIOError),
         ):
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)

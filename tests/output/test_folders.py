@@ -18,9 +18,9 @@ from toolcast_runtime.core.safe_folder import Folder, SymlinkError
 
 @pytest.fixture
 def paths_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safe_folder, "_BY_DESCRIPTOR", False)
+    monkeypatch.setattr(safe_folder, "_HAS_DESCRIPTORS", False)
     # There the lock is a call of Windows, which cannot be had here.
-    monkeypatch.setattr(safe_folder, "_lock_file", contextlib.nullcontext)
+    monkeypatch.setattr(safe_folder, "_lock_user_file", contextlib.nullcontext)
 
 
 def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None:
@@ -30,10 +30,10 @@ def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None
     top.mkdir()
     (top / "link").symlink_to(tmp_path / "outside")
     (top / "file").symlink_to(tmp_path / "victim")
-    with Folder.at(str(top)) as opened:
+    with Folder.open_path(str(top)) as opened:
         assert opened.descriptor is None
         with pytest.raises(SymlinkError):
-            opened.below("link/deeper", create=True)
+            opened.open_subfolder("link/deeper", create=True)
         with pytest.raises(FileExistsError):
             opened.write("file", b"x", is_new=True)
         with pytest.raises(NotRegularFileError):
@@ -51,18 +51,18 @@ def test_no_name_leads_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_descriptor: bool
 ) -> None:
     if not by_descriptor:
-        monkeypatch.setattr(safe_folder, "_BY_DESCRIPTOR", False)
+        monkeypatch.setattr(safe_folder, "_HAS_DESCRIPTORS", False)
     top = tmp_path / "top"
     top.mkdir()
     (tmp_path / "mine").write_text("mine")
-    with Folder.at(str(top)) as opened:
+    with Folder.open_path(str(top)) as opened:
         for name in ("../mine", str(tmp_path / "mine")):
             with pytest.raises(OSError, match="leads out of the folder"):
                 opened.write(name, b"x")
             with pytest.raises(OSError, match="leads out of the folder"):
                 opened.remove_file(name)
         with pytest.raises(OSError, match="leads out of the folder"):
-            opened.below("../top/x", create=True)
+            opened.open_subfolder("../top/x", create=True)
     assert (tmp_path / "mine").read_text() == "mine"
     assert list(top.iterdir()) == []
 
@@ -76,8 +76,8 @@ def test_a_junction_is_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         st_reparse_tag = 0xA0000003
 
     monkeypatch.setattr(Folder, "lstat", lambda self, name: Status())
-    with Folder.at(str(tmp_path)) as opened, pytest.raises(SymlinkError):
-        opened.below("junction")
+    with Folder.open_path(str(tmp_path)) as opened, pytest.raises(SymlinkError):
+        opened.open_subfolder("junction")
 
 
 def test_a_run_writes_and_removes(
@@ -102,13 +102,13 @@ def test_a_new_file_is_whole_and_over_nothing(
         raise PermissionError(1, "Operation not permitted")
 
     if not by_descriptor:
-        monkeypatch.setattr(safe_folder, "_BY_DESCRIPTOR", False)
+        monkeypatch.setattr(safe_folder, "_HAS_DESCRIPTORS", False)
     if not has_links:
         monkeypatch.setattr(os, "link", refuses)
     (tmp_path / "victim").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "victim")
     (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
-    with Folder.at(str(tmp_path)) as opened:
+    with Folder.open_path(str(tmp_path)) as opened:
         for name in ("victim", "link", "dangling"):
             with pytest.raises(FileExistsError) as caught:
                 opened.write(name, b"x", is_new=True)

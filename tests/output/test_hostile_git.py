@@ -179,7 +179,7 @@ def test_a_git_that_does_not_answer_knows_nothing(
     elif damage == "no git":
         monkeypatch.setenv("PATH", str(tmp_path))
     else:
-        monkeypatch.setattr("toolcast.git.program._SECONDS", 0.2)
+        monkeypatch.setattr("toolcast.git.program._TIMEOUT_S", 0.2)
         os.mkfifo(small.root / "pipe")
         with (small.root / ".git/config").open("a", encoding="utf-8") as config:
             config.write(f"[include]\n path = {small.root / 'pipe'}\n")

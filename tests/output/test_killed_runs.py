@@ -1,6 +1,6 @@
 """The command on a hundred tools, killed at random moments.
 
-`TOOLCAST_KILLS` says how often; `make test-kill` asks for 200, and CI is content with a few.
+`TOOLCAST_KILLS` says how often; `make test-crash` asks for 200, and CI is content with a few.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def by_the_commands(project: Any) -> None:
     edited.write_text(text + "# mine\n", "utf-8")
     refused = project.toolcast("generate")
     assert refused.returncode == 1
-    assert f"{EDITED}: error: output/differs" in refused.stderr
+    assert f"{EDITED}: error: output/outdated" in refused.stderr
     assert edited.read_text("utf-8") == text + "# mine\n"
     edited.write_text(text, "utf-8")
     assert project.toolcast("generate").returncode == 0

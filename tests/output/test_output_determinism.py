@@ -59,4 +59,4 @@ def test_the_repository_is_up_to_date() -> None:
     files = generate(root).files
     difference = compare_with_disk(root, "generated", files)
     found = diagnose(root, "generated", files, difference)
-    assert [f"{f.place.file}: {f.message}" for f in found] == []
+    assert [f"{f.location.file}: {f.message}" for f in found] == []

@@ -44,7 +44,7 @@ def test_what_neither_git_nor_a_run_has_is_named_and_left(
     before = contents(small.root)
     refused = run("generate")
     assert refused.exit_code == 1
-    assert refused.stderr.count(f"{DEFINITION}: error: output/differs: ") == 1
+    assert refused.stderr.count(f"{DEFINITION}: error: output/outdated: ") == 1
     assert refused.stderr.endswith("nothing was written\n")
     assert contents(small.root) == before
     # The bytes that are right pass without anybody knowing them.
@@ -67,7 +67,7 @@ def test_an_edit_is_named_and_left_until_it_is_in_the_index(
     edited = edit(small)
     refused = run("generate")
     assert refused.exit_code == 1
-    assert f"{TOOL}: error: output/differs: " in refused.stderr
+    assert f"{TOOL}: error: output/outdated: " in refused.stderr
     assert edited.read_text().endswith("# mine\n")
     git("add", TOOL)
     assert run("generate").exit_code == 0
@@ -96,7 +96,7 @@ def test_of_an_edited_orphan_nothing_is_lost(small: Any, run: Run) -> None:
     (small.root / "specs/toy/part.yaml").unlink()
     refused = run("generate")
     assert refused.exit_code == 1
-    assert "tools/part.py: error: output/differs" in refused.stderr
+    assert "tools/part.py: error: output/outdated" in refused.stderr
     assert edited.exists()
     assert run("generate", "--force").exit_code == 0
     assert not edited.exists()
@@ -123,7 +123,7 @@ def test_a_foreign_file_is_named_and_the_outputs_are_written(
     change(small)
     done = run("generate")
     assert (done.exit_code, "(1 written," in done.stdout) == (1, False)
-    assert "generated/toy/notes.txt: error: output/foreign" in done.stderr
+    assert "generated/toy/notes.txt: error: output/foreign-file" in done.stderr
     assert run("generate", "--force").exit_code == 0
     assert note.read_text() == "mine\n"
 
@@ -133,8 +133,11 @@ def test_a_foreign_file_in_an_outputs_place(small: Any, run: Run) -> None:
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     refused = run("generate")
     assert refused.exit_code == 1
-    assert "leave.py: error: output/foreign: an output goes here" in refused.stderr
-    assert "--force` to replace it" in refused.stderr
+    assert (
+        "leave.py: error: output/foreign-file: a generated file belongs here"
+        in refused.stderr
+    )
+    assert "replace it with `toolcast generate --force`" in refused.stderr
     assert theirs.read_text() == "mine = 1\n"
     assert run("generate", "--force").exit_code == 0
     assert run("check").exit_code == 0
@@ -166,7 +169,7 @@ def test_left_overs_of_a_checkout_are_removed_by_force_without_a_stamp(
     shutil.rmtree(own_cache)
     refused = run("generate")
     assert refused.exit_code == 1
-    assert "leave.py: error: output/differs" in refused.stderr
+    assert "leave.py: error: output/outdated" in refused.stderr
     assert run("generate", "--force").exit_code == 0
     assert run("check").exit_code == 0
 
@@ -192,7 +195,7 @@ def test_a_merge_with_conflicts_heals(
     assert "<<<<<<<" in (small.root / DEFINITION).read_text()
     git("checkout", "--theirs", "specs/toy/greet.yaml")
     said = run("check").stderr
-    assert "specs/toy/greet.yaml: error: output/differs" in said
+    assert "specs/toy/greet.yaml: error: output/outdated" in said
     assert "edited by hand" not in said
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
@@ -280,7 +283,7 @@ def test_state_that_a_project_brings_is_none_of_ours(
     change(small)
     done = run("generate")
     assert done.exit_code == 1
-    assert done.stderr.count("output/foreign: the file is not the generator's") == 2
+    assert done.stderr.count("output/foreign-file: the file was not generated") == 2
     assert "2 errors" in done.stderr
     assert {path.name for path in victim.iterdir()} == {"lock"}
     assert (victim / "lock").read_text() == "mine"

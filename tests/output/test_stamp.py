@@ -19,7 +19,7 @@ import toolcast
 from toolcast import up_to_date
 from toolcast.commands.generate.generate import run as generate
 from toolcast.commands.main import same_command
-from toolcast.up_to_date import Ended
+from toolcast.up_to_date import RunOutcome
 
 
 def wait() -> None:
@@ -27,8 +27,8 @@ def wait() -> None:
     time.sleep(0.06)
 
 
-def repeated(small: Any) -> Ended | None:
-    return up_to_date.repeated(str(small.root), same_command())
+def repeated(small: Any) -> RunOutcome | None:
+    return up_to_date.find_outcome(str(small.root), same_command())
 
 
 @pytest.fixture
@@ -257,8 +257,8 @@ def test_a_project_cannot_bring_one(settled: Any, tmp_path: Path) -> None:
     assert names == {"generated", "handlers", "specs", "toolcast.yaml"}
     copy = tmp_path / "copy"
     shutil.copytree(settled.root, copy)
-    assert up_to_date.repeated(str(copy), same_command()) is None
-    assert up_to_date.known_digests(str(copy)) == {}
+    assert up_to_date.find_outcome(str(copy), same_command()) is None
+    assert up_to_date.load_digests(str(copy)) == {}
 
 
 def test_links_and_pipes_in_the_cache_folder_are_not_followed(

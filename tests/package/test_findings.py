@@ -30,9 +30,9 @@ SECRET = f"ghp_{'a' * 30}"
         ('">=3.11"', '"3.11 or later"', "6:1: error: target/package: `[project]` has no `requires-python` such as"),
         ('">=3.11"', '"./python"', "6:1: error: target/package: `[project]` has no `requires-python` such as"),
         ('requires-python = ">=3.11"\n', "", "1:1: error: target/package: `[project]` has no `requires-python` such as"),
-        ('[{name = "Ann"}]', '[{email = "a@b.example"}]', "7:1: error: target/package: `[project]` names no author"),
-        ('[{name = "Ann"}]', '"Ann"', "7:1: error: target/package: `[project]` names no author"),
-        ("toolcast-runtime[mcp]", "toolcast-runtime", "8:1: error: target/package: `dependencies` lack"),
+        ('[{name = "Ann"}]', '[{email = "a@b.example"}]', "7:1: error: target/package: `[project]` has no author"),
+        ('[{name = "Ann"}]', '"Ann"', "7:1: error: target/package: `[project]` has no author"),
+        ("toolcast-runtime[mcp]", "toolcast-runtime", "8:1: error: target/package: `toolcast-runtime[mcp]` is missing"),
         ("[project.scripts]", "[tool.scripts]", "target/package-command: clients of the registry start `toy-mcp`, which is not this server"),
         ("toy.mcp_server", "other.mcp_server", "target/package-command: "),
     ],
@@ -51,8 +51,8 @@ def test_what_pyproject_does_not_say(
 @pytest.mark.parametrize(
     ("toolset", "found"),
     [
-        ("targets: {package: {}}\n", "4:11: error: target/package: the package has no `namespace`"),
-        ("targets: {package: null}\n", "error: target/package: the package has no `namespace`"),
+        ("targets: {package: {}}\n", "4:11: error: target/package: `namespace` is missing"),
+        ("targets: {package: null}\n", "error: target/package: `namespace` is missing"),
         ("targets: {package: {namespace: example}}\n", "error: spec/invalid-value"),
         ("targets: {package: {namespace: a.b/c}}\n", "error: spec/invalid-value"),
         ("targets: {package: {namespace: -a.b}}\n", "error: spec/invalid-value"),
@@ -72,7 +72,7 @@ def test_what_pyproject_does_not_say(
             " package: {namespace: a.b}}\n",
             "error: target/package: `LD_PRELOAD` decides which code runs",
         ),
-        (f"version: 1.3.0\n{TARGET}", "error: target/package: the server says 1.3.0, its package 1.2.0"),
+        (f"version: 1.3.0\n{TARGET}", "error: target/package: `version` is 1.3.0, but the package has 1.2.0"),
         (f"version: 1.2.0\n{TARGET}", None),
         (TARGET, None),
     ],
@@ -87,7 +87,8 @@ def test_what_a_toolset_does_not_say(
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("claude_tools", "for one of Anthropic's own"), ("toy__", None)]
+    ("name", "found"),
+    [("claude_tools", "is reserved for Anthropic's own plugins"), ("toy__", None)],
 )
 def test_names_that_clients_refuse(
     packaged: Callable[..., Project], name: str, found: str | None
@@ -141,7 +142,8 @@ def test_what_is_no_file_is_not_read(
         file.mkdir()
     said = project.toolcast("check").stderr
     assert (
-        "manifests repeat `[project]` of pyproject.toml, and none can be read" in said
+        "pyproject.toml with a `[project]` table, which manifests need, cannot be read"
+        in said
     )
 
 

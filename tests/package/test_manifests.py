@@ -215,10 +215,10 @@ def test_manifests_without_a_target_are_known_as_ours(
     clean = {"XDG_CACHE_HOME": str(project.root.parent / "cache")}
     said = project.toolcast("check", env=clean).stderr
     assert (
-        "no spec gives this file any more, nor 3 more; it was made from specs/toy/"
+        "this file and 3 more are no longer generated; the source was specs/toy/"
         in said
     )
-    assert "generated/toy/package/mcp.json: error: output/foreign" in said
+    assert "generated/toy/package/mcp.json: error: output/foreign-file" in said
     project.generate()
     assert not (project.root / "generated/toy/package").exists()
 

@@ -96,7 +96,7 @@ def test_the_generators_wheel_holds_templates_and_schemas(
     for kind in ("tool", "toolset", "workspace"):
         assert f"toolcast/spec_language/{kind}.language.yaml" in data
     assert "toolcast/schemas/diff.schema.json" in data
-    assert "toolcast/catalog_page/catalogue.css" in data
+    assert "toolcast/catalog_page/catalog.css" in data
     assert data <= held.keys()
 
 
@@ -104,16 +104,16 @@ def test_the_generators_wheel_holds_templates_and_schemas(
 def test_the_generator_runs_from_its_wheel(
     wheels: dict[str, Path], tmp_path: Path
 ) -> None:
-    """With what lies beside its modules: schemas, templates, the page of the catalogue."""
+    """With what lies beside its modules: schemas, templates, the page of the catalog."""
     brought = [wheels["toolcast"], wheels["toolcast-runtime"]]
     place = environment(tmp_path / "environment", brought, ["toolcast"])
     project = tmp_path / "project"
     project.mkdir()
     for words in (["init", "--name", "demo"], ["generate"]):
         place.run("-m", "toolcast", *words, cwd=project)
-    words = ["catalogue", "--output", "catalogue.html"]
+    words = ["catalog", "--output", "catalog.html"]
     place.run("-m", "toolcast", *words, cwd=project)
-    page = (project / "catalogue.html").read_text("utf-8")
+    page = (project / "catalog.html").read_text("utf-8")
     assert page.startswith("<!doctype html>") and "count_words" in page
     parts = sorted((ROOT / "generator/toolcast/catalog_page").glob("*.*"))
     assert len(parts) >= 3

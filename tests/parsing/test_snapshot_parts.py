@@ -156,7 +156,7 @@ def test_what_a_package_offers_its_clients() -> None:
     made: Any = object.__new__(GeneratedPackage)
     made.definitions = {"a": {"exclusions": {"cli": "no"}}, "b": {}, "c": {}}
     may = {("x", "a"), ("x", "b"), ("y", "c")}
-    access = SimpleNamespace(may_have=lambda client, name: (client, name) in may)
+    access = SimpleNamespace(is_allowed=lambda client, name: (client, name) in may)
     made.registry = SimpleNamespace(
         local_tools=[tool(name) for name in "cba"],
         access=lambda: access,

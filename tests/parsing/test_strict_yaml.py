@@ -91,7 +91,7 @@ def test_any_bytes_give_a_document_or_findings(data: bytes) -> None:
     lines = data.count(b"\n") + data.count(b"\r") + 2
     for finding in findings:
         assert finding.rule.startswith("yaml/")
-        assert 0 <= finding.place.line <= lines
+        assert 0 <= finding.location.line <= lines
         assert finding.message
 
 
@@ -312,6 +312,6 @@ def test_a_key_that_stands_twice_leaves_the_places_behind_it_right() -> None:
     document, (finding,) = read_yaml("x.yaml", data)
     assert document is not None
     assert document.value == {"a": {"b": [1, 2]}, "e": "last"}
-    assert finding.place.line == 2
+    assert finding.location.line == 2
     assert "first defined on line 1" in finding.message
     assert document.source.span(("e",)) == Span(3, 4, 8)

@@ -41,7 +41,7 @@ class Clinic:
     """
 
     project: Path
-    place: Path
+    location: Path
     url: str
     pace: float = 0.0
 
@@ -49,29 +49,29 @@ class Clinic:
     def environment(self) -> dict[str, str]:
         return {
             "CLINIC_DATABASE_URL": self.url,
-            "CLINIC_LOG": str(self.place / "told.txt"),
+            "CLINIC_LOG": str(self.location / "told.txt"),
             "CLINIC_PACE": str(self.pace),
             "CLINIC_STATE_KEY": "k" * 32,
-            "RECEPTION_LEDGER": str(self.place / "ledger.sqlite3"),
-            "RECORDS_LEDGER": str(self.place / "ledger.sqlite3"),
+            "RECEPTION_LEDGER": str(self.location / "ledger.sqlite3"),
+            "RECORDS_LEDGER": str(self.location / "ledger.sqlite3"),
             # Of several machines, where there is a database for them.
             "PRACTICE_LEDGER": (
                 self.url
                 if self.url.startswith("postgresql:")
-                else str(self.place / "ledger.sqlite3")
+                else str(self.location / "ledger.sqlite3")
             ),
         }
 
     @property
     def told(self) -> list[str]:
         """What the lifespan and the export have told, a line each."""
-        file = self.place / "told.txt"
+        file = self.location / "told.txt"
         return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
     @property
     def approvals(self) -> list[tuple[str, str]]:
         """The tools about which a person was asked, and what the person said."""
-        with closing(sqlite3.connect(self.place / "ledger.sqlite3")) as connection:
+        with closing(sqlite3.connect(self.location / "ledger.sqlite3")) as connection:
             rows = "SELECT tool, action FROM approvals ORDER BY asked"
             return connection.execute(rows).fetchall()
 

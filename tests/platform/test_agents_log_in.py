@@ -94,7 +94,7 @@ def of_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Served]:
     app = "clinic_tools.practice.mcp_server:app"
     env = {**os.environ, **clinic.environment, **people.environment}
     env["PRACTICE_ALLOWED_HOSTS"] = "127.0.0.1"
-    log = clinic.place / f"uvicorn-{port}.log"
+    log = clinic.location / f"uvicorn-{port}.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "uvicorn", app, "--port", str(port)],

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.core.validation.compiled import build
+from toolcast_runtime.core.validation.compiled import build_validator
 
 __all__ = ["problems"]
 
@@ -218,7 +218,7 @@ def _anthropic(tools: list[dict[str, Any]]) -> Iterator[str]:
             if caller not in ("direct", *kinds)
         ]
         for example in tool.get("input_examples", ()):
-            if not build(schema).is_valid(example):
+            if not build_validator(schema).is_valid(example):
                 found.append("an example that the schema refuses")
         yield from (f"{tool['name']}: {problem}" for problem in found)
     if any(tool.get("defer_loading") for tool in own) and not any(

@@ -10,7 +10,7 @@ from generated.kirishima import provider_lists
 from generated.kirishima.registry import REGISTRY
 from toolcast.spec_language.spec_language import schema
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.core.validation.compiled import build
+from toolcast_runtime.core.validation.compiled import build_validator
 from toolcast_runtime.providers import (
     PROVIDERS,
     ArgumentsError,
@@ -36,7 +36,7 @@ def test_a_toolset_may_declare_every_provider() -> None:
     options = {"strict": ["do"], "tool_search": True, "programmatic": True}
     targets = {"providers": {**dict.fromkeys(PROVIDERS, options), PROVIDERS[0]: None}}
     toolset = {"name": "notes", "title": "Notes", "targets": targets}
-    assert build(schema("toolset")).is_valid(toolset)
+    assert build_validator(schema("toolset")).is_valid(toolset)
 
 
 async def test_a_clients_list_is_as_the_toolset_declares_it() -> None:
@@ -65,7 +65,7 @@ async def test_what_a_model_sends_is_called_as_the_spec_means_it() -> None:
     sent = {name: "list" if name in needed else None for name in names}
     call = listed.call("stickynotes", sent)
     assert call.arguments == dict.fromkeys(needed, "list")
-    assert REGISTRY.problems_with_arguments(*call, client="internal") == []
+    assert REGISTRY.check_arguments(*call, client="internal") == []
 
 
 async def test_what_is_wrong_is_said() -> None:
@@ -73,7 +73,7 @@ async def test_what_is_wrong_is_said() -> None:
         await provider_lists.get_provider_tools("openai", "internal")
     listed = await provider_lists.get_provider_tools("openai-chat", "internal")
     for text in ("[1]", "{", '"a"', "[" * 100_000):
-        with pytest.raises(ArgumentsError, match="no JSON"):
+        with pytest.raises(ArgumentsError, match=r"not (valid JSON|a JSON object)"):
             listed.call("memory", text)
     assert listed.call("unknown", '{"a": null}').arguments == {"a": None}
 

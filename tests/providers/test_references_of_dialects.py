@@ -1,4 +1,4 @@
-"""References beside other keywords, how far they are followed, and how losses are told."""
+"""References next to other keywords, their depth limit, and descriptions of lost keywords."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolcast_runtime.providers.dialect import (
     References,
     Severity,
     added,
-    told,
+    describe_lost_keywords,
 )
 from toolcast_runtime.providers.schema_rendering import rendered_schema
 
@@ -191,19 +191,22 @@ def test_a_loss_below_not_is_neither_wider_nor_narrower() -> None:
 
 def test_what_is_told_of_what_is_lost() -> None:
     """Texts of four hundred characters, and fields of four thousand."""
-    assert told({"minimum": 1, "maxLength": 2}) == (
+    assert describe_lost_keywords({"minimum": 1, "maxLength": 2}) == (
         "(minimum: 1, maxLength: 2)",
         frozenset({"minimum", "maxLength"}),
     )
-    assert told({"title": "x", "readOnly": True, "deprecated": False})[0] == ""
-    assert told({"deprecated": True, "examples": ["a", 1]})[0] == (
+    assert (
+        describe_lost_keywords({"title": "x", "readOnly": True, "deprecated": False})[0]
+        == ""
+    )
+    assert describe_lost_keywords({"deprecated": True, "examples": ["a", 1]})[0] == (
         '(deprecated, for example: "a", 1)'
     )
-    assert told({"examples": "é"})[0] == '(for example: "é")'
+    assert describe_lost_keywords({"examples": "é"})[0] == '(for example: "é")'
     for keyword, most in (("pattern", 400), ("properties", 4_000)):
         room = most - len(f'{keyword}: ""')
-        assert len(told({keyword: "x" * room})[0]) == most + 2
-        assert told({keyword: "x" * (room + 1)}) == ("", frozenset())
+        assert len(describe_lost_keywords({keyword: "x" * room})[0]) == most + 2
+        assert describe_lost_keywords({keyword: "x" * (room + 1)}) == ("", frozenset())
     assert added("Does it.", "(x)") == "Does it. (x)"
     assert added(None, "(x)") == "(x)"
 

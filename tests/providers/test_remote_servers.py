@@ -107,7 +107,7 @@ clients:
   staff: {allow: "*"}
   guest: {allow: [m_list]}
 mcp_servers:
-  mail: {url: "https://mail.example.com/mcp", lock: mail.json, prefix: m_, restrict: [wipe]}
+  mail: {url: "https://mail.example.com/mcp", lock: mail.json, prefix: m_, deny: [wipe]}
   open: {url: "https://open.example.com/mcp"}
 targets: {registry: {}, providers: {anthropic: {}}}
 """,

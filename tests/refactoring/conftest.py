@@ -49,7 +49,7 @@ clients:
     allow:
       - store_note
       - find_note  # reads only
-    restrict: []
+    deny: []
 targets: {mcp: {client: desk}, registry: {}, prompts: {}}
 exclusions:
   - {tool: find_note, target: mcp, reason: find_note is internal.}

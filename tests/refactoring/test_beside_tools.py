@@ -80,9 +80,13 @@ def test_a_file_that_is_no_text_is_left(shop: Project) -> None:
 
 
 def test_a_removal_says_where_the_name_stands_beside_tools(shop: Project) -> None:
-    said = refused(shop, 1, "remove", "find_note", "--now", "--toolset", "toy")
+    said = refused(
+        shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
+    )
     shop.edit("specs/toy/store_note.yaml", ", replacement: find_note", "")
-    said = refused(shop, 1, "remove", "find_note", "--now", "--toolset", "toy")
+    said = refused(
+        shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
+    )
     assert said.count("specs/toy/definitions.yaml:4:16") == 1
     assert "specs/toy/mcp_prompts/tidy.yaml:6:11" in said
     assert "specs/toy/mcp_resources/page.yaml:4:7" in said

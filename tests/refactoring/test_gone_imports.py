@@ -59,7 +59,7 @@ def test_a_handler_imports_what_is_generated_no_more(notes: Project) -> None:
     lines = [line for line in done.stderr.splitlines() if "typed.py" in line]
     assert len(lines) == len(told), done.stderr
     for line, (place, message, help_) in zip(lines, told, strict=True):
-        head = f"handlers/more/typed.py:{place}: error: handler/not-imported: "
+        head = f"handlers/more/typed.py:{place}: error: handler/import-error: "
         assert line.startswith(head + message)
         assert help_ in done.stderr
     text = TYPED.replace("tools.find_note import F", "tools.search import Search as F")

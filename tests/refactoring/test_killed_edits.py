@@ -14,7 +14,7 @@ from .conftest import contents, run
 
 EDITS = {
     "rename": ["rename", "find_note", "look_up", "--handler"],
-    "remove": ["remove", "store_note", "--now", "--force"],
+    "remove": ["remove", "store_note", "--without-notice", "--force"],
 }
 LIST = "list.json"
 IMPORT = ["import", LIST, "--toolset", "toy", "--force"]

@@ -86,13 +86,13 @@ def moved(make_project: Callable[..., Project]) -> Project:
 
 
 STEPS = {
-    "expose/unknown-tool": ("specs/toy/toolset.yaml", "[read, send]", "[read]"),
+    "access/unknown-tool": ("specs/toy/toolset.yaml", "[read, send]", "[read]"),
     "cases/unknown-tool": (
         "specs/toy/toolset.yaml",
         "cases:\n  - {message: Write to Ann., tool: send}\n",
         "",
     ),
-    "expose/unknown-exclusion": (
+    "access/unknown-exclusion": (
         "specs/toy/toolset.yaml",
         "exclusions:\n  - {tool: send, target: mcp, reason: A person sends.}\n",
         "",
@@ -108,9 +108,9 @@ STEPS = {
         "office.post:send",
     ),
     "spec/unknown-permission": ("specs/office/send.yaml", "permission: write\n", ""),
-    "schema/reference": ("specs/office/definitions.yaml", "", DEFINITIONS),
-    "expose/nobody": ("specs/office/toolset.yaml", "[stamp]", "[stamp, send]"),
-    "output/marker": ("tools.md", "toy send", "office send"),
+    "schema/invalid-reference": ("specs/office/definitions.yaml", "", DEFINITIONS),
+    "access/unreachable": ("specs/office/toolset.yaml", "[stamp]", "[stamp, send]"),
+    "output/invalid-marker": ("tools.md", "toy send", "office send"),
 }
 """What a person does beside moving the file, by the rule that finds it missing."""
 

@@ -76,9 +76,9 @@ def test_a_server_that_answers_nothing_more_goes_with_its_last_tool(
     files.edit("specs/toy/toolset.yaml", "proxy: disk\n", "")
     files.edit("specs/toy/read.yaml", "summary: Reads", "proxy: disk\nsummary: Reads")
     files.edit("specs/toy/write.yaml", "summary: W", "proxy: disk\nsummary: W")
-    run(files, "remove", "read", "--now", "--force")
+    run(files, "remove", "read", "--without-notice", "--force")
     assert servers(files) == {
         "disk": {"command": "disk-server", "args": ["--root", "/srv"]}
     }
-    run(files, "remove", "write", "--now", "--force")
+    run(files, "remove", "write", "--without-notice", "--force")
     assert servers(files) is None

@@ -70,7 +70,7 @@ def test_hostile_specs_are_edited_right_or_not_at_all(
         before = contents(project.root)
         for words in (
             ("rename", name, "xyz_renamed"),
-            ("remove", name, "--now", "--force"),
+            ("remove", name, "--without-notice", "--force"),
         ):
             done = project.toolcast(*words)
             assert done.returncode in (0, 1, 2)

@@ -80,8 +80,8 @@ def test_one_that_was_not_announced_asks_for_now(
     kept.edit(spec, old, deprecated)
     subprocess.run(["git", "add", "."], cwd=kept.root, check=True)
     said = refused(kept, 1, "remove", "store_note")
-    assert says in said and "`--now` removes it at once" in said
-    run(kept, "remove", "store_note", "--now", "--reason", "It was unsafe.")
+    assert says in said and "use `--without-notice` to remove it at once" in said
+    run(kept, "remove", "store_note", "--without-notice", "--reason", "It was unsafe.")
     toolset = (kept.root / "specs/toy/toolset.yaml").read_text()
     assert "  - name: store_note\n    reason: It was unsafe.\n" in toolset.replace(
         '"', ""
@@ -99,7 +99,7 @@ def test_files_that_are_scanned_are_listed(kept: Project) -> None:
     with (kept.root / "toolcast.yaml").open("a") as stream:
         stream.write("scan: [AGENTS.md, handlers]\n")
     kept.write("AGENTS.md", "Then store_note.\n")
-    said = run(kept, "remove", "store_note", "--now")
+    said = run(kept, "remove", "store_note", "--without-notice")
     assert "  AGENTS.md:1:6: Then store_note.\n" in said
     said = run(kept, "rename", "find_note", "search")
     # A line that is found in two ways stands there once.
@@ -107,12 +107,12 @@ def test_files_that_are_scanned_are_listed(kept: Project) -> None:
 
 
 def test_what_refers_to_it_is_listed_and_nothing_goes(kept: Project) -> None:
-    said = refused(kept, 1, "remove", "find_note", "--now")
+    said = refused(kept, 1, "remove", "find_note", "--without-notice")
     assert (
         "`find_note` is to replace other tools:\n  specs/toy/store_note.yaml:10" in said
     )
     kept.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
-    said = refused(kept, 1, "remove", "find_note", "--now")
+    said = refused(kept, 1, "remove", "find_note", "--without-notice")
     places = [row.strip() for row in said.splitlines() if row.startswith("  specs/")]
     assert places == [
         "specs/toy/store_note.yaml:3:14",
@@ -121,7 +121,7 @@ def test_what_refers_to_it_is_listed_and_nothing_goes(kept: Project) -> None:
         "specs/toy/toolset.yaml:8:13",
         "specs/other/toolset.yaml:5:15",
     ]
-    said = run(kept, "remove", "find_note", "--now", "--anyway")
+    said = run(kept, "remove", "find_note", "--without-notice", "--ignore-mentions")
     assert "specs/toy/store_note.yaml:6:8: Call find_note first.\n" in said
     assert "specs/other/toolset.yaml:4:9: # Here, find_note of toy" in said
     assert "`handlers.toy:find_note` is no tool's handler any more" in said
@@ -129,16 +129,16 @@ def test_what_refers_to_it_is_listed_and_nothing_goes(kept: Project) -> None:
 
 def test_a_spec_that_git_could_not_give_back_stays(kept: Project) -> None:
     kept.edit("specs/toy/store_note.yaml", "Stores a note.", "Stores one note.")
-    said = refused(kept, 1, "remove", "store_note", "--now")
+    said = refused(kept, 1, "remove", "store_note", "--without-notice")
     assert "git could not give back specs/toy/store_note.yaml" in said
-    run(kept, "remove", "store_note", "--now", "--dry-run")
-    run(kept, "remove", "store_note", "--now", "--force")
+    run(kept, "remove", "store_note", "--without-notice", "--dry-run")
+    run(kept, "remove", "store_note", "--without-notice", "--force")
 
 
 def test_no_tool_of_a_server_takes_the_name_at_run_time(kept: Project) -> None:
     with (kept.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("mcp_servers: {far: {command: far, allow: [other_tool]}}\n")
-    run(kept, "remove", "store_note", "--now")
+    run(kept, "remove", "store_note", "--without-notice")
     kept.generate()
     registry = (kept.root / "generated/toy/registry.py").read_text()
     assert '    reserved_names=("store_note",),\n' in registry

@@ -262,7 +262,7 @@ def test_cases_follow_the_tool(notes: Project) -> None:
     # What a user says is no text of ours.
     assert "message: Keep find_note for me." in said
     notes.edit("specs/toy/store_note.yaml", "replacement: search", "replacement: ping")
-    run(notes, "remove", "search", "--now", "--anyway", "--force")
+    run(notes, "remove", "search", "--without-notice", "--ignore-mentions", "--force")
     toolset = (notes.root / "specs/toy/toolset.yaml").read_text()
     assert toolset.endswith("    tool: store_note\n    never: []\n")
     assert "Where did I" not in toolset
@@ -295,7 +295,9 @@ def test_marks_in_documents_follow_the_tool(notes: Project) -> None:
     mark = "<!-- toolcast: parameters toy search -->"
     assert changed == {0: f"{mark}  \r", 8: mark}
     notes.edit("specs/toy/store_note.yaml", "replacement: search", "replacement: ping")
-    said = run(notes, "remove", "search", "--now", "--anyway", "--force")
+    said = run(
+        notes, "remove", "search", "--without-notice", "--ignore-mentions", "--force"
+    )
     assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in said
 
 

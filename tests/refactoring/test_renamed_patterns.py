@@ -20,17 +20,17 @@ def test_patterns_that_stand_for_it_no_more_or_from_now_on_are_told(
             clients:
               one: {allow: ["find_*", "search_*"]}
               two: {allow: [find_note, "search_*"]}
-              three: {allow: "*", restrict: ["search_*"]}
-              four: {allow: "*", restrict: ["find_*"]}
+              three: {allow: "*", deny: ["search_*"]}
+              four: {allow: "*", deny: ["find_*"]}
               five: {allow: ["*_note"]}
         """,
     )
     said = run(project, "rename", "find_note", "search_note")
     left = said.partition("Left for you to decide:\n")[2].partition("\n\n")[0]
     assert [line.strip() for line in left.splitlines()] == [
-        "specs/toy/toolset.yaml:8:34: `search_*` of `three` in `restrict` stands for"
+        "specs/toy/toolset.yaml:8:30: `search_*` of `three` in `deny` stands for"
         " `search_note`, and did not stand for `find_note`",
-        "specs/toy/toolset.yaml:9:33: `find_*` of `four` in `restrict` stood for"
+        "specs/toy/toolset.yaml:9:29: `find_*` of `four` in `deny` stood for"
         " `find_note`, and does not stand for `search_note`",
     ]
     assert "two: {allow: [search_note, " in (

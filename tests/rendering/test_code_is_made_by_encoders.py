@@ -11,7 +11,7 @@ from markupsafe import Markup
 from tests.module_graph import DISTRIBUTIONS
 from tests.test_structure import assert_none
 from toolcast.encoders.code import Code, UnencodedTextError
-from toolcast.encoders.markdown import inline, phrase
+from toolcast.encoders.markdown import encode_inline, interpolate
 
 ENCODERS = DISTRIBUTIONS["toolcast"] / "encoders"
 OTHERS = [
@@ -23,7 +23,7 @@ OTHERS = [
 ]
 MAKERS = {"Code", "Markup"}
 # Functions of the encoders whose first words are printed as they are.
-TEMPLATES = {"phrase"}
+TEMPLATES = {"interpolate"}
 # What terminals need to know, too.
 PRINTED_WIDTH = {"text_width", "WIDTH"}
 
@@ -133,10 +133,10 @@ def test_nobody_else_makes_code() -> None:
         "from importlib import import_module\nimport_module('toolcast.encoders.code')",
         "__import__('markupsafe')",
         "from toolcast.encoders.layout import Text",
-        "from toolcast.encoders.python import _number",
-        "from toolcast.encoders.markdown import phrase\nx = phrase(tool.summary)",
-        "from toolcast.encoders.markdown import phrase\nx = phrase(f'{tool.summary}')",
-        "WORDS = tool.summary\nx = phrase(WORDS)",
+        "from toolcast.encoders.python import _encode_number",
+        "from toolcast.encoders.markdown import interpolate\nx = interpolate(tool.summary)",
+        "from toolcast.encoders.markdown import interpolate\nx = interpolate(f'{tool.summary}')",
+        "WORDS = tool.summary\nx = interpolate(WORDS)",
     ],
 )
 def test_every_way_of_making_code_is_seen(text: str) -> None:
@@ -150,7 +150,7 @@ def test_every_way_of_making_code_is_seen(text: str) -> None:
         "def f(a: Code, b: list[Code]) -> Code | None: ...",
         "Views = Mapping[str, Code]",
         "if isinstance(value, Code): ...",
-        "NOTE = 'words'\nx = phrase(NOTE)\ny = phrase('a {}', inline(tool.summary))",
+        "NOTE = 'words'\nx = interpolate(NOTE)\ny = interpolate('a {}', encode_inline(tool.summary))",
     ],
 )
 def test_types_and_encoders_are_nobodys_concern(text: str) -> None:
@@ -158,20 +158,20 @@ def test_types_and_encoders_are_nobodys_concern(text: str) -> None:
 
 
 def test_code_that_is_forged_at_run_time_is_refused() -> None:
-    with pytest.raises(UnencodedTextError, match="only the encoders do"):
+    with pytest.raises(UnencodedTextError, match="only encoders may create it"):
         Code("text")
     with pytest.raises(UnencodedTextError):
-        inline("x").__class__("text")
+        encode_inline("x").__class__("text")
     with pytest.raises(UnencodedTextError):
         list(map(Code, ["text"]))
     for words in ("text", Markup("text")):
         with pytest.raises(UnencodedTextError):
-            phrase("{}", words)  # type: ignore[arg-type]
+            interpolate("{}", words)  # type: ignore[arg-type]
 
 
 def test_a_table_of_texts_gets_nothing_into_code() -> None:
     with pytest.raises(UnencodedTextError):
-        inline("x").translate({ord("x"): '"""'})
+        encode_inline("x").translate({ord("x"): '"""'})
 
 
 def test_a_module_with_a_name_like_markupsafes_is_nobody_special() -> None:

@@ -114,7 +114,7 @@ def test_names_and_files_of_others_do_no_harm(project: Project, tmp_path: Path) 
     assert checked.returncode == 1
     assert "\x1b" not in checked.stderr
     assert "prompts/section_frame.md.jinja" in checked.stderr
-    assert "the template is a link out of its folder" in checked.stderr
+    assert "the template is a symbolic link out of its folder" in checked.stderr
 
 
 def test_a_link_in_the_way_is_not_followed(project: Project, tmp_path: Path) -> None:
@@ -305,7 +305,10 @@ def test_a_frame_prints_its_slot_once_on_a_line_of_its_own(
     project.write(f"templates/{PREAMBLE}", text)
     message = "`{{ view.sections }}` must be printed once, on a line of its own"
     checked = project.toolcast("check")
-    assert f"templates/{PREAMBLE}: error: target/template: {message}" in checked.stderr
+    assert (
+        f"templates/{PREAMBLE}: error: target/template-error: {message}"
+        in checked.stderr
+    )
     counted = project.toolcast("tokens")
     assert counted.returncode == 2
     assert f"{PREAMBLE}: {message}" in counted.stderr
@@ -321,4 +324,4 @@ def test_what_is_wrong_is_told_at_its_line_also_in_what_is_included(
     text.write_text(text.read_text() + "{% include 'prompts/more.jinja' %}\n")
     project.write("templates/prompts/more.jinja", f"More.\n{line}\n")
     checked = project.toolcast("check").stderr
-    assert "templates/prompts/more.jinja:2:1: error: target/template: " in checked
+    assert "templates/prompts/more.jinja:2:1: error: target/template-error: " in checked

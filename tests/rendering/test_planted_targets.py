@@ -13,9 +13,9 @@ import pytest
 
 import toolcast.targets.table
 from toolcast.encoders.code import Code
-from toolcast.encoders.json_text import compact, pretty
-from toolcast.encoders.markdown import inline
-from toolcast.encoders.plain_text import line
+from toolcast.encoders.json_text import encode_compact_json, encode_json
+from toolcast.encoders.markdown import encode_inline
+from toolcast.encoders.plain_text import encode_line
 from toolcast.pipeline import generate
 from toolcast.rendering.output_shape import (
     JsonShape,
@@ -69,37 +69,38 @@ PLANTED: dict[str, tuple[Draw, str]] = {
     ),
     "bytes that it changed afterwards": (
         lambda text, context: {
-            "x.json": context.write("x.json", pretty({}), JsonShape(())) + text.encode()
+            "x.json": context.write("x.json", encode_json({}), JsonShape(()))
+            + text.encode()
         },
         "were not rendered",
     ),
     "raw text": (
         one("x.py", "module.py.jinja", text=str, shape=DOCSTRING),
-        "only encoded text can be printed",
+        "templates can only print Code",
     ),
     "raw text, written": (
         written("x.json", lambda text: json.dumps(text), JsonShape(())),
-        "its text is str, not Code",
+        "the text is str, not Code",
     ),
     "raw text, joined in the template": (
         one("x.py", "sly.py.jinja", text=str, shape=DOCSTRING),
         "is not allowed in a template",
     ),
     "wrong encoder, Markdown in Python": (
-        one("x.py", "module.py.jinja", text=inline, shape=DOCSTRING),
+        one("x.py", "module.py.jinja", text=encode_inline, shape=DOCSTRING),
         "x.py|module.py",
     ),
     "wrong encoder, plain text in JSON": (
-        one("x.json", "data.json.jinja", text=line, shape=JsonShape(("a",))),
+        one("x.json", "data.json.jinja", text=encode_line, shape=JsonShape(("a",))),
         "not JSON",
     ),
     "wrong encoder, JSON in plain text": (
-        written("x.txt", lambda text: pretty({"a": text}), TextShape(1)),
+        written("x.txt", lambda text: encode_json({"a": text}), TextShape(1)),
         "3 lines instead of 1",
     ),
     "forged Code": (
         one("x.py", "module.py.jinja", text=Code, shape=DOCSTRING),
-        "only the encoders do",
+        "only encoders may create it",
     ),
     "forged Code, past the refusal": (
         one("x.py", "module.py.jinja", text=forged, shape=DOCSTRING),
@@ -119,39 +120,42 @@ PLANTED: dict[str, tuple[Draw, str]] = {
         "the keys",
     ),
     "no shape": (
-        one("x.py", "module.py.jinja", text=lambda _: inline("x")),
-        "declares no `shape`",
+        one("x.py", "module.py.jinja", text=lambda _: encode_inline("x")),
+        "the view has no `shape`",
     ),
     "no shape, Markdown": (
-        one("x.md", "page.md.jinja", text=inline),
-        "declares no `shape`",
+        one("x.md", "page.md.jinja", text=encode_inline),
+        "the view has no `shape`",
     ),
     "no shape, plain text": (
-        one("x.txt", "list.txt.jinja", text=line, shape=None),
-        "declares no `shape`",
+        one("x.txt", "list.txt.jinja", text=encode_line, shape=None),
+        "the view has no `shape`",
     ),
     "no shape, written": (
-        written("x.json", lambda text: pretty({"a": text}), None),
-        "declares no `shape`",
+        written("x.json", lambda text: encode_json({"a": text}), None),
+        "the view has no `shape`",
     ),
     "something else for a shape": (
         one(
-            "x.py", "module.py.jinja", text=lambda _: inline("x"), shape=("docstring",)
+            "x.py",
+            "module.py.jinja",
+            text=lambda _: encode_inline("x"),
+            shape=("docstring",),
         ),
-        "declares no `shape`",
+        "the view has no `shape`",
     ),
     "a shape of another kind": (
-        one("x.py", "list.txt.jinja", text=line, shape=TextShape(1)),
-        "needs a PythonShape",
+        one("x.py", "list.txt.jinja", text=encode_line, shape=TextShape(1)),
+        "needs PythonShape",
     ),
     "compact JSON, which is no Code": (
-        written("x.json", compact, JsonShape(())),
-        "its text is str, not Code",
+        written("x.json", encode_compact_json, JsonShape(())),
+        "the text is str, not Code",
     ),
     **{
         f"the path {path!r}": (
-            written(path, lambda _: pretty({}), JsonShape(())),
-            "no path of a file below the toolset's folder",
+            written(path, lambda _: encode_json({}), JsonShape(())),
+            "not a valid path of a file below the toolset's folder",
         )
         for path in (
             "../../x",
@@ -166,14 +170,14 @@ PLANTED: dict[str, tuple[Draw, str]] = {
     },
     "one file in two spellings": (
         lambda text, context: {
-            name: context.write(name, pretty({}), JsonShape(()))
+            name: context.write(name, encode_json({}), JsonShape(()))
             for name in ("x.json", "X.json")
         },
-        "two targets give the file x/X.json, the second is `planted`",
+        "two targets generate the file x/X.json; the second one is `planted`",
     ),
     "no files": (
         lambda text, context: cast("dict[str, bytes]", None),
-        "gives NoneType, not its files",
+        "returned NoneType, not a mapping",
     ),
 }
 
@@ -202,7 +206,9 @@ def planted(
             templates=str(tmp_path / "templates"),
         )
         monkeypatch.setattr(
-            toolcast.targets.table, "_others", lambda _: {"planted": target}
+            toolcast.targets.table,
+            "_load_extension_targets",
+            lambda _: {"planted": target},
         )
         spec = {"name": "note", "summary": text, "parameters": {"type": "object"}}
         (specs / "note.yaml").write_text(json.dumps(spec))
@@ -219,7 +225,9 @@ def test_a_target_around_the_gate_writes_nothing(
     given = planted(draw, EVIL)
     assert given.files == {}
     problems = [
-        f for f in given.findings if f.rule in ("target/shape", "target/template")
+        f
+        for f in given.findings
+        if f.rule in ("target/unexpected-output", "target/template-error")
     ]
     assert len(problems) == 1, given.findings
     assert re.search("target `planted`|planted/|`planted`$", problems[0].message)
@@ -232,11 +240,13 @@ def test_a_target_around_the_gate_writes_nothing(
         one(
             "x.txt",
             "list.txt.jinja",
-            text=line,
+            text=encode_line,
             shape=TextShape(1),
         ),
-        one("x.md", "page.md.jinja", text=inline, shape=MarkdownShape(("# One",))),
-        written("x.json", lambda text: pretty({"a": text}), JsonShape(("a",))),
+        one(
+            "x.md", "page.md.jinja", text=encode_inline, shape=MarkdownShape(("# One",))
+        ),
+        written("x.json", lambda text: encode_json({"a": text}), JsonShape(("a",))),
     ],
 )
 def test_a_target_that_keeps_to_the_gate_works(

@@ -15,7 +15,7 @@ from toolcast.rendering.output_shape import (
     PythonShape,
     Shape,
     TextShape,
-    shape_of_path,
+    get_shape_type,
     verify_shape,
 )
 
@@ -36,10 +36,10 @@ def test_a_hole_in_an_encoder_writes_nothing(
     (folder / "toolset.yaml").write_text(f"name: x\ntitle: X\n{targets}")
     (folder / "tool.yaml").write_text(SPEC)
     assert generate(str(tmp_path)).files
-    monkeypatch.setattr(json_text, "_string", lambda text: f'"{text}"')
+    monkeypatch.setattr(json_text, "_encode_string", lambda text: f'"{text}"')
     broken = generate(str(tmp_path))
     assert not broken.files
-    assert [f.rule for f in broken.findings if f.rule == "target/shape"]
+    assert [f.rule for f in broken.findings if f.rule == "target/unexpected-output"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_python_of_its_shape() -> None:
         ("## A\n\n## B\n", "headings "),
         ("## A\n\nB\n===\n", "headings "),
         ("## A\n\n## A\n", "headings "),
-        ("## A\n```\n", "left open"),
+        ("## A\n```\n", "not closed"),
         ("~~~\n## A\n~~~\n## B\n", "headings "),
         ("text\n", "missing"),
     ],
@@ -138,7 +138,7 @@ def test_json_and_plain_text_of_their_shapes() -> None:
 
 @pytest.mark.parametrize("shape", [None, (), "docstring", ("docstring",), PythonShape])
 def test_what_is_no_shape_is_none(shape: object) -> None:
-    with pytest.raises(OutputShapeError, match="declares no `shape`"):
+    with pytest.raises(OutputShapeError, match="the view has no `shape`"):
         verify_shape("t", b"", shape)
 
 
@@ -155,7 +155,7 @@ def test_what_is_no_shape_is_none(shape: object) -> None:
     ],
 )
 def test_a_file_has_a_shape_of_its_kind(path: str, kind: type[Shape]) -> None:
-    assert shape_of_path(path) is kind
+    assert get_shape_type(path) is kind
 
 
 def test_a_projects_own_template_may_hold_what_stands_in_it() -> None:

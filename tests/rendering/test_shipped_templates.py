@@ -11,10 +11,10 @@ from jinja2 import meta
 from markupsafe import Markup
 
 from toolcast.encoders.code import UnencodedTextError
-from toolcast.encoders.markdown import inline
+from toolcast.encoders.markdown import encode_inline
 from toolcast.rendering.renderer import (
     TemplateRenderError,
-    environment,
+    create_environment,
     lint_template,
     render,
 )
@@ -28,7 +28,7 @@ def source(name: str) -> str:
 
 
 def complaints(text: str) -> list[str]:
-    return [reason for _, reason in lint_template(environment(), text)]
+    return [reason for _, reason in lint_template(create_environment(), text)]
 
 
 def test_there_are_templates() -> None:
@@ -37,12 +37,12 @@ def test_there_are_templates() -> None:
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_template_has_no_logic(name: str) -> None:
-    assert list(lint_template(environment(), source(name))) == []
+    assert list(lint_template(create_environment(), source(name))) == []
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_template_sees_only_its_view(name: str) -> None:
-    parsed = environment().parse(source(name))
+    parsed = create_environment().parse(source(name))
     assert meta.find_undeclared_variables(parsed) <= {"view"}
 
 
@@ -100,7 +100,7 @@ def project_templates(tmp_path: Path) -> Path:
 
 
 def test_code_is_printed_unchanged(project_templates: Path) -> None:
-    value = inline('<a href="x">&\'</a>')
+    value = encode_inline('<a href="x">&\'</a>')
     drawn = render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
     assert drawn.decode() == f"first\n{value}\n"
 
@@ -111,7 +111,9 @@ def test_code_is_printed_unchanged(project_templates: Path) -> None:
 def test_what_no_encoder_made_is_not_printed(
     project_templates: Path, value: Any
 ) -> None:
-    with pytest.raises(TemplateRenderError, match=r"one\.jinja:2: .*only encoded text"):
+    with pytest.raises(
+        TemplateRenderError, match=r"one\.jinja:2: .*templates can only print Code"
+    ):
         render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
 
 
@@ -126,7 +128,7 @@ def test_a_missing_template_fails(project_templates: Path) -> None:
 
 
 def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> None:
-    view = SimpleNamespace(value=inline("{{ 7 * 7 }}{% for %}"))
+    view = SimpleNamespace(value=encode_inline("{{ 7 * 7 }}{% for %}"))
     drawn = render("one.jinja", view, (str(project_templates),))
     assert drawn == b"first\n{{ 7 * 7 }}{% for %}\n"
 
@@ -144,7 +146,7 @@ def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> 
 )
 def test_code_refuses_plain_text(join: Any) -> None:
     with pytest.raises(UnencodedTextError):
-        join(inline("a {} %s"))
+        join(encode_inline("a {} %s"))
 
 
 def test_projects_template_goes_before_the_built_in_one(tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls.model_content import shown_blocks, unshown
+from toolcast_runtime.core.calls.model_content import (
+    describe_block,
+    to_langchain_blocks,
+)
 
 
 @pytest.mark.parametrize(
@@ -69,5 +72,5 @@ from toolcast_runtime.core.calls.model_content import shown_blocks, unshown
     ],
 )
 def test_a_block_is_shown_to_a_model(block: Any, shown: Any, said: str) -> None:
-    assert shown_blocks([block]) == [shown]
-    assert unshown(shown) == said
+    assert to_langchain_blocks([block]) == [shown]
+    assert describe_block(shown) == said

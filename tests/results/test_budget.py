@@ -189,7 +189,7 @@ def test_only_a_large_answer_is_shaped_in_a_thread(
     async def answer(*call: Any) -> Any:
         return large, "ok"
 
-    monkeypatch.setattr(f"{shape_results.__module__}.in_thread", in_thread)
+    monkeypatch.setattr(f"{shape_results.__module__}.run_in_thread", in_thread)
     answered = shape_results(answer)
     plain = replace(tool(), result=ResultForm(send="text"))
     context = CallContext("find")

@@ -1,7 +1,7 @@
 """Messages of two kinds over the tools of real servers, and the tool that each means.
 
 `sets/terse.tsv` has commands of a few words, `sets/chatty.tsv` problems told at length in
-other words than the tools' own. One message a line: the catalogue, what the user says, the
+other words than the tools' own. One message a line: the catalog, what the user says, the
 tool that is meant (`a|b` where either will do). They were written from the tools' names alone,
 before any ranking was tried on them; every second line was held out when the ranking's
 constants were chosen. The tools are those of `tests/corpus/mcp`, whose SOURCES.md names the
@@ -24,7 +24,7 @@ KINDS = ("terse", "chatty")
 PARTS = ("chosen on", "held out")
 _FOLDER = Path(__file__).parent / "sets"
 _CORPUS = Path(__file__).parents[1] / "corpus" / "mcp"
-_CATALOGUES = {
+_CATALOGS = {
     "desk": "mcp-atlassian excel-mcp-server notion-mcp-server",
     "dev": "mcp-server-git server-github-archived server-filesystem playwright-mcp"
     " mcp-server-sqlite server-memory mcp-server-fetch context7-mcp mcp-server-time",
@@ -38,13 +38,13 @@ class Labelled:
     """A message.
 
     Attributes:
-        catalogue: whose tools there are.
+        catalog: whose tools there are.
         text: what the user says.
         meant: the tools of which one is enough.
         part: one of PARTS.
     """
 
-    catalogue: str
+    catalog: str
     text: str
     meant: frozenset[str]
     part: str
@@ -71,16 +71,16 @@ def labelled(kind: str) -> list[Labelled]:
     lines = (_FOLDER / f"{kind}.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     return [
-        Labelled(catalogue, text, frozenset(meant.split("|")), PARTS[1 - number % 2])
-        for number, (catalogue, text, meant) in enumerate(rows)
+        Labelled(catalog, text, frozenset(meant.split("|")), PARTS[1 - number % 2])
+        for number, (catalog, text, meant) in enumerate(rows)
     ]
 
 
 def server_tools() -> dict[str, list[RoutedTool]]:
-    """The tools of each catalogue, as a router sees those of external servers."""
+    """The tools of each catalog, as a router sees those of external servers."""
     return {
         name: [tool for server in servers.split() for tool in dumped(server)]
-        for name, servers in _CATALOGUES.items()
+        for name, servers in _CATALOGS.items()
     }
 
 
@@ -101,7 +101,7 @@ def order(
     shown = shown_tools = 0.0
     part = 1 / len(messages)
     for message in messages:
-        offered = tools[message.catalogue]
+        offered = tools[message.catalog]
         route = ranking(tuple(offered)).route(message.text)
         for most in top:
             first = frozenset(list(route.scores)[:most])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.router.catalogues import catalogues, figures, messages
+from tests.router.catalogs import catalogs, figures, messages
 from tests.router.labelled_sets import KINDS, PARTS, labelled, order, server_tools
 from toolcast_runtime.router import Route, RoutedTool, Router
 from toolcast_runtime.router.lexical_ranking import ranking
 
-TOOLS = catalogues()
+TOOLS = catalogs()
 SERVER_TOOLS = server_tools()
 NOTE = RoutedTool("take_note", "Stores a note.", "Stores a note.", "For a fact.")
 LAMP = RoutedTool("lamp", "Switches the lamp on and off.")
@@ -18,7 +18,7 @@ MAIL = RoutedTool("sendMail", "Sends a letter.", parameters={"properties": {"cc"
 
 def routed(part: bool | None) -> list[tuple[object, object]]:
     return [
-        (message, ranking(TOOLS[message.catalogue]).route(message.text))
+        (message, ranking(TOOLS[message.catalog]).route(message.text))
         for message in messages()
         if part is None or message.is_held_out == part
     ]
@@ -28,12 +28,12 @@ def test_there_are_enough_messages_and_every_label_is_a_tool() -> None:
     labelled = messages()
     assert len({message.text for message in labelled}) >= 150
     for message in labelled:
-        assert message.needed <= {tool.name for tool in TOOLS[message.catalogue]}
-    # A tool that is new may wait for its message; a catalogue without many says nothing.
-    for catalogue, tools in TOOLS.items():
-        here = [message for message in labelled if message.catalogue == catalogue]
+        assert message.needed <= {tool.name for tool in TOOLS[message.catalog]}
+    # A tool that is new may wait for its message; a catalog without many says nothing.
+    for catalog, tools in TOOLS.items():
+        here = [message for message in labelled if message.catalog == catalog]
         needed = {name for message in here for name in message.needed}
-        assert len(needed) >= 0.9 * len(tools), catalogue
+        assert len(needed) >= 0.9 * len(tools), catalog
 
 
 @pytest.mark.parametrize("part", [None, True, False], ids=["all", "held-out", "tuned"])
@@ -43,12 +43,12 @@ def test_what_is_needed_is_shown_and_most_of_the_rest_is_not(part: bool | None) 
     assert found.shown <= 1 / 3
 
 
-@pytest.mark.parametrize("catalogue", sorted(TOOLS))
-def test_no_catalogue_pays_for_another(catalogue: str) -> None:
+@pytest.mark.parametrize("catalog", sorted(TOOLS))
+def test_no_catalog_pays_for_another(catalog: str) -> None:
     here = [
         (message, route)
         for message, route in routed(None)
-        if message.catalogue == catalogue
+        if message.catalog == catalog
     ]
     found = figures(here, TOOLS)
     assert found.complete >= 0.93, found.missed
@@ -80,7 +80,7 @@ def test_every_label_of_the_sets_is_a_tool() -> None:
     for kind in KINDS:
         assert len({message.text for message in labelled(kind)}) >= 120
         for message in labelled(kind):
-            names = {tool.name for tool in SERVER_TOOLS[message.catalogue]}
+            names = {tool.name for tool in SERVER_TOOLS[message.catalog]}
             assert message.meant <= names, message
 
 
@@ -92,7 +92,7 @@ def test_the_exact_word_wins_over_another_form_of_it() -> None:
     assert list(index.route("commit of the branch").scores) == ["show", "list"]
 
 
-def test_what_scores_the_same_stands_as_the_catalogue_has_it() -> None:
+def test_what_scores_the_same_stands_as_the_catalog_has_it() -> None:
     twins = [RoutedTool(name, "Rings a bell.") for name in ("b", "c", "a")]
     assert list(ranking(twins).route("ring the bell").scores) == ["b", "c", "a"]
 
@@ -166,7 +166,7 @@ def test_of_a_long_message_its_beginning_and_its_end_count() -> None:
 
 
 def own_tools() -> list[RoutedTool]:
-    """What Kirishima has without the servers that the catalogues add."""
+    """What Kirishima has without the servers that the catalogs add."""
     dumped = ("git_", "get_current_time", "convert_time")
     return [tool for tool in TOOLS["kirishima"] if not tool.name.startswith(dumped)]
 
@@ -201,9 +201,9 @@ def test_a_plain_message_is_routed(
         "Thank you very much, and good night",
     ],
 )
-@pytest.mark.parametrize("catalogue", sorted(TOOLS))
-def test_a_greeting_needs_no_routed_tool(message: str, catalogue: str) -> None:
-    assert ranking(TOOLS[catalogue]).route(message) == Route(())
+@pytest.mark.parametrize("catalog", sorted(TOOLS))
+def test_a_greeting_needs_no_routed_tool(message: str, catalog: str) -> None:
+    assert ranking(TOOLS[catalog]).route(message) == Route(())
 
 
 @pytest.mark.parametrize(

@@ -193,8 +193,8 @@ def test_a_greeting_has_two_hundred_characters_at_most() -> None:
 def _route_of(known: int, unknown: int, tools: int = 9) -> str:
     words = [f"wort{chr(97 + n)}" for n in range(known)]
     others = [f"zzz{chr(97 + n)}" for n in range(unknown)]
-    catalogue = [RoutedTool(f"t{n}", " ".join(words)) for n in range(tools)]
-    return ranking(catalogue).route(" ".join(others + words)).doubt
+    catalog = [RoutedTool(f"t{n}", " ".join(words)) for n in range(tools)]
+    return ranking(catalog).route(" ".join(others + words)).doubt
 
 
 @pytest.mark.parametrize(
@@ -220,10 +220,8 @@ def test_a_message_that_begins_with_a_word_of_few_tools_is_an_order(
     tools: int, having: int, is_sure: bool
 ) -> None:
     """Of an eighth of them, or of one."""
-    catalogue = [
-        RoutedTool(f"t{n}", "bell" if n < having else "") for n in range(tools)
-    ]
-    route = ranking(catalogue).route("bell aaaa bbbb cccc dddd")
+    catalog = [RoutedTool(f"t{n}", "bell" if n < having else "") for n in range(tools)]
+    route = ranking(catalog).route("bell aaaa bbbb cccc dddd")
     assert (route.doubt == "") is is_sure
 
 
@@ -238,8 +236,8 @@ def test_times_are_no_unknown_words() -> None:
 )
 def test_half_of_the_tools_are_shown_at_most(tools: int, most: int) -> None:
     """Three may be more than half, and never more than thirty."""
-    catalogue = [RoutedTool(f"t{n}", "bell") for n in range(tools)]
-    assert len(ranking(catalogue).route("bell").names) == most
+    catalog = [RoutedTool(f"t{n}", "bell") for n in range(tools)]
+    assert len(ranking(catalog).route("bell").names) == most
 
 
 def test_of_the_messages_before_the_last_three_count_a_third_as_much() -> None:
@@ -260,11 +258,11 @@ def test_of_the_messages_before_the_last_three_count_a_third_as_much() -> None:
 def test_a_telling_word_is_one_of_two_thirds_of_the_tools(
     having: int, is_shown: bool
 ) -> None:
-    catalogue = [
+    catalog = [
         RoutedTool(f"t{n}", "keep " * (n < having) + "bell " * (n == 5))
         for n in range(6)
     ]
-    names = ranking(catalogue).route("keep bell").names
+    names = ranking(catalog).route("keep bell").names
     assert ("t0" in names) is is_shown
 
 
@@ -281,7 +279,7 @@ def test_equal_tools_are_indexed_once() -> None:
         assert ranking([other]) is not first
 
 
-def test_thirty_two_catalogues_are_kept() -> None:
+def test_thirty_two_catalogs_are_kept() -> None:
     kept = ranking([BELL])
     others = [[RoutedTool(f"t{n}")] for n in range(63)]
     for other in others[:31]:

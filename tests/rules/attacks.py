@@ -17,8 +17,8 @@ Found = list[tuple[str, str]]
 NAMES = (
     "markup",
     "other-tools",
-    "secrecy",
-    "secrets",
+    "hides-from-user",
+    "asks-for-secrets",
     "secret-parameter",
     "mixed-script",
 )
@@ -41,7 +41,7 @@ def check(root: Path, toolsets: dict[str, list[dict[str, Any]]]) -> Found:
             text = json.dumps(spec, ensure_ascii=False)
             (folder / f"{tool['name']}.yaml").write_text(text, "utf-8")
     return [
-        (finding.rule, finding.place.file.rpartition("/")[2])
+        (finding.rule, finding.location.file.rpartition("/")[2])
         for finding in generate(str(root)).findings
         if finding.rule in TESTED
     ]

@@ -6,7 +6,7 @@ import datetime
 import re
 from pathlib import Path
 
-from toolcast.findings import Finding, has_errors, in_order
+from toolcast.findings import Finding, has_errors, sort_findings
 from toolcast.model.loading import load_workspace
 from toolcast.rules.runner import check_workspace, without_suppressed
 
@@ -32,9 +32,9 @@ def findings_of(root: Path) -> list[Finding]:
     """The findings of a project, as `toolcast check` gives them before it casts."""
     loaded = load_workspace(str(root))
     if loaded.workspace is None or has_errors(loaded.findings):
-        return in_order(loaded.findings)
+        return sort_findings(loaded.findings)
     findings = loaded.findings + check_workspace(loaded.workspace, TODAY)
-    return in_order(without_suppressed(loaded.workspace, findings, TODAY))
+    return sort_findings(without_suppressed(loaded.workspace, findings, TODAY))
 
 
 def lay_out(example: str, root: Path, extensions: str = "") -> None:

@@ -74,7 +74,7 @@ def test_any_schema_gives_findings(
         text = json.dumps(tool)
         (root / "specs/example/note.yaml").write_text(text, encoding="utf-8")
         for finding in findings_of(root):
-            assert finding.place.file == "specs/example/note.yaml"
+            assert finding.location.file == "specs/example/note.yaml"
             assert finding.message
 
 

@@ -21,12 +21,12 @@ CASES = sorted(file.parent for file in HERE.glob("*/*/toolcast.yaml"))
 # Found in bytes and folders that no repository keeps; other tests make them.
 ELSEWHERE = set(
     (
-        "output/missing output/differs output/orphaned output/foreign"
-        " output/link output/marker output/region target/shape"
-        " target/template yaml/too-large spec/unreadable handler/unfollowed handler/not-imported handler/not-set"
-        " spec/output-over-input spec/many-findings spec/document spec/missing-extension"
-        " accept/over accept/unused expose/tool-count"
-        " spec/old-schema"
+        "output/missing output/outdated output/orphaned output/foreign-file"
+        " output/symlink output/invalid-marker output/outdated-region target/unexpected-output"
+        " target/template-error yaml/too-large spec/unreadable handler/unanalyzed-code handler/import-error handler/missing-setting"
+        " spec/output-overlaps-input spec/too-many-findings spec/invalid-document spec/missing-extension"
+        " accept/expired accept/unused access/tool-count"
+        " spec/outdated-schema"
     ).split()
 )
 

@@ -88,6 +88,6 @@ def test_scripts_and_emoji_are_left_alone(what: str) -> None:
 def test_the_reader_reports_them() -> None:
     text = 'name: add\nsummary: "Adds' + "\u200c\u200d\u200c" + '"\n'
     _, findings = read_yaml("add.yaml", text.encode())
-    assert [(f.rule, f.place.line) for f in findings] == [
+    assert [(f.rule, f.location.line) for f in findings] == [
         ("yaml/invisible-character", 2)
     ]

@@ -32,9 +32,9 @@ def project(make_project: Callable[..., Project]) -> Project:
 def said(project: Project) -> list[str]:
     """Each finding of the rule: place and message."""
     return [
-        f"{f.place.file}:{f.place.line}:{f.place.column} {f.message}; {f.help}"
+        f"{f.location.file}:{f.location.line}:{f.location.column} {f.message}; {f.help}"
         for f in generate(str(project.root)).findings
-        if f.rule == "name/former-alive"
+        if f.rule == "name/retired-name-used"
     ]
 
 
@@ -100,9 +100,9 @@ def test_what_is_no_file_is_named_and_not_waited_for(
     os.mkfifo(project.root / "AGENTS.md")
     found = generate(str(project.root)).findings
     told = [
-        f"{f.place.file}:{f.place.line} {f.message}"
+        f"{f.location.file}:{f.location.line} {f.message}"
         for f in found
-        if "outside" in f.message or f.rule == "name/former-alive"
+        if "outside" in f.message or f.rule == "name/retired-name-used"
     ]
     # A link out of the project is refused before anything is read.
     assert told == ["toolcast.yaml:3 `docs` is outside of the project"]
@@ -150,7 +150,7 @@ def test_outputs_say_none_either(project: Project) -> None:
     assert not [
         f
         for f in generate(str(project.root)).findings
-        if f.place.file.startswith("generated/")
+        if f.location.file.startswith("generated/")
     ]
     with (project.root / "toolcast.yaml").open("a") as stream:
         stream.write("templates: templates\n")
@@ -163,9 +163,12 @@ def test_outputs_say_none_either(project: Project) -> None:
     found = [
         f
         for f in generate(str(project.root)).findings
-        if f.place.file.startswith("generated/")
+        if f.location.file.startswith("generated/")
     ]
-    assert [(f.place.file, f.message) for f in found] == [
-        (f"generated/toy/prompts/{file}", "the output still says `drop_all`")
+    assert [(f.location.file, f.message) for f in found] == [
+        (
+            f"generated/toy/prompts/{file}",
+            "the output still contains the former name `drop_all`",
+        )
         for file in ("__init__.py", "preamble.md")
     ]

@@ -27,7 +27,7 @@ def test_a_removed_tool_is_found_in_the_texts_of_its_neighbours(
     project_copy: Project,
 ) -> None:
     (project_copy.root / "specs/molecule/desktop_key.yaml").unlink()
-    named = {(one.place.file, one.message) for one in found(project_copy)}
+    named = {(one.location.file, one.message) for one in found(project_copy)}
     assert named
     assert {message for _, message in named} == {
         "the text says `desktop_key`, and there is no such tool"
@@ -43,7 +43,7 @@ def test_a_renamed_tool_is_found_in_a_footer(project_copy: Project) -> None:
         text.replace("name: list_peers", "name: find_peers"), "utf-8"
     )
     [footer] = [
-        one for one in found(project_copy) if one.place.file.endswith("toolset.yaml")
+        one for one in found(project_copy) if one.location.file.endswith("toolset.yaml")
     ]
     assert "did you mean `find_peers`?" in footer.help
     project_copy.edit(
@@ -51,7 +51,7 @@ def test_a_renamed_tool_is_found_in_a_footer(project_copy: Project) -> None:
         "name: find_peers\n",
         "name: find_peers\nrenamed_from: [list_peers]\n",
     )
-    told = found(project_copy, "name/former-alive")
+    told = found(project_copy, "name/retired-name-used")
     assert "write `find_peers`, its name now" in {one.help for one in told}
     assert not found(project_copy)
 
@@ -62,7 +62,7 @@ def test_who_edits_the_name_alone_is_told_what_else_it_needs(
     project_copy.edit(
         "specs/molecule/list_peers.yaml", "name: list_peers", "name: find_peers"
     )
-    [one] = found(project_copy, "spec/file-stem")
+    [one] = found(project_copy, "spec/file-name-mismatch")
     assert one.help == (
         "if the tool is renamed: name the file `find_peers.yaml`, and write"
         " `renamed_from: [list_peers]`, so that calls by the old name go on; if not:"

@@ -48,9 +48,9 @@ def test_a_name_is_told_wherever_it_stands(make_project: Callable[..., Any]) -> 
     )
 
     told = [
-        (finding.place.file.rpartition("/")[2], finding.help)
+        (finding.location.file.rpartition("/")[2], finding.help)
         for finding in generate(str(project.root), datetime.date(2026, 1, 31)).findings
-        if finding.rule == "expose/unknown-client"
+        if finding.rule == "access/unknown-client"
     ]
 
     assert sorted(told) == [

@@ -15,25 +15,25 @@ import yaml
 from tests.program import toolcast
 from tests.repository import EXTENSIONS
 from tests.rules.layout import lay_out
-from toolcast.import_check import preflight
+from toolcast.import_check import check_imports
 from toolcast.model.loading import load_workspace
 from toolcast.rules.table import rules
 
 UNSUPPRESSABLE = (
-    "accept/over",
+    "accept/expired",
     "accept/unused",
-    "expose/oauth-setting",
-    "expose/outside",
-    "expose/shared-endpoint",
-    "expose/shared-name",
+    "access/invalid-oauth",
+    "access/external-systems",
+    "access/shared-endpoint",
+    "access/duplicate-name",
     "handler/ledger-sink",
     "handler/lifespan",
     "handler/not-found",
-    "handler/not-imported",
-    "handler/not-own",
-    "handler/not-set",
+    "handler/import-error",
+    "handler/imported",
+    "handler/missing-setting",
     "handler/outside-package",
-    "handler/type-not-own",
+    "handler/imported-type",
     "handler/unknown-resource",
     "spec/variable-name",
 )
@@ -76,8 +76,8 @@ def tried(root: Path) -> Found:
     workspace = load_workspace(str(root)).workspace
     assert workspace is not None
     return [
-        (one.rule, one.place.file, one.place.line, one.message)
-        for one in preflight(workspace)
+        (one.rule, one.location.file, one.location.line, one.message)
+        for one in check_imports(workspace)
     ]
 
 
@@ -99,7 +99,7 @@ def test_a_suppression_removes_nothing_and_is_an_error(
     is_accepted = rule.startswith("accept/")
     lay_out("" if is_accepted else HOSTILE[rule], root)
     words = ["check"]
-    if rule in ("handler/not-imported", "handler/not-set"):
+    if rule in ("handler/import-error", "handler/missing-setting"):
         words.append("--preflight")
         for variable in ("EXAMPLE_TOKEN", "EXAMPLE_ALLOWED_HOSTS"):
             monkeypatch.delenv(variable, raising=False)

@@ -18,12 +18,12 @@ from toolcast_runtime.core.toolset import Toolset
 def _toolset(**given: Any) -> Any:
     made = copy.copy(REGISTRY.toolsets[0])
     made.__dict__.pop("calls", None)
-    made.providers, made.lifespan, made._resources = (), None, None
+    made.providers, made.lifespan, made._dependencies = (), None, None
     vars(made).update(given)
     return made
 
 
-class Resources:
+class Dependencies:
     def __init__(self, fails: bool = False) -> None:
         self.log: list[str] = []
         self.fails, self.is_over, self.is_up, self.is_left_out = (
@@ -50,9 +50,9 @@ async def test_the_last_who_leaves_ends_what_the_first_began(
     async def until_ended(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr(worker_threads, "until_ended", until_ended)
-    opened = Resources()
-    made: Toolset = _toolset(lifespan=object(), _resources=opened)
+    monkeypatch.setattr(worker_threads, "wait_for_abandoned", until_ended)
+    opened = Dependencies()
+    made: Toolset = _toolset(lifespan=object(), _dependencies=opened)
     await made.enter()
     await made.enter()
     await made.leave()
@@ -62,8 +62,8 @@ async def test_the_last_who_leaves_ends_what_the_first_began(
 
 
 async def test_what_cannot_be_opened_is_left() -> None:
-    opened = Resources(fails=True)
-    made: Toolset = _toolset(lifespan=object(), _resources=opened)
+    opened = Dependencies(fails=True)
+    made: Toolset = _toolset(lifespan=object(), _dependencies=opened)
     for _ in range(2):
         with pytest.raises(ValueError, match="it cannot be opened"):
             await made.enter()
@@ -82,11 +82,11 @@ async def test_what_cannot_be_opened_is_left() -> None:
 async def test_a_lifespan_is_up_or_not_needed(
     lifespan: Any, left_out: bool, is_up: bool, expected: bool
 ) -> None:
-    opened = Resources()
+    opened = Dependencies()
     opened.is_up = is_up
-    made: Toolset = _toolset(lifespan=lifespan, _resources=opened)
-    made.is_lifespan_left_out = left_out
-    assert made.is_lifespan_up is expected
+    made: Toolset = _toolset(lifespan=lifespan, _dependencies=opened)
+    made.is_lifespan_disabled = left_out
+    assert made.is_lifespan_started is expected
     await made.enter()
     assert opened.log == (["enter"] if lifespan and not left_out else [])
 
@@ -98,10 +98,10 @@ class Provider:
         self.tools = [SimpleNamespace(name=name, always=name == "a") for name in names]
         self.meant, self.known = meant, known or "".join(names)
 
-    def may_have(self, name: str) -> bool:
+    def can_provide(self, name: str) -> bool:
         return name in self.known
 
-    def is_meant_for(self, name: str, client: Any) -> bool:
+    def is_available_to(self, name: str, client: Any) -> bool:
         return self.meant
 
     async def list_tools(self, wanted: Any) -> Any:
@@ -116,18 +116,18 @@ async def test_a_tool_is_of_the_first_provider_that_has_it() -> None:
     second, third = Provider("b", known="ab"), Provider("a", "b", "c")
     made: Toolset = _toolset(providers=(first, second, third))
     made._access = SimpleNamespace(  # type: ignore[assignment]
-        may_have=lambda _, name: name != "c", lists=lambda _: (None, frozenset())
+        is_allowed=lambda _, name: name != "c", get_lists=lambda _: (None, frozenset())
     )
     for name, whose in (("a", third), ("b", second), ("c", None), ("d", None)):
-        found = await made.find_remote(name, None)
+        found = await made.find_remote_tool(name, None)
         assert (found and found.provider) is whose
-    listed = await made.remote_tools(None, is_always=False)
+    listed = await made.list_remote_tools(None, is_always=False)
     assert [tool.name for tool in listed] == ["b", "a", "b"]
-    assert await made.remote_tools(None, is_always=True) == []
+    assert await made.list_remote_tools(None, is_always=True) == []
     third.has_always_tools = True
-    listed = await made.remote_tools(None, is_always=True)
+    listed = await made.list_remote_tools(None, is_always=True)
     assert [tool.name for tool in listed] == ["a"]
-    assert [tool.name for tool in await made.all_of(["c"])] == ["a", "b", "c"]
+    assert [tool.name for tool in await made.list_named_tools(["c"])] == ["a", "b", "c"]
     assert made._is_known("c") and not made._is_known("d")
 
 
@@ -140,7 +140,7 @@ def test_a_call_ends_later_where_a_person_takes_time(
     assert context.deadline is None
     context.questions = SimpleNamespace(waited=7.0)  # type: ignore[assignment]
     assert context.deadline is None
-    context.begins(10)
+    context.start_timeout(10)
     assert context.deadline == 67.0
     context.questions = None
     assert context.deadline == 60.0
@@ -154,10 +154,10 @@ def test_what_a_handler_waits_for_is_cancelled_with_its_call() -> None:
             self.cancelled += 1
 
     context, early, late, over = CallContext("look"), Future(), Future(), Future()
-    with context.awaiting(over):  # type: ignore[arg-type]
+    with context.track_future(over):  # type: ignore[arg-type]
         pass
-    with context.awaiting(early):  # type: ignore[arg-type]
-        context.give_up()
-        with context.awaiting(late):  # type: ignore[arg-type]
+    with context.track_future(early):  # type: ignore[arg-type]
+        context.cancel()
+        with context.track_future(late):  # type: ignore[arg-type]
             pass
     assert (early.cancelled, late.cancelled, over.cancelled) == (1, 1, 0)

@@ -71,27 +71,27 @@ CONFLICT = '<<<<<<< HEAD\n  "a": 1,\n=======\n  "a": 2,\n>>>>>>> other\n'
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        (missing_types, "note.json has no note.py beside it"),
-        (missing_definition, "note.py has no note.json beside it"),
-        (renamed, "other.json does not agree with itself"),
+        (missing_types, "note.json exists without note.py"),
+        (missing_definition, "note.py exists without note.json"),
+        (renamed, "other.json is inconsistent"),
         (
             edited('"name": "note"', '"name": "memo"'),
-            "signed for `note` and defines `memo`",
+            "generated from the spec `note` and defines `memo`",
         ),
         (
             edited("demo/note.yaml", "demo/note_3f2d10.yaml"),
-            "signed for `note_3f2d10` and defines `note`",
+            "generated from the spec `note_3f2d10` and defines `note`",
         ),
         (
             edited("demo/note.yaml", "demo/memo.yaml"),
-            "signed for `memo` and defines `note`",
+            "generated from the spec `memo` and defines `note`",
         ),
         (edited("by Toolcast", "by hand"), "does not have Toolcast's signature"),
         (edited('"generated"', '"made"'), "does not have Toolcast's signature"),
-        (edited('"timeout"', '"time"'), "lacks 'timeout'"),
-        (edited('"timeout": 60', '"timeout": "60"'), "`timeout` is of a wrong type"),
-        (edited('"inputSchema"', '"schema"'), "lacks 'inputSchema'"),
-        (edited('{"type": "object"}', "3"), "is no definition of a tool"),
+        (edited('"timeout"', '"time"'), "'timeout' is missing"),
+        (edited('"timeout": 60', '"timeout": "60"'), "`timeout` has the wrong type"),
+        (edited('"inputSchema"', '"schema"'), "'inputSchema' is missing"),
+        (edited('{"type": "object"}', "3"), "is not the definition of a tool"),
         (
             edited('  "summary": "Does note.",\n', CONFLICT),
             "has the marks of a merge conflict",
@@ -113,12 +113,12 @@ def test_what_was_not_generated_is_refused(
     text = refusal(package)
     assert says in text
     assert text.startswith(
-        f"{package.name}.tools cannot be loaded; `toolcast generate`"
+        f"{package.name}.tools cannot be loaded; run `toolcast generate`"
     )
 
 
 def test_no_tool_at_all_is_refused(tmp_path: Path) -> None:
-    assert "there is no tool" in refusal(Package(tmp_path))
+    assert "it has no definitions" in refusal(Package(tmp_path))
 
 
 def test_many_problems_are_told_of_in_few_lines(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_many_problems_are_told_of_in_few_lines(tmp_path: Path) -> None:
     for path in package.folder.glob("tool*.py"):
         path.unlink()
     text = refusal(package)
-    assert "tool0.json has no tool0.py" in text and text.endswith("and 4 more")
+    assert "tool0.json exists without tool0.py" in text and text.endswith("and 4 more")
 
 
 def test_what_others_leave_in_the_folder_is_no_tool(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_numbers_and_escapes_are_listed_as_they_are_spelled(
 ) -> None:
     text = SPELLED.replace("  ", indent).replace("\n", newline)
     tool = parse_definition(text, "note")
-    assert tool.mcp_json().decode() == LINE
+    assert tool.to_mcp_json().decode() == LINE
     assert tool.definition == json.loads(LINE)
 
 
@@ -206,7 +206,7 @@ def test_one_line_is_a_definition_too() -> None:
     value = definition("note", section="text", order=3)
     tool = parse_definition(json.dumps(value), "note")
     assert (tool.section, tool.order) == ("text", 3)
-    assert json.loads(tool.mcp_json()) == value["mcp"]
+    assert json.loads(tool.to_mcp_json()) == value["mcp"]
 
 
 def test_without_properties_openai_and_langchain_are_shown_empty_ones(

@@ -14,7 +14,7 @@ from tests.conftest import Project
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.cli import command_line
-from toolcast_runtime.core.definitions.tool import deprecation_line
+from toolcast_runtime.core.definitions.tool import format_deprecation
 
 GONE = {"since": "2026-01-01", "removal": "2999-01-01", "replacement": "save_note"}
 LINE = "Deprecated, and removed on 2999-01-01: use save_note instead."
@@ -37,7 +37,7 @@ deprecated: {since: "2026-01-01", replacement: save_note, reason: "Use `_x_`."%s
     ],
 )
 def test_the_line(told: dict[str, str], line: str) -> None:
-    assert deprecation_line(told) == line
+    assert format_deprecation(told) == line
 
 
 def loaded(tmp_path: Path) -> Registry:

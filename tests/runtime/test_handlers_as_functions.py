@@ -83,7 +83,7 @@ def test_a_function_is_given_what_it_has_parameters_for(
     function: Callable[..., Any], declared: str, given: str, not_taken: str
 ) -> None:
     adapter = _adapter(function, declared)
-    assert adapter.not_taken(dict.fromkeys(given, 1)) == [*not_taken]
+    assert adapter.find_rejected(dict.fromkeys(given, 1)) == [*not_taken]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_function_is_given_what_it_has_parameters_for(
 def test_one_parameter_of_another_name_is_for_all_arguments(
     function: Callable[..., Any], declared: str, takes: bool
 ) -> None:
-    assert _adapter(function, declared).takes_mapping is takes
+    assert _adapter(function, declared).accepts_mapping is takes
     if takes:
         assert _adapter(function, declared)({"a": 1, "b": 2}) == {"a": 1, "b": 2}
 
@@ -122,7 +122,7 @@ def test_nobody_sets_a_resource(
 ) -> None:
     adapter = _adapter(function, "a", ("store",))
     arguments = dict.fromkeys(given, 1)
-    found = adapter.not_taken(arguments)
+    found = adapter.find_rejected(arguments)
     assert [*dict.fromkeys(found)] == [*not_taken]
     if not not_taken:
         assert adapter(arguments, {"store": "there"}) == result

@@ -6,8 +6,8 @@ import pytest
 
 from toolcast_runtime.core.definitions.markdown_line import (
     escape_html,
-    leaves_html_open,
-    markdown_line,
+    escape_markdown_line,
+    has_unclosed_html,
 )
 
 KEPT = """
@@ -69,27 +69,27 @@ def _listed(texts: str) -> list[str]:
 
 @pytest.mark.parametrize("text", _listed(KEPT))
 def test_what_ends_in_its_line_is_kept(text: str) -> None:
-    assert markdown_line(f" {text} ") == text
-    assert not leaves_html_open(text)
+    assert escape_markdown_line(f" {text} ") == text
+    assert not has_unclosed_html(text)
 
 
 @pytest.mark.parametrize("text", _listed(IN_CODE))
 def test_code_is_kept(text: str) -> None:
-    assert markdown_line(text) == text
-    assert leaves_html_open(text)
+    assert escape_markdown_line(text) == text
+    assert has_unclosed_html(text)
 
 
 @pytest.mark.parametrize("case", ESCAPED.strip("\n").split("\n"))
 def test_what_reaches_beyond_its_line_is_escaped(case: str) -> None:
     text, _, escaped = case.partition(" | ")
-    assert markdown_line(text) == escaped
-    assert leaves_html_open(text) is ("<" in text and text.strip() != escaped)
+    assert escape_markdown_line(text) == escaped
+    assert has_unclosed_html(text) is ("<" in text and text.strip() != escaped)
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\rb", "\n"])
 def test_a_line_has_no_break(text: str) -> None:
     with pytest.raises(ValueError, match="a line break"):
-        markdown_line(text)
+        escape_markdown_line(text)
 
 
 def test_code_is_kept_where_each_line_has_its_own() -> None:

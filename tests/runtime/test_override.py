@@ -17,7 +17,7 @@ from toolcast_runtime.core.override_file import OverrideFile
 CLIENTS = {
     "internal": Client(allow="*"),
     "copilot": Client(allow=("get_personality",)),
-    "external": Client(allow=("memory",), restrict=("stickynotes",)),
+    "external": Client(allow=("memory",), deny=("stickynotes",)),
 }
 
 
@@ -52,11 +52,11 @@ def test_it_widens_what_a_client_is_allowed_and_narrows_what_it_may_have(
 ) -> None:
     value = {
         "copilot": {"allow": ["get_personality", "github_issue"]},
-        "internal": {"restrict": ["smarthome", "memory"]},
+        "internal": {"deny": ["smarthome", "memory"]},
     }
     changed = registry(written(tmp_path, value))
     assert changed.names("copilot") == ("get_personality", "github_issue")
-    assert {*changed.names_in("registry")} - {*changed.names("internal")} == {
+    assert {*changed.list_names_in("registry")} - {*changed.names("internal")} == {
         "smarthome",
         "memory",
     }
@@ -65,7 +65,7 @@ def test_it_widens_what_a_client_is_allowed_and_narrows_what_it_may_have(
 
 def test_everything_is_still_less_than_the_toolset_keeps_back(tmp_path: Path) -> None:
     changed = registry(written(tmp_path, {"external": {"allow": "*"}}))
-    # Only `memory` is meant for it, and `stickynotes` is restricted for it besides.
+    # Only `memory` is meant for it, and `stickynotes` is denied for it besides.
     assert changed.names("external") == ("memory",)
     assert (
         registry(written(tmp_path, {"external": {"allow": []}})).names("external") == ()
@@ -77,25 +77,28 @@ def test_everything_is_still_less_than_the_toolset_keeps_back(tmp_path: Path) ->
     [
         ({"nobody": {}}, "the toolset has no client `nobody`"),
         ({"copilot": {"allowed": []}}, "has the key `allowed`; its keys are"),
-        ({"copilot": []}, "must be a mapping with `allow`, `restrict` or both"),
-        ({"copilot": {"allow": "memory"}}, 'must be a list of names or "*"'),
-        ({"copilot": {"allow": None}}, "must be a list of names"),
-        ({"copilot": {"restrict": "*"}}, "`restrict` of `copilot` must be a list"),
-        ({"copilot": {"allow": [1]}}, "must be a list of names"),
-        ({"copilot": {"restrict": ["gone"]}}, "names `gone`, and there is no such"),
+        ({"copilot": []}, "must be an object with `allow`, `deny` or both"),
+        ({"copilot": {"allow": "memory"}}, 'must be an array of names or "*"'),
+        ({"copilot": {"allow": None}}, "must be an array of names"),
+        ({"copilot": {"deny": "*"}}, "`deny` of `copilot` must be an array"),
+        ({"copilot": {"allow": [1]}}, "must be an array of names"),
+        ({"copilot": {"deny": ["gone"]}}, "names `gone`, and there is no such"),
         ({"internal": {"allow": ["notes"]}}, "which is called `stickynotes` now"),
-        ({"copilot": {"allow": ["memory"]}}, "`memory`, which is not meant for it"),
-        ({"external": {"allow": ["stickynotes"]}}, "the toolset restricts for it"),
         (
-            {"copilot": {"allow": ["github_issue"], "restrict": ["github_issue"]}},
-            "allows and restricts `github_issue`",
+            {"copilot": {"allow": ["memory"]}},
+            "`memory`, whose `clients` do not include it",
         ),
-        ([], "it must be a mapping from clients"),
+        ({"external": {"allow": ["stickynotes"]}}, "the toolset denies for it"),
+        (
+            {"copilot": {"allow": ["github_issue"], "deny": ["github_issue"]}},
+            "allows and denies `github_issue`",
+        ),
+        ([], "it must be an object with clients as keys"),
         ("{", "is not well formed"),
         ("[" * 100_000, "is not well formed"),
         ("", "is not well formed"),
-        ('{"copilot": {}, "copilot": {}}', "`copilot` stands twice in one mapping"),
-        ('{"copilot": {"allow": [], "allow": "*"}}', "`allow` stands twice"),
+        ('{"copilot": {}, "copilot": {}}', "an object has the key `copilot` twice"),
+        ('{"copilot": {"allow": [], "allow": "*"}}', "the key `allow` twice"),
         (" " * 1_048_577, "is larger than 1048576 bytes"),
     ],
 )
@@ -110,7 +113,7 @@ def test_what_cannot_be_meant_is_refused_as_a_whole(
             assert said in str(told.value)
     response = refused.call_tool_sync("get_personality", {}, "internal")
     assert response.error == (
-        "no tool can be called: who may have which cannot be found out; the log says why"
+        "no tool can be called: the access rules cannot be loaded; the log has the details"
     )
 
 
@@ -131,11 +134,11 @@ def test_a_file_that_is_missing_opens_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("copilot: {allow: []}\ncopilot: {}\n", "`copilot` stands twice"),
-        ("copilot: &a {allow: []}\ninternal: *a\n", "aliases are not read"),
-        ("copilot: !!python/object/apply:os.getcwd []\n", "line 1 is no YAML"),
-        ("1: {}\n", "a key is not text"),
-        ("copilot: [secret-4d1\n", "line 2 is no YAML"),
+        ("copilot: {allow: []}\ncopilot: {}\n", "the key `copilot` twice"),
+        ("copilot: &a {allow: []}\ninternal: *a\n", "YAML aliases are not supported"),
+        ("copilot: !!python/object/apply:os.getcwd []\n", "line 1 is not valid YAML"),
+        ("1: {}\n", "a key is not a string"),
+        ("copilot: [secret-4d1\n", "line 2 is not valid YAML"),
     ],
 )
 def test_yaml_is_as_strict_as_json(tmp_path: Path, text: str, said: str) -> None:

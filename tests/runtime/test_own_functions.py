@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.kept_ledger import Kept
-from toolcast_runtime.core.calls.handlers import own_function
+from toolcast_runtime.core.calls.handlers import load_function
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import Tool
@@ -71,13 +71,13 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("package")
 def test_what_is_defined_elsewhere_is_refused(name: str) -> None:
     with pytest.raises(ImportError, match=f"outside of `{PACKAGE}`; name a function"):
-        own_function(f"{PACKAGE}:{name}", PACKAGE)
+        load_function(f"{PACKAGE}:{name}", PACKAGE)
 
 
 @pytest.mark.parametrize("name", OWN)
 @pytest.mark.usefixtures("package")
 def test_what_the_package_defines_is_taken(name: str) -> None:
-    assert callable(own_function(f"{PACKAGE}:{name}", PACKAGE))
+    assert callable(load_function(f"{PACKAGE}:{name}", PACKAGE))
 
 
 class Layer:
@@ -97,10 +97,10 @@ def test_a_function_has_fifty_layers_at_most(layers: int, is_taken: bool) -> Non
         function = Layer(function)
     sys.modules[PACKAGE].layered = function  # type: ignore[attr-defined]
     if is_taken:
-        own_function(f"{PACKAGE}:layered", PACKAGE)
+        load_function(f"{PACKAGE}:layered", PACKAGE)
     else:
         with pytest.raises(ImportError, match=f"it is defined in `{__name__}`"):
-            own_function(f"{PACKAGE}:layered", PACKAGE)
+            load_function(f"{PACKAGE}:layered", PACKAGE)
 
 
 @pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
@@ -108,7 +108,7 @@ def test_a_function_has_fifty_layers_at_most(layers: int, is_taken: bool) -> Non
 def test_a_module_outside_of_the_package_is_not_imported(package: str | None) -> None:
     why = f"outside of `{package}`" if package else "no package of handlers is declared"
     with pytest.raises(ImportError, match=f"is refused: .*{why}"):
-        own_function("absent_module_of_nobody:own", package)
+        load_function("absent_module_of_nobody:own", package)
 
 
 @pytest.mark.usefixtures("package")

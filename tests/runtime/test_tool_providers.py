@@ -45,10 +45,10 @@ class Shelf:
     def reserve_names(self, names: Collection[str]) -> None:
         self.reserved.update(names)
 
-    def may_have(self, name: str) -> bool:
+    def can_provide(self, name: str) -> bool:
         return name in self.shelf
 
-    def is_meant_for(self, name: str, client: str | None) -> bool:
+    def is_available_to(self, name: str, client: str | None) -> bool:
         return name != "secret" or client == "internal"
 
     async def list_tools(self, wanted: Wanted) -> list[Tool]:
@@ -77,7 +77,7 @@ class Shelf:
 
 CLIENTS = {
     "internal": Client(allow="*"),
-    "external": Client(allow=("memory", "calendar"), restrict=("email",)),
+    "external": Client(allow=("memory", "calendar"), deny=("email",)),
 }
 REQUEST = {"type": "object", "required": ["user_request"]}
 LOCAL = (
@@ -162,7 +162,7 @@ def test_failures_of_a_provider_are_answers_without_its_secrets(registry: Make) 
         Shelf(tool("slow", timeout=0.05), tool("broken"), tool("strict"))
     )
     slow = platform.call_tool_sync("slow", {}, "internal")
-    assert slow.error == "the tool gave no answer within 0.05 s"
+    assert slow.error == "the tool did not answer within 0.05 s"
     broken = platform.call_tool_sync("broken", {}, "internal").error or ""
     assert "incident" in broken and "hunter2" not in broken
     assert platform.call_tool_sync("strict", {}, "internal").error == "not today"

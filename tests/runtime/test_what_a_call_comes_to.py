@@ -32,14 +32,14 @@ def test_a_text_is_of_its_format_where_that_is_asserted(
     validators = Validators(asserts_formats=asserts_formats)
     tool = replace(TOOL, proxy=proxy)
     for _ in range(2):
-        found = validators.problems_with_arguments(tool, {"day": "soon"})
+        found = validators.check_arguments(tool, {"day": "soon"})
         assert bool(found) is is_refused
 
 
 def test_by_itself_nothing_is_asserted_but_of_calls_it_is() -> None:
     given = {"day": "soon"}
-    assert Validators().problems_with_arguments(TOOL, given) == []
-    assert ToolCalls().validators.problems_with_arguments(TOOL, given) != []
+    assert Validators().check_arguments(TOOL, given) == []
+    assert ToolCalls().validators.check_arguments(TOOL, given) != []
 
 
 @pytest.mark.parametrize(("result_type", "is_refused"), [(None, False), ("a:B", True)])
@@ -51,9 +51,9 @@ def test_a_class_is_held_to_the_formats_that_it_writes(
         definition={"inputSchema": SCHEMA, "outputSchema": SCHEMA},
         result_type=result_type,
     )
-    found = Validators().problems_with_result(tool, {"day": "soon"})
+    found = Validators().check_result(tool, {"day": "soon"})
     assert bool(found) is is_refused
-    assert Validators().problems_with_result(TOOL, {"day": 1}) == []
+    assert Validators().check_result(TOOL, {"day": 1}) == []
 
 
 ACTIONS = {
@@ -75,9 +75,9 @@ ACTIONS = {
         ("find", ["what `find` needs at least one of `name`, `day`"]),
         ("list", []),
         ("list day", []),
-        ("list day other", ["`other` is not taken by what `list`"]),
+        ("list day other", ["`other` is not accepted by what `list`"]),
         ("both name day", []),
-        ("both name day other", ["`other` is not taken by what `both`"]),
+        ("both name day other", ["`other` is not accepted by what `both`"]),
         ("unheard-of", []),
     ],
 )
@@ -85,20 +85,20 @@ def test_an_action_takes_what_it_says(given: str, problems: list[str]) -> None:
     chosen, *names = given.split()
     arguments = {"what": chosen, **dict.fromkeys(names, "2026-01-01")}
     tool = replace(TOOL, action_parameter="what", actions=ACTIONS)
-    found = Validators().problems_with_arguments(tool, arguments)
+    found = Validators().check_arguments(tool, arguments)
     assert found == problems
     # What is wrong by the schema is said first.
-    assert len(Validators().problems_with_arguments(tool, {**arguments, "day": 1})) == 1
+    assert len(Validators().check_arguments(tool, {**arguments, "day": 1})) == 1
     del arguments["what"]
-    assert Validators().problems_with_arguments(tool, arguments) == []
+    assert Validators().check_arguments(tool, arguments) == []
 
 
 def test_a_schema_that_cannot_be_applied_lets_nothing_through() -> None:
     broken = {"type": 7}
     tool = replace(TOOL, definition={"inputSchema": broken, "outputSchema": broken})
     for found in (
-        Validators().problems_with_arguments(tool, {}),
-        Validators().problems_with_result(tool, {}),
+        Validators().check_arguments(tool, {}),
+        Validators().check_result(tool, {}),
     ):
         assert found == [
             "the value cannot be checked: the tool's schema cannot be applied"
@@ -141,11 +141,11 @@ async def test_who_can_be_asked_is_found_out_where_somebody_asks(
 ) -> None:
     calls, asked = ToolCalls(), list[Any]()
 
-    def may_ask(*given: Any) -> Any:
+    def make_questions(*given: Any) -> Any:
         asked.append(given)
         return lambda: None
 
-    monkeypatch.setattr(calls, "may_ask", may_ask)
+    monkeypatch.setattr(calls, "make_questions", make_questions)
     await calls.admit(TOOL, None, None, "desk", ask=ask)
     assert asked == ([(ask, TOOL, "desk", {})] if is_asked else [])
 

@@ -33,7 +33,7 @@ def note(event: str, arguments: tuple[Any, ...]) -> None:
         shown = [str(name), type(source).__name__]
     else:
         frame = sys._getframe(1)
-        if frame.f_code.co_name == "read_regular" and frame.f_back is not None:
+        if frame.f_code.co_name == "read_regular_file" and frame.f_back is not None:
             frame = frame.f_back  # A folder asks it for a name of its own.
         caller = frame.f_locals.get("self")
         below = caller.path if type(caller).__name__ == "Folder" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.repository import EXTENSIONS, MISSING
-from toolcast.targets.table import target_names
+from toolcast.targets.table import list_target_names
 
 __all__ = ["PAYLOADS", "toolset_of"]
 
@@ -42,7 +42,7 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
             },
             "targets": {
                 # Every target of the table, extensions' too.
-                **{name: {} for name in target_names(EXTENSIONS)},
+                **{name: {} for name in list_target_names(EXTENSIONS)},
                 "cli": {"heading": line, "intro": line, "closing": [line, line]},
                 "package": {
                     "namespace": "com.example",

@@ -28,7 +28,7 @@ for name in registry.REGISTRY.names(CLIENT):
     wrapper = langchain_tools.get_langchain_tool(name, CLIENT)
     shown[name] = {
         "definition": tool.definition,
-        "served": tool.mcp_json().decode(),
+        "served": tool.to_mcp_json().decode(),
         "summary": tool.summary,
         "description": tool.description,
         "examples": list(tool.examples),
@@ -90,7 +90,7 @@ def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> 
         text = exact(spec).replace("\x85", "\\u0085")
         (folder / f"{name}.yaml").write_text(text, "utf-8")
     generated = generate(str(root))
-    problems = [f"{f.place.file} {f.rule} {f.message}" for f in generated.findings]
+    problems = [f"{f.location.file} {f.rule} {f.message}" for f in generated.findings]
     assert generated.files, problems
     for path, data in generated.files.items():
         target = root / "generated" / path

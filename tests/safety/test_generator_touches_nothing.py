@@ -104,4 +104,4 @@ def test_reference_out_of_the_document_is_refused_unopened(project: Path) -> Non
     seen, done = watched(project, "generate")
     assert seen["other"] == []
     assert seen["code"] == 1
-    assert "schema/reference" in done.stderr
+    assert "schema/invalid-reference" in done.stderr

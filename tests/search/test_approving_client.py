@@ -97,7 +97,7 @@ def test_the_rounds_of_a_question_are_those_of_the_found_call(
     shop: Shop, transport: str
 ) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}
-    (shop.place / "done.closed").touch()
+    (shop.location / "done.closed").touch()
     with shop.modern(transport) as counter:
         first = counter.asked("call_found_tool", reserve)
         assert [*first["inputRequests"]] == ["confirm"]
@@ -115,6 +115,6 @@ def test_the_rounds_of_a_question_are_those_of_the_found_call(
         assert said(counter.call("call_found_tool", reserve, **given)) == (
             "reserved Monday 2"
         )
-    with closing(sqlite3.connect(shop.place / "ledger.sqlite3")) as connection:
+    with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:
         rows = connection.execute("SELECT tool, outcome FROM calls").fetchall()
     assert rows == [("reserve", "asked"), ("reserve", "asked"), ("reserve", "ok")]

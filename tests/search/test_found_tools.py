@@ -19,7 +19,7 @@ from tests.runtime.test_tool_providers import Shelf, tool
 from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.context import Caller, calling_as
-from toolcast_runtime.core.validation.protocol import REVISIONS, problems_with_tool
+from toolcast_runtime.core.validation.protocol import REVISIONS, check_tool_definition
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.mcp.sdk_server import build_server
@@ -28,7 +28,7 @@ from toolcast_runtime.mcp.tool_search import OWN, introduced, meant
 HANDLERS = "tests.search.handlers"
 MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
 CLIENTS = {
-    "desk": Client("*", restrict=("secret",), permissions=("write",)),
+    "desk": Client("*", deny=("secret",), permissions=("write",)),
     "guest": Client(("ping",)),
 }
 NUMBER = {"type": "integer", "maximum": 10}
@@ -256,7 +256,7 @@ def test_a_call_without_arguments_may_leave_them_out() -> None:
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_strict_clients_take_the_two(revision: str) -> None:
     for own in OWN.values():
-        assert problems_with_tool(own.definition, revision) == []
+        assert check_tool_definition(own.definition, revision) == []
 
 
 def test_the_log_has_the_found_tool(
@@ -374,7 +374,7 @@ def test_a_program_that_approves_does_not_approve_found_calls(
     served = McpServer(Registry(tools, handlers=HANDLERS), name="wiki", search=True)
 
     async def works() -> list[Any]:
-        trusted = build_server(served, approves=True)
+        trusted = build_server(served, client_confirms=True)
         async with SdkClient(trusted, mode=mode) as sdk:
             direct = await sdk.call_tool("drop_wiki", {})
             found = await sdk.call_tool("call_found_tool", {"name": "drop_wiki"})
@@ -382,7 +382,7 @@ def test_a_program_that_approves_does_not_approve_found_calls(
 
     direct, found = asyncio.run(works())
     assert direct.content[0].text == '{"got": {}}'
-    assert found.is_error and "`drop_wiki` has to ask a person" in found.content[0].text
+    assert found.is_error and "`drop_wiki` has to ask the user" in found.content[0].text
 
 
 def test_toolsets_that_share_a_server_are_searched_together(tmp_path: Path) -> None:
@@ -392,7 +392,7 @@ def test_toolsets_that_share_a_server_are_searched_together(tmp_path: Path) -> N
         )
         for n, each in enumerate((PAGES[1], PAGES[4]))
     )
-    both = McpServer.of_several("both", servers, name="both", search=True)
+    both = McpServer.combine("both", servers, name="both", search=True)
 
     async def works() -> list[Any]:
         async with SdkClient(both.build()) as sdk:

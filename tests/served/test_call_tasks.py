@@ -169,7 +169,7 @@ async def test_a_handler_that_does_not_let_itself_be_cancelled_keeps_nobody_wait
                 await is_over.wait()
 
     response = await call(stubborn, timeout=0.05)
-    assert response.error == "the tool gave no answer within 0.05 s"
+    assert response.error == "the tool did not answer within 0.05 s"
     calling = asyncio.ensure_future(call(stubborn, timeout=20.0))
     for _ in range(3):
         await asyncio.sleep(0)

@@ -15,22 +15,22 @@ import weakref
 import pytest
 
 from toolcast_runtime.core.calls import worker_threads
-from toolcast_runtime.core.calls.worker_threads import MAX_THREADS, in_thread
+from toolcast_runtime.core.calls.worker_threads import MAX_THREADS, run_in_thread
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name")
 
 
 async def test_a_call_runs_in_another_thread() -> None:
-    ident, error = await in_thread(threading.get_ident)
+    ident, error = await run_in_thread(threading.get_ident)
     assert error is None
     assert ident != threading.get_ident()
 
 
 async def test_every_hung_call_keeps_a_thread_of_its_own() -> None:
     release = threading.Event()
-    hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(5)]
+    hung = [asyncio.create_task(run_in_thread(release.wait)) for _ in range(5)]
     await asyncio.sleep(0)
-    assert await in_thread(lambda: "quick") == ("quick", None)
+    assert await run_in_thread(lambda: "quick") == ("quick", None)
     release.set()
     assert await asyncio.gather(*hung) == [(True, None)] * 5
 
@@ -38,10 +38,13 @@ async def test_every_hung_call_keeps_a_thread_of_its_own() -> None:
 async def test_a_thread_takes_one_call_after_the_other_and_has_the_name_of_each() -> (
     None
 ):
-    ran = [await in_thread(threading.current_thread, name) for name in ("a", "b")]
+    ran = [await run_in_thread(threading.current_thread, name) for name in ("a", "b")]
     (first, _), (second, _) = ran
     assert first is second
-    assert await in_thread(lambda: threading.current_thread().name, "c") == ("c", None)
+    assert await run_in_thread(lambda: threading.current_thread().name, "c") == (
+        "c",
+        None,
+    )
 
 
 async def test_a_thread_that_waits_keeps_nothing_of_its_last_call() -> None:
@@ -50,7 +53,7 @@ async def test_a_thread_that_waits_keeps_nothing_of_its_last_call() -> None:
 
     given = Given()
     kept = weakref.ref(given)
-    assert await in_thread(functools.partial(id, given)) == (id(given), None)
+    assert await run_in_thread(functools.partial(id, given)) == (id(given), None)
     del given
     async with asyncio.timeout(5):
         while kept() is not None:
@@ -61,7 +64,7 @@ async def test_there_are_never_more_threads_than_places() -> None:
     idents: set[int] = set()
     for _ in range(5):
         calls = [
-            in_thread(lambda: idents.add(threading.get_ident()))
+            run_in_thread(lambda: idents.add(threading.get_ident()))
             for _ in range(2 * MAX_THREADS)
         ]
         await asyncio.gather(*calls)
@@ -73,14 +76,16 @@ async def test_more_than_the_most_are_refused_until_one_is_free(
 ) -> None:
     monkeypatch.setattr(worker_threads, "_SECONDS_FOR_A_THREAD", 0.05)
     release = threading.Event()
-    hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(MAX_THREADS)]
+    hung = [
+        asyncio.create_task(run_in_thread(release.wait)) for _ in range(MAX_THREADS)
+    ]
     await asyncio.sleep(0)
-    result, error = await in_thread(lambda: "late")
+    result, error = await run_in_thread(lambda: "late")
     assert result is None
     assert f"busy with {MAX_THREADS} calls" in str(error)
     release.set()
     await asyncio.gather(*hung)
-    assert await in_thread(lambda: "now") == ("now", None)
+    assert await run_in_thread(lambda: "now") == ("now", None)
 
 
 async def test_more_than_the_most_wait_in_turn_for_a_place() -> None:
@@ -88,22 +93,24 @@ async def test_more_than_the_most_wait_in_turn_for_a_place() -> None:
         time.sleep(0.005)
         return number
 
-    calls = [in_thread(lambda n=n: work(n)) for n in range(4 * MAX_THREADS)]
+    calls = [run_in_thread(lambda n=n: work(n)) for n in range(4 * MAX_THREADS)]
     assert await asyncio.gather(*calls) == [(n, None) for n in range(4 * MAX_THREADS)]
 
 
 async def test_who_waits_and_goes_leaves_its_place_to_others() -> None:
     release = threading.Event()
-    hung = [asyncio.create_task(in_thread(release.wait)) for _ in range(MAX_THREADS)]
+    hung = [
+        asyncio.create_task(run_in_thread(release.wait)) for _ in range(MAX_THREADS)
+    ]
     await asyncio.sleep(0)
-    late = [asyncio.create_task(in_thread(lambda: "late")) for _ in range(10)]
+    late = [asyncio.create_task(run_in_thread(lambda: "late")) for _ in range(10)]
     await asyncio.sleep(0)
     for task in late[::2]:
         task.cancel()
     release.set()
     assert await asyncio.gather(*late[1::2]) == [("late", None)] * 5
     await asyncio.gather(*hung)
-    again = [in_thread(lambda: 1) for _ in range(MAX_THREADS)]
+    again = [run_in_thread(lambda: 1) for _ in range(MAX_THREADS)]
     assert await asyncio.gather(*again) == [(1, None)] * MAX_THREADS
 
 
@@ -115,7 +122,7 @@ async def test_each_call_has_its_caller_s_context_and_leaves_none() -> None:
 
     for name in ("a", "b"):
         NAME.set(name)
-        assert await in_thread(rename) == (name, None)
+        assert await run_in_thread(rename) == (name, None)
         assert NAME.get() == name
 
 
@@ -126,29 +133,29 @@ async def test_what_a_function_raises_is_given(
     def fail() -> None:
         raise error("no")
 
-    result, raised = await in_thread(fail)
+    result, raised = await run_in_thread(fail)
     assert (result, type(raised)) == (None, error)
-    assert await in_thread(lambda: 1) == (1, None)
+    assert await run_in_thread(lambda: 1) == (1, None)
 
 
 async def test_a_call_that_is_given_up_leaves_its_place_when_its_thread_ends() -> None:
     release = threading.Event()
-    task = asyncio.create_task(in_thread(release.wait))
+    task = asyncio.create_task(run_in_thread(release.wait))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     release.set()
-    assert await in_thread(lambda: 1) == (1, None)
+    assert await run_in_thread(lambda: 1) == (1, None)
 
 
 def test_a_hung_call_does_not_keep_the_process_from_ending() -> None:
     program = (
         "import asyncio, threading\n"
-        "from toolcast_runtime.core.calls.worker_threads import in_thread\n"
+        "from toolcast_runtime.core.calls.worker_threads import run_in_thread\n"
         "async def main():\n"
-        "    hung = asyncio.ensure_future(in_thread(threading.Event().wait))\n"
-        "    print(await in_thread(lambda: 'quick'))\n"
+        "    hung = asyncio.ensure_future(run_in_thread(threading.Event().wait))\n"
+        "    print(await run_in_thread(lambda: 'quick'))\n"
         "asyncio.run(main())\n"
     )
     ran = subprocess.run(
@@ -159,9 +166,9 @@ def test_a_hung_call_does_not_keep_the_process_from_ending() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_starts_threads_of_its_own() -> None:
-    asyncio.run(in_thread(lambda: 1))
+    asyncio.run(run_in_thread(lambda: 1))
     child = os.fork()
     if child == 0:
-        outcome = asyncio.run(in_thread(lambda: "child"))
+        outcome = asyncio.run(run_in_thread(lambda: "child"))
         os._exit(0 if outcome == ("child", None) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

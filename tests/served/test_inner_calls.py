@@ -64,7 +64,7 @@ async def all_ended() -> None:
 
 async def test_when_its_time_is_over(registry: Registry) -> None:
     response = await registry.call_tool("outer")
-    assert "no answer within 0.5 s" in (response.error or "")
+    assert "did not answer within 0.5 s" in (response.error or "")
     await all_ended()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls.call_telemetry import Reports
+from toolcast_runtime.core.calls.call_telemetry import ProgressReporter
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.mcp.elicitation import ProgressNotifications
 
@@ -34,7 +34,7 @@ class Caller:
 
 async def test_a_report_from_a_thread_arrives() -> None:
     caller = Caller()
-    async with Reports(caller) as reports:
+    async with ProgressReporter(caller) as reports:
         call = CallContext("export", report=reports.report)
         await asyncio.to_thread(lambda: (call.progress(1, 2, "half"), None)[1])
     assert caller.told == [(1, 2, "half")]
@@ -43,7 +43,7 @@ async def test_a_report_from_a_thread_arrives() -> None:
 async def test_who_does_not_listen_is_told_the_newest_and_holds_nobody_up() -> None:
     caller = Caller()
     caller.goes_on.clear()
-    async with Reports(caller) as reports:
+    async with ProgressReporter(caller) as reports:
         first = reports.report(0)
         await asyncio.sleep(0.01)
         for step in range(1, 10_000):
@@ -55,7 +55,7 @@ async def test_who_does_not_listen_is_told_the_newest_and_holds_nobody_up() -> N
 
 async def test_a_report_that_is_awaited_is_sent_before_the_handler_goes_on() -> None:
     caller = Caller()
-    async with Reports(caller) as reports:
+    async with ProgressReporter(caller) as reports:
         call = CallContext("export", report=reports.report)
         for step in range(3):
             await call.progress(step, 3)
@@ -66,7 +66,7 @@ async def test_a_report_that_is_awaited_is_sent_before_the_handler_goes_on() -> 
 
 async def test_a_thread_may_not_await_and_does_not_hang() -> None:
     caller = Caller()
-    async with Reports(caller) as reports:
+    async with ProgressReporter(caller) as reports:
 
         async def in_another_loop() -> None:
             await reports.report(1)
@@ -80,7 +80,7 @@ async def test_who_never_listens_keeps_the_answer_waiting_for_a_moment_only() ->
     caller.goes_on.clear()
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    async with Reports(caller) as reports:
+    async with ProgressReporter(caller) as reports:
         reports.report(1)
     assert 0.5 < loop.time() - begun < 5
     assert not caller.told
@@ -92,7 +92,7 @@ async def test_a_caller_that_cannot_be_told_does_not_fail_the_call(
     async def gone(*_: Any) -> None:
         raise ConnectionError("gone")
 
-    async with Reports(gone) as reports:
+    async with ProgressReporter(gone) as reports:
         await reports.report(1)
         await reports.report(2)
     assert [record.getMessage() for record in caplog.records] == [
@@ -102,16 +102,16 @@ async def test_a_caller_that_cannot_be_told_does_not_fail_the_call(
 
 @pytest.mark.parametrize("progress", [float("nan"), float("inf"), 10**400])
 async def test_what_is_no_number_is_the_handler_s_error(progress: float) -> None:
-    async with Reports(Caller()) as reports:
+    async with ProgressReporter(Caller()) as reports:
         with pytest.raises(ValueError, match="finite numbers"):
             reports.report(progress)
-        with pytest.raises(TypeError, match="message is a text"):
+        with pytest.raises(TypeError, match="must be a string"):
             reports.report(1, 2, 3)  # type: ignore[arg-type]  # as it says
 
 
 async def test_numbers_are_sent_as_json_has_them() -> None:
     caller = Caller()
-    async with Reports(caller) as reports:
+    async with ProgressReporter(caller) as reports:
         for wrong in (True, "1", b"1", None, [1]):
             with pytest.raises(TypeError):
                 reports.report(wrong)  # type: ignore[arg-type]  # as it says

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.core.calls import call_telemetry, execution, worker_threads
-from toolcast_runtime.core.calls.call_telemetry import Reports
+from toolcast_runtime.core.calls.call_telemetry import ProgressReporter
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ async def test_a_call_has_its_time_while_no_person_is_waited_for(
     scripted = SimpleNamespace(get_running_loop=lambda: loop, wait=wait)
     never: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     monkeypatch.setattr(execution, "asyncio", scripted)
-    await execution._answered(never, 10.0, questions)  # type: ignore[arg-type]
+    await execution._wait_while_asking(never, 10.0, questions)  # type: ignore[arg-type]
     assert slept == pytest.approx(waits)
     assert is_waiting == []
 
@@ -60,7 +60,7 @@ async def test_work_that_never_waits_is_done_at_once() -> None:
     async def done() -> Any:
         return 1, None
 
-    task = execution._started(done(), copy_context())
+    task = execution._start_task(done(), copy_context())
     assert task.done()
     assert await task == (1, None)
 
@@ -68,16 +68,16 @@ async def test_work_that_never_waits_is_done_at_once() -> None:
 async def _took(seconds: float) -> float:
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    await worker_threads.until_ended(seconds)
+    await worker_threads.wait_for_abandoned(seconds)
     return loop.time() - begun
 
 
 async def test_what_runs_on_is_waited_for_until_it_ends_or_the_time_is_over() -> None:
     assert await _took(30) < 1
     loop = asyncio.get_running_loop()
-    loop.call_later(0.1, worker_threads.runs_on("one"))
+    loop.call_later(0.1, worker_threads.track_abandoned("one"))
     assert 0.05 < await _took(30) < 1
-    ended = worker_threads.runs_on("other")
+    ended = worker_threads.track_abandoned("other")
     assert 0.05 < await _took(0.06) < 1
     ended()
 
@@ -103,7 +103,7 @@ def test_who_interrupts_a_wait_gives_the_handlers_two_seconds(
     async def until_ended(seconds: float) -> None:
         given.append(seconds)
 
-    monkeypatch.setattr(worker_threads, "until_ended", until_ended)
+    monkeypatch.setattr(worker_threads, "wait_for_abandoned", until_ended)
     with pytest.raises(KeyboardInterrupt):
         worker_threads.run_sync(asyncio.sleep(60))
     assert given == [2.0]
@@ -121,25 +121,27 @@ async def test_the_last_report_has_a_second(monkeypatch: pytest.MonkeyPatch) -> 
         await asyncio.sleep(60)
 
     monkeypatch.setattr(call_telemetry.asyncio, "wait", shorter)
-    async with Reports(send) as reports:
+    async with ProgressReporter(send) as reports:
         reports.report(1)
     assert given == [1.0]
 
 
 async def test_sixteen_calls_of_a_tool_may_run_on() -> None:
     loop = asyncio.get_running_loop()
-    assert not worker_threads.is_stuck("look")
-    other = worker_threads.runs_on("other")
-    ends = [worker_threads.runs_on("look") for _ in range(16)]
-    assert worker_threads.is_stuck("look") and not worker_threads.is_stuck("other")
+    assert not worker_threads.has_too_many_abandoned("look")
+    other = worker_threads.track_abandoned("other")
+    ends = [worker_threads.track_abandoned("look") for _ in range(16)]
+    assert worker_threads.has_too_many_abandoned(
+        "look"
+    ) and not worker_threads.has_too_many_abandoned("other")
     ends.pop()()
-    assert not worker_threads.is_stuck("look")
-    ends.append(worker_threads.runs_on("look"))
+    assert not worker_threads.has_too_many_abandoned("look")
+    ends.append(worker_threads.track_abandoned("look"))
     other()
-    assert worker_threads.is_stuck("look"), "what still runs is forgotten"
+    assert worker_threads.has_too_many_abandoned("look"), "what still runs is forgotten"
     for end in ends:
         end()
-    assert loop not in worker_threads._running
+    assert loop not in worker_threads._abandoned
 
 
 async def test_the_log_is_told_of_what_runs_on_for_ten_seconds(
@@ -152,13 +154,13 @@ async def test_the_log_is_told_of_what_runs_on_for_ten_seconds(
         return SimpleNamespace(cancel=lambda: later.append("cancelled"))
 
     monkeypatch.setattr(loop, "call_later", call_later)
-    ended = worker_threads.runs_on("look")
+    ended = worker_threads.track_abandoned("look")
     [(seconds, (tell, *given))] = later
     assert seconds == 10.0
     tell(*given)
     assert "a handler of look still runs 10 s after its call was given up; 1 of" in (
         caplog.text
     )
-    assert "at 16 further ones are refused" in caplog.text
+    assert "from 16 on its further calls are refused" in caplog.text
     ended()
     assert later[1:] == ["cancelled"]

@@ -74,11 +74,11 @@ def test_each_handler_is_imported_and_what_is_missing_told(
 
         return SimpleNamespace(
             import_handlers=import_handlers,
-            unset_variables=lambda: {"far": "set FAR"},
+            list_unset_variables=lambda: {"far": "set FAR"},
             http=None,
         )
 
-    registry = SimpleNamespace(at_start=lambda: start("registry"))
+    registry = SimpleNamespace(get_single_toolset=lambda: start("registry"))
     server = start("server")
     server.toolsets = [SimpleNamespace(registry=registry)]
     found = SimpleNamespace(

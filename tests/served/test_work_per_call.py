@@ -28,13 +28,13 @@ def test_a_server_asks_about_the_called_tool_alone(
     monkeypatch: pytest.MonkeyPatch, tool: str, client: str, is_there: bool
 ) -> None:
     asked: list[str] = []
-    may_have = Access.may_have
+    is_allowed = Access.is_allowed
 
     def counted(self: Access, who: str | None, name: str) -> bool:
         asked.append(name)
-        return may_have(self, who, name)
+        return is_allowed(self, who, name)
 
-    monkeypatch.setattr(Access, "may_have", counted)
+    monkeypatch.setattr(Access, "is_allowed", counted)
     found = asyncio.run(SERVER.find(tool, client))
     assert (found is not None) == is_there
     assert len(asked) <= 1
@@ -45,17 +45,17 @@ def test_one_validator_is_compiled_for_many_calls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schemas: list[Any] = []
-    compile_one = checker.compiled
+    compile_one = checker.compile_schema
 
     def counted(schema: Mapping[str, Any], *, asserts_formats: bool) -> Any:
         schemas.append(schema)
         return compile_one(schema, asserts_formats=asserts_formats)
 
-    monkeypatch.setattr(checker, "compiled", counted)
+    monkeypatch.setattr(checker, "compile_schema", counted)
     validators = Validators()
     tool = SERVER.registry.get_tool("memory", "internal")
     for _ in range(5):
-        assert validators.problems_with_arguments(tool, {"action": "nope"})
+        assert validators.check_arguments(tool, {"action": "nope"})
     assert schemas == [tool.parameters]
 
 

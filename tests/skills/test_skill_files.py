@@ -23,7 +23,7 @@ from tests.skills.readers import (
     openclaw_reads,
     refused_by_quick_validate,
 )
-from toolcast.encoders.markdown import block
+from toolcast.encoders.markdown import encode_block
 from toolcast_runtime.skills import (
     SkillSection,
     SkillTool,
@@ -204,7 +204,7 @@ touch /tmp/run
 @tried(500)
 @given(st.lists(st.sampled_from([*"!`$@1\\ a\n", "```", "ARGUMENTS", "{A}"])))
 def test_no_text_is_run_or_replaced(said: list[str]) -> None:
-    text = block("".join(said))
+    text = encode_block("".join(said))
     tool = SkillTool("x", "y", text.split("\n"), 1, False)
     section = SkillSection("a", "A", text, text, [tool])
     for file in toolset_files({"name": "a"}, "T", text, [section]).values():

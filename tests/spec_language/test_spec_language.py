@@ -123,7 +123,6 @@ VERBATIM = (
     "toolset.preamble.",
     "toolset.targets.",
 )
-RENAMED = {"toolset.mcp_servers.*.max_tools": "most_tools"}
 
 
 def test_the_model_has_its_defaults_from_the_language() -> None:
@@ -139,7 +138,7 @@ def test_the_model_has_its_defaults_from_the_language() -> None:
     for way in named:
         above, _, key = way.rpartition(".")
         attributes = {one.name: one for one in dataclasses.fields(CLASSES[above])}
-        attribute = attributes[RENAMED.get(way, key)]
+        attribute = attributes[key]
         assert attribute.default is MISSING, way
         assert attribute.default_factory is not MISSING, way
         value = attribute.default_factory()

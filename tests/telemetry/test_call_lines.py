@@ -79,7 +79,7 @@ def test_a_call_is_one_line_whatever_comes_of_it(
         ("give", "outcome=ok"),
         ("fail", 'outcome=error error="s3cret reason"'),
         ("crash", 'outcome=error error="the tool failed; the log has the details'),
-        ("wait", 'outcome=timeout error="the tool gave no answer within 0.01 s"'),
+        ("wait", 'outcome=timeout error="the tool did not answer within 0.01 s"'),
     ],
 )
 def test_why_a_call_failed_is_told_to_who_asks_for_details(

@@ -10,12 +10,12 @@ import pytest
 
 from toolcast_runtime.core.calls import untrusted_text
 from toolcast_runtime.core.calls.untrusted_text import (
-    OneASecond,
-    escaped,
-    shown,
-    undriving,
-    without,
-    without_in,
+    RateLimitFilter,
+    escape_controls,
+    escape_excerpt,
+    escape_unprintable,
+    redact_text,
+    redact_value,
 )
 
 
@@ -37,29 +37,31 @@ from toolcast_runtime.core.calls.untrusted_text import (
     ],
 )
 def test_what_is_not_seen_is_spelled_out(text: str, seen: str) -> None:
-    assert shown(text) == seen
+    assert escape_unprintable(text) == seen
 
 
 def test_a_long_text_is_cut_off() -> None:
-    assert escaped("a\\b") == "a\\\\b"
-    assert escaped("x" * 300) == "x" * 300
-    assert escaped("x" * 301) == "x" * 300 + "..."
-    assert escaped("\n" * 3, 2) == "\\n\\n..."
+    assert escape_excerpt("a\\b") == "a\\\\b"
+    assert escape_excerpt("x" * 300) == "x" * 300
+    assert escape_excerpt("x" * 301) == "x" * 300 + "..."
+    assert escape_excerpt("\n" * 3, 2) == "\\n\\n..."
 
 
 def test_a_text_in_lines_drives_no_terminal() -> None:
-    assert undriving("a\r\nb\tc\rd\x7f\x9b\x00") == "a\nb\tc\\rd\\x7f\\x9b\\x00"
-    assert undriving("\x1f ~\x80\x9f\xa0") == "\\x1f ~\\x80\\x9f\xa0"
+    assert escape_controls("a\r\nb\tc\rd\x7f\x9b\x00") == "a\nb\tc\\rd\\x7f\\x9b\\x00"
+    assert escape_controls("\x1f ~\x80\x9f\xa0") == "\\x1f ~\\x80\\x9f\xa0"
 
 
 def test_secrets_are_replaced_wherever_they_stand() -> None:
-    assert without("a s3cret-long s3", ["s3cret-long", "s3"]) == "a [hidden] [hidden]"
+    assert (
+        redact_text("a s3cret-long s3", ["s3cret-long", "s3"]) == "a [hidden] [hidden]"
+    )
     value: Any = {"s3": ["as3", 1, None, {"x": "s3"}], "y": True}
-    assert without_in(value, ("s3",)) == {
+    assert redact_value(value, ("s3",)) == {
         "[hidden]": ["a[hidden]", 1, None, {"x": "[hidden]"}],
         "y": True,
     }
-    assert without_in(value, ()) is value
+    assert redact_value(value, ()) is value
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return clock
 
 
-def told(only: OneASecond, text: str, name: str = "n", **extra: Any) -> str | None:
+def told(only: RateLimitFilter, text: str, name: str = "n", **extra: Any) -> str | None:
     """The line that is let by; None when it is not."""
     record = logging.LogRecord(name, logging.INFO, "", 0, text, (), None)
     record.__dict__.update(extra)
@@ -80,7 +82,7 @@ def told(only: OneASecond, text: str, name: str = "n", **extra: Any) -> str | No
 
 
 def test_one_line_of_a_kind_is_told_in_a_second(clock: SimpleNamespace) -> None:
-    only = OneASecond()
+    only = RateLimitFilter()
     assert told(only, "a", kind="k") == "a"
     for _ in range(2):
         assert told(only, "a", kind="k") is None
@@ -99,13 +101,13 @@ def test_one_line_of_a_kind_is_told_in_a_second(clock: SimpleNamespace) -> None:
 
 def test_the_first_line_is_told_whatever_the_clock_says(clock: SimpleNamespace) -> None:
     clock.now = 0.0
-    assert told(OneASecond(), "a", kind="k") == "a"
+    assert told(RateLimitFilter(), "a", kind="k") == "a"
 
 
 def test_records_of_a_logger_are_of_one_kind_by_their_first_line(
     clock: SimpleNamespace,
 ) -> None:
-    only = OneASecond("noisy")
+    only = RateLimitFilter("noisy")
     assert told(only, "same\none", "noisy") == "same\none"
     assert told(only, "same\nother", "noisy") is None
     assert told(only, "other", "noisy") == "other"

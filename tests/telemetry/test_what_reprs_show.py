@@ -41,7 +41,7 @@ def test_where_a_tool_comes_from_makes_it_no_other() -> None:
     assert replace(tool, source="here") == tool != replace(tool, name="b")
 
 
-@pytest.mark.parametrize("name", ["cancelled", "questions", "_ends", "_awaited"])
+@pytest.mark.parametrize("name", ["cancelled", "questions", "_timeout_at", "_futures"])
 def test_a_call_begins_without_what_happens_in_it(name: str) -> None:
     words: Any = {name: True}
     with pytest.raises(TypeError):

@@ -17,7 +17,7 @@ from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
 from toolcast.rules.runner import check_workspace
 from toolcast.spec_language.spec_language import schema
-from toolcast.targets.prompt_blocks import prompt_docs
+from toolcast.targets.prompt_blocks import build_prompt_docs
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "corpus" / "mcp"
@@ -105,7 +105,7 @@ def test_blocks_are_counted_as_they_are_generated(name: str) -> None:
         file.stem: file.read_text("utf-8").partition("\n")[2]
         for file in folder.glob("*.md")
     }
-    assert prompt_docs(workspace, toolset).texts(None).blocks == written
+    assert build_prompt_docs(workspace, toolset).texts(None).blocks == written
 
 
 def test_the_spec_language_knows_the_kinds() -> None:
@@ -149,7 +149,7 @@ def test_too_many_tools_for_a_client(make_project: MakeProject) -> None:
       other: {allow: "*", kind: vscode}
       few: {allow: [ping_1], kind: cursor}
     """
-    assert findings(make_project(tools, toolset=toolset), "expose/tool-count") == [
+    assert findings(make_project(tools, toolset=toolset), "access/tool-count") == [
         "specs/toy/toolset.yaml:6: `editor` has 41 tools; Cursor takes 40 in a request"
         " (its forum; later versions take more)"
     ]
@@ -159,7 +159,7 @@ def test_a_section_too_large_for_a_namespace(make_project: MakeProject) -> None:
     tools = {f"ping_{number}": f"{PING}section: talk\n" for number in range(10)}
     tools["pong"] = f"{PING}section: talk\nalways: true\n"
     toolset = f"{TOOLSET}client_kind: openai-tool-search\n"
-    rule = "expose/tool-count"
+    rule = "access/tool-count"
     assert findings(make_project(tools, toolset=toolset), rule) == [
         "specs/toy/toolset.yaml:6: the section `talk` is a namespace of 10 tools for the"
         " caller; OpenAI advises at most 9"
@@ -172,7 +172,7 @@ def findings(project: Any, rule: str) -> list[str]:
     workspace = load_workspace(str(project.root)).workspace
     assert workspace is not None
     return [
-        f"{found.place.file}:{found.place.line}: {found.message}"
+        f"{found.location.file}:{found.location.line}: {found.message}"
         for found in check_workspace(workspace)
         if found.rule == rule
     ]

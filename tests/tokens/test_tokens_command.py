@@ -163,11 +163,11 @@ def test_for_programs(make_project: MakeProject) -> None:
     [
         ("--kind vscod", "there is no kind `vscod`\n  help: did you mean `vscode`?\n"),
         ("--client agnt", "there is no client `agnt`\n  help: did you mean `agent`?\n"),
-        ("--toolset x", "there is no toolset `x`\n  help: there is `toy`\n"),
+        ("--toolset x", "there is no toolset `x`\n  help: use `toy`\n"),
         (
             "--encoding gpt2",
             "there is no encoding `gpt2`\n"
-            "  help: there are `o200k_base` and `cl100k_base`\n",
+            "  help: use one of `o200k_base` and `cl100k_base`\n",
         ),
     ],
 )

@@ -88,9 +88,9 @@ def test_a_message_for_programs(project: Any) -> None:
         (("the lamp",), "which client? the toolset `toy` has internal, external"),
         (
             ("the lamp", "--client", "nobody"),
-            "there is no client `nobody`\n  help: there are",
+            "there is no client `nobody`\n  help: use one of",
         ),
-        (("--toolset", "tin"), "there is no toolset `tin`\n  help: there is `toy`"),
+        (("--toolset", "tin"), "there is no toolset `tin`\n  help: use `toy`"),
         (("x", "--client", "internal", "--with-model"), "has no `router:` whose model"),
         (("--with-model",), "has no `router:` whose model"),
         (("--export", "promptfoo"), "--export needs --output"),

@@ -154,13 +154,13 @@ def one_typed(arguments: Given) -> Orders:
 def wrong_result(
     *, customer: str, states: Sequence[str] = (), price: Price | None = None
 ) -> NumberedOrders:
-    raise NotImplementedError  # error: Argument 1 to "result_of_wrong_result"
+    raise NotImplementedError  # error: Argument 1 to "check_wrong_result_result"
 
 
 async def no_result(
     *, customer: str, states: Sequence[str] = (), price: Price | None = None
 ) -> str:
-    raise NotImplementedError  # error: Argument 1 to "result_of_no_result"
+    raise NotImplementedError  # error: Argument 1 to "check_no_result_result"
 """
 LENT = """
 from __future__ import annotations
@@ -251,7 +251,7 @@ def takes_texts(*, day: date, more: Sequence[str] = ()) -> Next:
 
 
 def gives_text(*, day: date, more: Sequence[date] = ()) -> NextText:
-    raise NotImplementedError  # error: Argument 1 to "result_of_gives_text"
+    raise NotImplementedError  # error: Argument 1 to "check_gives_text_result"
 """
 CLASSES_SPEC = SPEC.replace(
     "handler:",
@@ -280,7 +280,7 @@ def class_and_more(search: Search, page: int, *, db: Database) -> Found:
 
 
 def gives_other_class(search: Search, *, db: Database) -> Search:
-    raise NotImplementedError  # error: Argument 1 to "result_of_gives_other_class" has incompatible type "Search"; expected "Found
+    raise NotImplementedError  # error: Argument 1 to "check_gives_other_class_result" has incompatible type "Search"; expected "Found
 """
 APP = """
 from __future__ import annotations
@@ -351,7 +351,7 @@ def said(make_project: Callable[..., Any], mypy_cache: str) -> str:
             for name in names
         },
         toolset="targets: {registry: {}}\nlifespan: handlers.app:lifespan\n"
-        "resources: {db: handlers.app:Database}\n",
+        "dependencies: {db: handlers.app:Database}\n",
     )
     # `check` finds most of these, too.
     generate_project(project.root)

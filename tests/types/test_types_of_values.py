@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.mcp.projects import generate_project
 from tests.types.test_types_of_schemas import loaded
-from toolcast_runtime.core.validation.compiled import compiled
+from toolcast_runtime.core.validation.compiled import compile_schema
 from toolcast_runtime.values.annotated_types import class_name
 from toolcast_runtime.values.python_values import PythonValues
 
@@ -87,7 +87,7 @@ def test_the_types_say_what_is_given(tools: Path, name: str) -> None:
     assert {key: _shown(one) for key, one in said.items()} == CASES[name]["types"]
 
     schema = _schema(name)
-    assert compiled(schema).is_valid(CASES[name]["given"])
+    assert compile_schema(schema).is_valid(CASES[name]["given"])
     given = PythonValues(schema).of(CASES[name]["given"])
     assert given != CASES[name]["given"]
     adapter: Any = TypeAdapter(class_)

@@ -33,7 +33,7 @@ def valid_values(schema: Any) -> st.SearchStrategy[Any]:
             return st.sampled_from([None, "a", 1, [], {}])
         if "$ref" in part:
             rest = {key: value for key, value in part.items() if key != "$ref"}
-            return of(_both(references.target(part["$ref"]), rest), depth)
+            return of(_both(references.resolve(part["$ref"]), rest), depth)
         for keyword in ("allOf", "anyOf", "oneOf"):
             if keyword in part:
                 rest = {key: value for key, value in part.items() if key != keyword}

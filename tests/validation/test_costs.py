@@ -10,15 +10,15 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from toolcast_runtime.core.validation.bounds import Bound, Work
-from toolcast_runtime.core.validation.compiled import PartValidators, build
+from toolcast_runtime.core.validation.bounds import Bound, CostEstimate
+from toolcast_runtime.core.validation.compiled import PartValidators, build_validator
 
 _LARGE = 10**20
 
 
 def _cost(schema: Any) -> Bound:
     """The bound of what a schema costs at a value and all below it."""
-    return Work(schema)._bounds[id(schema)]
+    return CostEstimate(schema)._bounds[id(schema)]
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def _cost(schema: Any) -> Bound:
         ({"format": "unheard-of"}, Bound(value=5)),
         (
             {"patternProperties": {"^a": True, "^bc": True}},
-            Bound(value=5, inner=2 * 60 + 0.45, short=20, character=6),
+            Bound(value=5, child=2 * 60 + 0.45, short=20, character=6),
         ),
-        ({"unevaluatedItems": False}, Bound(value=5, inner=150)),
-        ({"unevaluatedProperties": False}, Bound(value=5, inner=150)),
+        ({"unevaluatedItems": False}, Bound(value=5, child=150)),
+        ({"unevaluatedProperties": False}, Bound(value=5, child=150)),
     ],
 )
 def test_a_keyword_costs(schema: Any, cost: Bound) -> None:
@@ -81,7 +81,7 @@ def test_a_keyword_costs(schema: Any, cost: Bound) -> None:
         # And what is not evaluated is looked for in each of them.
         (
             {"unevaluatedItems": False, "anyOf": [{}, {}]},
-            Bound(value=10, inner=3 * 150),
+            Bound(value=10, child=3 * 150),
         ),
         # Of members one applies, of what overlaps all.
         (
@@ -118,7 +118,7 @@ def test_a_pattern_goes_back_twenty_thousand_steps_and_has_a_mebibyte(
         return options(**given)
 
     monkeypatch.setattr(jsonschema_rs, "FancyRegexOptions", noted)
-    assert build({"pattern": "^a"}).is_valid("ab")
+    assert build_validator({"pattern": "^a"}).is_valid("ab")
     assert made == [{"backtrack_limit": 20_000, "size_limit": 1_048_576}]
 
 
@@ -127,5 +127,8 @@ def test_formats_are_asserted_where_it_is_said(schema: str) -> None:
     whole = {"$schema": schema, "a": {"format": "date"}} if schema else {}
     whole |= {"a": {"format": "date"}}
     for given, is_taken in (({}, True), ({"asserts_formats": True}, False)):
-        assert PartValidators(whole, **given).of(("a",)).is_valid("soon") is is_taken
-        assert build(whole["a"], **given).is_valid("soon") is is_taken
+        assert (
+            PartValidators(whole, **given).get_validator(("a",)).is_valid("soon")
+            is is_taken
+        )
+        assert build_validator(whole["a"], **given).is_valid("soon") is is_taken

@@ -10,7 +10,7 @@ import pytest
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.core.validation.compiled import ASSERTED, FORMATS
+from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS, FORMATS
 
 TAKEN = {
     "date": ["2024-02-29", "0001-01-01"],
@@ -73,7 +73,7 @@ def problems(schema: Any, value: Any, *, asserts: bool = True) -> list[str]:
 
 
 def test_every_asserted_format_is_here() -> None:
-    assert TAKEN.keys() == REFUSED.keys() == ASSERTED.keys()
+    assert TAKEN.keys() == REFUSED.keys() == ASSERTED_FORMATS.keys()
 
 
 @pytest.mark.parametrize("dialect", ["2020-12", "draft-07", "draft-04"])
@@ -93,18 +93,20 @@ def test_a_text_is_of_a_format_or_not(
     assert not problems(schema, 3) and not problems(schema, None)
 
 
-@pytest.mark.parametrize("name", ASSERTED)
+@pytest.mark.parametrize("name", ASSERTED_FORMATS)
 def test_the_words_name_the_format_and_an_example_that_is_of_it(name: str) -> None:
     schema = {"properties": {"a": {"items": {"type": "string", "format": name}}}}
-    example = ASSERTED[name].example
+    example = ASSERTED_FORMATS[name].example
     assert not problems(schema, {"a": [example]})
     (problem,) = problems(schema, {"a": [example, "("]})
     assert problem == (
-        f'`a[1]` must be {ASSERTED[name].what} (`format: {name}`), such as "{example}"'
+        f'`a[1]` must be {ASSERTED_FORMATS[name].description} (`format: {name}`), such as "{example}"'
     )
 
 
-@pytest.mark.parametrize("name", [*sorted({*FORMATS} - {*ASSERTED}), "int32", "sku"])
+@pytest.mark.parametrize(
+    "name", [*sorted({*FORMATS} - {*ASSERTED_FORMATS}), "int32", "sku"]
+)
 def test_other_formats_are_told_and_not_asserted(name: str) -> None:
     assert not problems({"format": name}, " no such thing \\")
 
@@ -130,22 +132,22 @@ def test_who_does_not_say_so_asserts_no_format() -> None:
     schema = {"type": "object", "properties": {"due": {"format": "date"}}}
     tool = Tool("note", "Note.", "Note.", {"name": "note", "inputSchema": schema})
     given = {"due": "soon"}
-    assert not Validators().problems_with_arguments(tool, given)
-    assert Validators(asserts_formats=True).problems_with_arguments(tool, given)
+    assert not Validators().check_arguments(tool, given)
+    assert Validators(asserts_formats=True).check_arguments(tool, given)
 
 
 def test_results_are_not_held_to_formats() -> None:
     schema = {"type": "string", "format": "date"}
     definition = {"name": "note", "inputSchema": {}, "outputSchema": schema}
     tool = Tool("note", "Note.", "Note.", definition)
-    assert not Validators(asserts_formats=True).problems_with_result(tool, "soon")
+    assert not Validators(asserts_formats=True).check_result(tool, "soon")
 
 
 GROUPS = "".join(f"(?<a{number}>)" for number in range(40_000))
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("name", ASSERTED)
+@pytest.mark.parametrize("name", ASSERTED_FORMATS)
 @pytest.mark.parametrize(
     "text",
     [

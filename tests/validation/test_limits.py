@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.validation.bounds import Bound, Work
+from toolcast_runtime.core.validation.bounds import Bound, CostEstimate
 from toolcast_runtime.core.validation.limits import (
     PatternCost,
     Size,
-    measure,
-    most_visits,
-    multiplies,
-    pattern_cost,
-    patterns_are_too_large,
+    count_max_visits,
+    estimate_pattern_cost,
+    has_oversized_patterns,
+    has_too_many_paths,
+    measure_value,
 )
 
 
@@ -49,25 +49,25 @@ def _nested(levels: int) -> Any:
     ],
 )
 def test_a_value_has_a_size(value: Any, size: Size) -> None:
-    assert measure(value) == size
+    assert measure_value(value) == size
 
 
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
         (_nested(200), None),
-        (_nested(201), "more than 200 levels deep"),
+        (_nested(201), "more than 200 levels of nesting"),
         ([None] * 199_999, None),
         ([None] * 200_000, "more than 200,000 values"),
         ([[None] * 100_000, [None] * 100_001], "more than 200,000 values"),
         ("a" * 2**24, None),
-        ("a" * (2**24 + 1), "more than 16,777,216 characters of text"),
-        (["a" * 2**24, {"b": 1}], "more than 16,777,216 characters of text"),
-        (2**332, "a whole number of more than 100 digits"),
-        ([1, -(2**332)], "a whole number of more than 100 digits"),
+        ("a" * (2**24 + 1), "more than 16,777,216 characters of strings"),
+        (["a" * 2**24, {"b": 1}], "more than 16,777,216 characters of strings"),
+        (2**332, "an integer of more than 100 digits"),
+        ([1, -(2**332)], "an integer of more than 100 digits"),
         (float("inf"), "the number inf"),
         ([float("nan")], "the number nan"),
-        ({1: 2}, "a key that is not text"),
+        ({1: 2}, "a key that is not a string"),
         (["\ud800"], "half of a surrogate pair"),
         ({"\udc00": 1}, "half of a surrogate pair"),
         (["é", "\U0001f600"], None),
@@ -75,7 +75,7 @@ def test_a_value_has_a_size(value: Any, size: Size) -> None:
     ],
 )
 def test_a_value_is_taken_or_not(value: Any, problem: str | None) -> None:
-    assert measure(value).problem == problem
+    assert measure_value(value).problem == problem
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_regular_pattern_costs_its_live_states(
     pattern: str, states: int, per_character: float
 ) -> None:
     """Unanchored, all of them; else from the first repetition on, times its looks."""
-    assert pattern_cost(pattern) == PatternCost(states, per_character)
+    assert estimate_pattern_cost(pattern) == PatternCost(states, per_character)
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,11 @@ def test_a_regular_pattern_costs_its_live_states(
     ],
 )
 def test_an_irregular_pattern_is_tried_everywhere(pattern: str, states: int) -> None:
-    assert pattern_cost(pattern) == PatternCost(states, 0.0, 20.0)
+    assert estimate_pattern_cost(pattern) == PatternCost(states, 0.0, 20.0)
 
 
 def test_a_match_costs_something_by_itself() -> None:
-    assert PatternCost(200, 3.0).each == 90.0
+    assert PatternCost(200, 3.0).per_match == 90.0
     assert PatternCost(0, 3.0).short == 10.0
     assert PatternCost(0, 0.0, 20.0).short == 50.0
 
@@ -162,7 +162,7 @@ def test_a_match_costs_something_by_itself() -> None:
     ],
 )
 def test_patterns_are_too_large_together(schema: Any, expected: bool) -> None:
-    assert patterns_are_too_large(schema) is expected
+    assert has_oversized_patterns(schema) is expected
 
 
 @pytest.mark.parametrize(
@@ -184,10 +184,10 @@ def test_patterns_are_too_large_together(schema: Any, expected: bool) -> None:
 def test_errors_can_come_by_so_many_ways(
     schema: Any, levels: int, visits: int | None
 ) -> None:
-    assert most_visits(schema, levels, 100) == visits
+    assert count_max_visits(schema, levels, 100) == visits
     if visits is not None and visits > 1:
-        assert most_visits(schema, levels, visits) == visits
-        assert most_visits(schema, levels, visits - 1) is None
+        assert count_max_visits(schema, levels, visits) == visits
+        assert count_max_visits(schema, levels, visits - 1) is None
 
 
 @pytest.mark.parametrize(
@@ -202,16 +202,16 @@ def test_errors_can_come_by_so_many_ways(
     ],
 )
 def test_ways_to_one_place_multiply(schema: Any, ways: int) -> None:
-    assert not multiplies(schema, ways)
-    assert multiplies(schema, ways - 1)
-    assert not multiplies(schema)
+    assert not has_too_many_paths(schema, ways)
+    assert has_too_many_paths(schema, ways - 1)
+    assert not has_too_many_paths(schema)
 
 
 @pytest.mark.parametrize(
     ("bound", "size", "cost"),
     [
         (Bound(value=2), Size(values=3), 6),
-        (Bound(inner=2), Size(values=3), 14),
+        (Bound(child=2), Size(values=3), 14),
         (Bound(number=2), Size(numbers=4), 8),
         (Bound(large=2), Size(large_integers=4), 8),
         (Bound(extreme=2), Size(extreme_numbers=4), 8),
@@ -233,15 +233,15 @@ def test_ways_to_one_place_multiply(schema: Any, ways: int) -> None:
     ],
 )
 def test_a_bound_is_of_a_size(bound: Bound, size: Size, cost: float) -> None:
-    assert bound.of(size, 7) == pytest.approx(cost)
+    assert bound.cost_for(size, 7) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(
     ("bound", "small", "large"),
     [
-        (Bound(value=300, inner=300, number=300, short=300, character=300), True, True),
+        (Bound(value=300, child=300, number=300, short=300, character=300), True, True),
         (Bound(value=301), False, False),
-        (Bound(inner=301), False, False),
+        (Bound(child=301), False, False),
         (Bound(number=301), False, False),
         (Bound(unique=301), False, False),
         (Bound(short=301), False, False),
@@ -257,13 +257,13 @@ def test_a_bound_is_light(bound: Bound, small: bool, large: bool) -> None:
 
 
 def test_bounds_are_joined() -> None:
-    here, below = Bound(value=1, inner=5, unique=60), Bound(value=2, unique=60)
-    assert Bound.sum([here, below]) == Bound(value=3, inner=5, unique=120)
-    assert Bound.most([here, below]) == Bound(value=2, inner=5, unique=60)
-    assert Bound.most([]) == Bound()
-    assert Bound.at_any(here, below) == Bound(value=2, inner=5, unique=120)
-    assert Bound.at_any(here, Bound(unique=540)).unique == 600
-    assert Bound.at_any(here, Bound(unique=541)).unique == 600
+    here, below = Bound(value=1, child=5, unique=60), Bound(value=2, unique=60)
+    assert Bound.sum([here, below]) == Bound(value=3, child=5, unique=120)
+    assert Bound.max([here, below]) == Bound(value=2, child=5, unique=60)
+    assert Bound.max([]) == Bound()
+    assert Bound.combine_levels(here, below) == Bound(value=2, child=5, unique=120)
+    assert Bound.combine_levels(here, Bound(unique=540)).unique == 600
+    assert Bound.combine_levels(here, Bound(unique=541)).unique == 600
 
 
 @pytest.mark.parametrize(
@@ -296,9 +296,9 @@ def test_bounds_are_joined() -> None:
 def test_what_errors_can_hold(
     schema: Any, options: int, missing: int, has_alternatives: bool
 ) -> None:
-    work = Work(schema)
-    assert work.most_options == options
-    assert work.most_missing == missing
+    work = CostEstimate(schema)
+    assert work.max_options == options
+    assert work.max_missing == missing
     assert work.has_alternatives is has_alternatives
 
 
@@ -341,10 +341,10 @@ _MANY: dict[str, tuple[int, dict[str, Any], Any]] = {
 def test_so_many_are_checked(what: str) -> None:
     """And one more is refused: what each costs is counted, and added up."""
     most, schema, item = _MANY[what]
-    work = Work(schema)
+    work = CostEstimate(schema)
     for count, is_taken in ((most, True), (most + 1, False)):
         value = [item] * count
-        assert (work.excess(value, measure(value)) is None) is is_taken
+        assert (work.find_excess(value, measure_value(value)) is None) is is_taken
 
 
 _TRIED = {"pattern": r"(?!/)\w+(?<!\.)$"}
@@ -356,7 +356,9 @@ def test_six_thousand_places_are_looked_at(rows: int, is_taken: bool) -> None:
     names = [str(number) for number in range(30)]
     schema = {"properties": {"path": _TRIED, "rows": _items(required=names)}}
     value = {"path": "notes", "text": "a" * 10_000, "rows": [{}] * rows}
-    assert (Work(schema).excess(value, measure(value)) is None) is is_taken
+    assert (
+        CostEstimate(schema).find_excess(value, measure_value(value)) is None
+    ) is is_taken
 
 
 def test_what_takes_hardly_a_look_counts_by_its_own_size() -> None:
@@ -366,4 +368,4 @@ def test_what_takes_hardly_a_look_counts_by_its_own_size() -> None:
         "additionalProperties": {"type": "string"},
     }
     value = {"path": "notes", "text": "a" * 10_000, **members}
-    assert Work(schema).excess(value, measure(value)) is None
+    assert CostEstimate(schema).find_excess(value, measure_value(value)) is None

@@ -8,10 +8,10 @@ import pytest
 
 from toolcast_runtime.core.validation.protocol import (
     REVISIONS,
-    is_listed_before_2026,
-    listed_before_2026,
-    problems_with_content,
-    problems_with_tool,
+    check_content,
+    check_tool_definition,
+    downgrade_definition,
+    has_object_root,
 )
 
 TEXT = {"type": "text", "text": "a"}
@@ -61,7 +61,7 @@ TEXT = {"type": "text", "text": "a"}
     ],
 )
 def test_a_block_can_be_sent_or_not(block: Any, problems: list[str] | None) -> None:
-    found = problems_with_content([TEXT, block])
+    found = check_content([TEXT, block])
     if problems is None:
         assert "block 2: `resource` must be an object" in found
     else:
@@ -69,22 +69,24 @@ def test_a_block_can_be_sent_or_not(block: Any, problems: list[str] | None) -> N
 
 
 def test_ten_problems_are_told() -> None:
-    assert problems_with_content({}) == ["it must be a list of blocks"]
-    assert len(problems_with_content([1] * 10)) == 10
-    found = problems_with_content([1] * 11)
+    assert check_content({}) == ["it must be an array of content blocks"]
+    assert len(check_content([1] * 10)) == 10
+    found = check_content([1] * 11)
     assert found[-1] == "block 10: it must be an object"
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_a_tool_of_a_list_is_refused(revision: str) -> None:
     tool = {"name": "a", "inputSchema": {"type": "object"}}
-    assert problems_with_tool(tool, revision) == []
-    (wrong,) = problems_with_tool({**tool, "inputSchema": {"type": "array"}}, revision)
-    assert (wrong.place, wrong.problem) == ("inputSchema.type", 'must be "object"')
-    (wrong,) = problems_with_tool({**tool, "description": 1}, revision)
-    assert (wrong.place, wrong.problem) == ("description", "must be a string")
-    (wrong,) = problems_with_tool({"name": "a"}, revision)
-    assert (wrong.place, wrong.problem) == ("inputSchema", "is missing")
+    assert check_tool_definition(tool, revision) == []
+    (wrong,) = check_tool_definition(
+        {**tool, "inputSchema": {"type": "array"}}, revision
+    )
+    assert (wrong.path_text, wrong.problem) == ("inputSchema.type", 'must be "object"')
+    (wrong,) = check_tool_definition({**tool, "description": 1}, revision)
+    assert (wrong.path_text, wrong.problem) == ("description", "must be a string")
+    (wrong,) = check_tool_definition({"name": "a"}, revision)
+    assert (wrong.path_text, wrong.problem) == ("inputSchema", "is missing")
 
 
 @pytest.mark.parametrize(
@@ -99,8 +101,8 @@ def test_a_tool_of_a_list_is_refused(revision: str) -> None:
 def test_older_clients_are_shown_schemas_of_objects(
     schema: Any, is_listed: bool
 ) -> None:
-    assert is_listed_before_2026(schema) is is_listed
+    assert has_object_root(schema) is is_listed
     tool = {"name": "a", "outputSchema": schema, "title": "A"}
     kept = {"name": "a", "title": "A"}
-    assert listed_before_2026(tool) == (tool if is_listed else kept)
-    assert listed_before_2026(kept) is kept
+    assert downgrade_definition(tool) == (tool if is_listed else kept)
+    assert downgrade_definition(kept) is kept

@@ -8,10 +8,10 @@ import pytest
 
 from toolcast_runtime.core.validation.references import (
     References,
-    held_schemas,
-    in_place,
-    schemas_below,
-    steps_of,
+    group_child_schemas,
+    list_in_place,
+    list_subschemas,
+    resolve_pointer,
 )
 
 PART = {"type": "string"}
@@ -35,7 +35,7 @@ PART = {"type": "string"}
     ],
 )
 def test_it_leads_to_the_part(reference: str, schema: dict[str, Any]) -> None:
-    (found,) = References(schema).targets(reference)
+    (found,) = References(schema).resolve_all(reference)
     assert found["type"] == "string"
 
 
@@ -44,27 +44,27 @@ def test_it_leads_to_the_part(reference: str, schema: dict[str, Any]) -> None:
     ["#/$defs/b", "#b", "https://example.org/a", "file:///etc/passwd", "#/$defs/a/9"],
 )
 def test_it_leads_nowhere(reference: str) -> None:
-    assert References({"$defs": {"a": [PART]}}).targets(reference) == []
+    assert References({"$defs": {"a": [PART]}}).resolve_all(reference) == []
 
 
 def test_one_name_in_two_places_leads_to_both() -> None:
     schema = {"$defs": {"x": {"$anchor": "a"}, "y": {"$dynamicAnchor": "a"}}}
-    assert len(References(schema).targets("#a")) == 2
+    assert len(References(schema).resolve_all("#a")) == 2
 
 
 def test_the_schema_itself() -> None:
     schema = {"properties": {"a": {"$ref": "#"}}}
-    assert References(schema).targets("#") == [schema]
+    assert References(schema).resolve_all("#") == [schema]
     schema["properties"]["b"] = {"$id": "b.json"}
-    assert References(schema).targets("#") == [schema]
-    assert References(schema).target("b.json#") == {"$id": "b.json"}
+    assert References(schema).resolve_all("#") == [schema]
+    assert References(schema).resolve("b.json#") == {"$id": "b.json"}
 
 
 def test_a_name_of_two_places_is_no_target() -> None:
     schema = {"$defs": {"x": {"$anchor": "a", "type": "null"}, "y": {"$anchor": "a"}}}
     for reference in ("#a", "#b"):
         with pytest.raises(LookupError):
-            References(schema).target(reference)
+            References(schema).resolve(reference)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_name_of_two_places_is_no_target() -> None:
 def test_a_pointer_goes_step_by_step(
     pointer: str, steps: tuple[str | int, ...] | None
 ) -> None:
-    assert steps_of({"a": [1, [2]], "/": {"~": 3}, "~1": 4}, pointer) == steps
+    assert resolve_pointer({"a": [1, [2]], "/": {"~": 3}, "~1": 4}, pointer) == steps
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_a_pointer_goes_step_by_step(
 def test_keywords_hold_schemas(
     schema: dict[str, Any], held: list[Any], in_its_place: list[Any]
 ) -> None:
-    assert [one for _, one in held_schemas(schema)] == held
-    assert [*in_place(schema)] == in_its_place
+    assert [one for _, one in list_subschemas(schema)] == held
+    assert [*list_in_place(schema)] == in_its_place
 
 
 @pytest.mark.parametrize(
@@ -136,4 +136,4 @@ def test_keywords_hold_schemas(
 def test_of_a_group_one_schema_applies(
     schema: dict[str, Any], groups: list[Any], besides: list[Any]
 ) -> None:
-    assert schemas_below(schema) == (groups, besides)
+    assert group_child_schemas(schema) == (groups, besides)

@@ -64,7 +64,7 @@ def test_a_value_that_cannot_be_taken_matches_nothing() -> None:
     assert checker.matches(float("inf")) is None
     assert Checker({"pattern": r"(a)\1"}).matches("a" * 100_000) is None
     (problem,) = checker.problems({1: 2})
-    assert problem == "the value cannot be taken: it has a key that is not text"
+    assert problem == "the value is not accepted: it has a key that is not a string"
 
 
 def test_names_are_declared_by_parts_of_a_schema() -> None:
@@ -80,10 +80,10 @@ def test_names_are_declared_by_parts_of_a_schema() -> None:
     declared = DeclaredNames(schema)
     assert declared.names == {"a", "b"}
     assert set(declared.patterns) == {"^x", "y$"} and len(declared.patterns) == 2
-    assert declared.lacks(["a", "xa", "no", "z", "ay"]) == ["no", "z"]
-    assert declared.lacks(["b"]) == []
+    assert declared.find_undeclared(["a", "xa", "no", "z", "ay"]) == ["no", "z"]
+    assert declared.find_undeclared(["b"]) == []
     assert DeclaredNames({"$ref": "#/gone", "properties": {"a": {}}}).names == {"a"}
-    assert DeclaredNames(True).lacks(["a"]) == ["a"]
+    assert DeclaredNames(True).find_undeclared(["a"]) == ["a"]
 
 
 def test_twenty_thousand_parts_of_a_schema_are_read() -> None:

@@ -135,8 +135,11 @@ WRONG = {
     "fee: Decimal": ("fee: float", 'plan.py: Argument "fee" to "plan" has'),
     "id: UUID | None": ("id: UUID", 'plan.py: Argument "id" to "plan" has'),
     "order: Order": ("order: Receipt", 'order.py: Argument 1 to "place_order" has'),
-    "-> Receipt": ("-> Order", 'order.py: Argument 1 to "result_of_place_order" has'),
-    "-> list[Day]": ("-> list[str]", 'days.py: Argument 1 to "result_of_days" has'),
+    "-> Receipt": (
+        "-> Order",
+        'order.py: Argument 1 to "check_place_order_result" has',
+    ),
+    "-> list[Day]": ("-> list[str]", 'days.py: Argument 1 to "check_days_result" has'),
 }
 
 
@@ -171,8 +174,8 @@ def test_a_class_and_a_mapping_stand_beside_resources_of_any_name(
     make_project: Callable[..., Any],
 ) -> None:
     lifespan = "lifespan: handlers.toy:lifespan\n"
-    resources = "resources: {arguments: builtins:int, db: builtins:int}\n"
-    toolset = f"{lifespan}{resources}targets: {{registry: {{}}}}\n"
+    dependencies = "dependencies: {arguments: builtins:int, db: builtins:int}\n"
+    toolset = f"{lifespan}{dependencies}targets: {{registry: {{}}}}\n"
     project = make_project(WITH_RESOURCES, toolset=toolset, handlers=LENT)
     project.generate()
     program = (

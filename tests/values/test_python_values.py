@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from toolcast_runtime.core.calls.execution import NotJsonError, plain_json
+from toolcast_runtime.core.calls.execution import NotJsonError, to_plain_json
 from toolcast_runtime.core.context import ArgumentConversionError
 from toolcast_runtime.values.python_values import (
     ENCODINGS,
@@ -111,32 +111,32 @@ def test_everything_else_stays_what_was_sent(schema: Any, value: Any) -> None:
     ],
 )
 def test_a_value_goes_back_as_text(text: Any, value: Any) -> None:
-    assert plain_json(value, has_python_values=True) == text
-    with pytest.raises(NotJsonError, match="it holds a Python "):
-        plain_json(value)
+    assert to_plain_json(value, has_python_values=True) == text
+    with pytest.raises(NotJsonError, match="it contains a Python "):
+        to_plain_json(value)
 
 
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (datetime(2026, 1, 1), "it holds a Python datetime without a zone"),
-        (time(1), "it holds a Python time without a zone"),
-        (timedelta(seconds=-1), "below zero"),
-        (timedelta(microseconds=1), "part of a second"),
-        (time(1, tzinfo=ZoneInfo("Europe/Berlin")), "time without a zone"),
+        (datetime(2026, 1, 1), "it contains a Python datetime without a time zone"),
+        (time(1), "it contains a Python time without a time zone"),
+        (timedelta(seconds=-1), "is negative"),
+        (timedelta(microseconds=1), "fractions of a second"),
+        (time(1, tzinfo=ZoneInfo("Europe/Berlin")), "time without a time zone"),
         (
             datetime(1800, 1, 1, tzinfo=ZoneInfo("Europe/Berlin")),
-            "datetime whose zone is off by seconds",
+            "datetime whose time zone offset has seconds",
         ),
         (Decimal("NaN"), "a Python Decimal beyond 100 digits"),
         (Decimal("1E+100"), "a Python Decimal beyond 100 digits"),
-        ({1, 2}, "it holds a Python set"),
-        (object(), "it holds a Python object"),
+        ({1, 2}, "it contains a Python set"),
+        (object(), "it contains a Python object"),
     ],
 )
 def test_a_value_that_no_format_has_is_refused(value: Any, why: str) -> None:
     with pytest.raises(NotJsonError, match=why):
-        plain_json([value], has_python_values=True)
+        to_plain_json([value], has_python_values=True)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_alternatives_at_each_level_end_soon() -> None:
         deep = {"at": "2024-02-29", "below": deep, "n": list(range(100))}
     start = clock.process_time()
     with pytest.raises(
-        ArgumentConversionError, match="1 arguments are not taken"
+        ArgumentConversionError, match="1 arguments cannot be converted"
     ) as refused:
         values.of(deep)
     assert clock.process_time() - start < 2
@@ -256,7 +256,7 @@ def test_every_encoding_goes_there_and_back(encoding: str) -> None:
     schema = {"contentEncoding": encoding}
     written = WrittenBytes({"items": schema})
     for value in (bytes(range(256)) * 3, b"\r\n", b"a\nb \r", b"=", b""):
-        (text,) = plain_json(written.of([value]), has_python_values=True)
+        (text,) = to_plain_json(written.of([value]), has_python_values=True)
         assert isinstance(text, str) and given(schema, text) == value
 
 
@@ -276,7 +276,7 @@ def test_no_text_is_more_than_refused(encoding: str) -> None:
     ):
         start = clock.process_time()
         with pytest.raises(
-            ArgumentConversionError, match="1 arguments are not taken"
+            ArgumentConversionError, match="1 arguments cannot be converted"
         ) as refused:
             given({"contentEncoding": encoding}, text)
         assert refused.value.problems == [f"`a` must be {encoding}"]
@@ -311,4 +311,4 @@ def test_bytes_of_a_result_are_of_its_encoding(
         "$defs": {"hex": {"contentEncoding": "base16"}},
     }
     written = WrittenBytes(whole).of({"a": value})
-    assert plain_json(written, has_python_values=True) == {"a": text}
+    assert to_plain_json(written, has_python_values=True) == {"a": text}

@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.core.calls import execution
-from toolcast_runtime.core.calls.execution import NotJsonError, json_text, plain_json
+from toolcast_runtime.core.calls.execution import (
+    NotJsonError,
+    format_python_value,
+    to_plain_json,
+)
 from toolcast_runtime.core.context import ToolResponse
 
 _OFFSET = timezone(timedelta(hours=5, minutes=45))
@@ -44,58 +48,60 @@ _LIST.append(_LIST)
     ],
 )
 def test_a_value_has_a_text(value: Any, text: str) -> None:
-    assert json_text(value) == text
-    assert plain_json([value], has_python_values=True) == [text]
+    assert format_python_value(value) == text
+    assert to_plain_json([value], has_python_values=True) == [text]
     with pytest.raises(
-        NotJsonError, match=f"^it holds a Python {type(value).__name__}"
+        NotJsonError, match=f"^it contains a Python {type(value).__name__}"
     ):
-        plain_json([value])
+        to_plain_json([value])
 
 
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (timedelta(seconds=-1), "below zero or of part of a second"),
-        (timedelta(microseconds=1), "below zero or of part of a second"),
-        (datetime(2026, 1, 2), "datetime without a zone"),
-        (time(3), "time without a zone"),
+        (timedelta(seconds=-1), "is negative or has fractions of a second"),
+        (timedelta(microseconds=1), "is negative or has fractions of a second"),
+        (datetime(2026, 1, 2), "datetime without a time zone"),
+        (time(3), "time without a time zone"),
         (
             datetime(2026, 1, 2, tzinfo=timezone(timedelta(minutes=1, seconds=1))),
-            "datetime whose zone is off by seconds",
+            "datetime whose time zone offset has seconds",
         ),
         (Decimal("1E+100"), "Decimal beyond 100 digits"),
         (Decimal("1E-100"), "Decimal beyond 100 digits"),
         (Decimal("NaN"), "Decimal beyond 100 digits"),
         (Decimal("-Infinity"), "Decimal beyond 100 digits"),
-        (1 + 2j, "it holds a Python complex"),
+        (1 + 2j, "it contains a Python complex"),
         (float("nan"), "it has a number that JSON does not have, such as NaN"),
         (float("inf"), "it has a number that JSON does not have, such as NaN"),
-        ([10**5_000], "it has a number of too many digits"),
-        (_LIST, "it holds itself"),
-        ({(1,): 1}, "it has a key that is not text"),
-        ({1: 2, "1": 3}, "it has two keys that are one as text"),
+        ([10**5_000], "it has a number with too many digits"),
+        (_LIST, "it contains itself"),
+        ({(1,): 1}, "it has a key that is not a string"),
+        ({1: 2, "1": 3}, "it has two keys that are equal as strings"),
         ("\ud800", "it has half of a surrogate pair"),
         (["\ud800"], "it has half of a surrogate pair"),
     ],
 )
 def test_a_value_has_none(value: Any, why: str) -> None:
     with pytest.raises(NotJsonError, match=re.escape(why)):
-        plain_json(value if isinstance(value, str) else [value], has_python_values=True)
+        to_plain_json(
+            value if isinstance(value, str) else [value], has_python_values=True
+        )
 
 
 def test_what_is_json_stays_what_it_is() -> None:
     value = {"a": ["é", 1, 2.5, True, None], "b": {}}
-    assert plain_json(value) == value
-    found = plain_json({1: (1,), False: [], None: ()})
+    assert to_plain_json(value) == value
+    found = to_plain_json({1: (1,), False: [], None: ()})
     assert found == {"1": [1], "false": [], "null": []}
-    assert plain_json("é\U0001f600") == "é\U0001f600"
+    assert to_plain_json("é\U0001f600") == "é\U0001f600"
 
 
 @pytest.mark.parametrize("has_python_values", [False, True])
 @pytest.mark.parametrize("value", [float("nan"), "\ud800"])
 def test_what_cannot_be_sent_is_not_taken(value: Any, has_python_values: bool) -> None:
     with pytest.raises(NotJsonError):
-        plain_json([value], has_python_values=has_python_values)
+        to_plain_json([value], has_python_values=has_python_values)
 
 
 _TEXT = {"type": "text", "text": "a"}
@@ -109,14 +115,14 @@ _ODD = {"type": "odd"}
         (ToolResponse(2), ToolResponse(error="does not match its declared schema")),
         (ToolResponse(1, content=[_TEXT]), ToolResponse(1, content=[_TEXT])),
         (ToolResponse(1, content=(_TEXT,)), ToolResponse(1, content=[_TEXT])),
-        (ToolResponse({1}), ToolResponse(error="gave a result that is not JSON")),
+        (ToolResponse({1}), ToolResponse(error="returned a result that is not JSON")),
         (
             ToolResponse(1, content=[_ODD]),
-            ToolResponse(error="gave content that MCP does not have"),
+            ToolResponse(error="returned invalid MCP content"),
         ),
         (
             ToolResponse(1, content=[{1}]),  # type: ignore[list-item]
-            ToolResponse(error="gave content that is not JSON"),
+            ToolResponse(error="returned content that is not JSON"),
         ),
         (ToolResponse(error="it is late"), ToolResponse(error="it is late")),
         # A failure owes no result.
@@ -128,7 +134,9 @@ _ODD = {"type": "odd"}
 )
 def test_an_answer_is_checked(given: ToolResponse, response: ToolResponse) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool", has_python_values=False)
-    found = execution._checked(tool, given, lambda _, v: [] if v == 1 else ["not 1"])
+    found = execution._validate_response(
+        tool, given, lambda _, v: [] if v == 1 else ["not 1"]
+    )
     assert (found.result, found.content) == (response.result, response.content)
     assert (found.error is None) is (response.error is None)
     assert (response.error or "") in (found.error or "")
@@ -138,7 +146,7 @@ def test_a_fault_has_a_number_of_eight_digits(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool")
-    answer = execution._internal(tool, "failed", ValueError("hunter2"))
+    answer = execution._log_incident(tool, "failed", ValueError("hunter2"))
     found = re.fullmatch(
         r"the tool failed; the log has the details \(incident ([0-9a-f]{8})\)",
         answer.error or "",

@@ -226,7 +226,7 @@ def test_without_the_word_what_was_sent_is_given(make: Make) -> None:
     assert answer.result == {"due": "2024-02-28"}
     refused = make("naive", {"type": "object"}).call_tool_sync("note")
     assert refused.error == (
-        "the tool gave a result that is not JSON: it holds a Python datetime"
+        "the tool returned a result that is not JSON: it contains a Python datetime"
     )
 
 
@@ -239,8 +239,8 @@ def test_what_cannot_be_a_value_is_refused_by_name(make: Make) -> None:
     )
     naive = make("naive", {"type": "object"}, values="python").call_tool_sync("note")
     assert naive.error == (
-        "the tool gave a result that is not JSON: it holds a Python datetime without a"
-        " zone"
+        "the tool returned a result that is not JSON: it contains a Python datetime without a"
+        " time zone"
     )
 
 
@@ -312,24 +312,24 @@ FOUND = {
         "tags": {"type": "array"},
     },
 }
-NO_JSON = "the tool gave a result that is not JSON: it "
+NO_JSON = "the tool returned a result that is not JSON: it "
 
 
 @pytest.mark.parametrize(
     ("handler", "values", "said"),
     [
         ("in_utc", "json", None),
-        ("in_utc", "python", f"{NO_JSON}holds a Python set"),
+        ("in_utc", "python", f"{NO_JSON}contains a Python set"),
         ("naive_in_class", "json", "the tool's result does not match its declared"),
         (
             "naive_in_class",
             "python",
-            f"{NO_JSON}holds a Python datetime without a zone",
+            f"{NO_JSON}contains a Python datetime without a time zone",
         ),
         ("not_a_number", "json", f"{NO_JSON}has a number that JSON does not have"),
         ("not_utf8", "json", "the tool failed; the log has the details"),
         ("some_tags", "json", None),
-        ("some_tags", "python", f"{NO_JSON}holds a Python set"),
+        ("some_tags", "python", f"{NO_JSON}contains a Python set"),
     ],
 )
 def test_what_a_class_gives_has_to_be_json(
@@ -353,7 +353,7 @@ def test_what_a_class_gives_has_to_be_json(
         ("Popen", "it is defined in `subprocess`, outside of"),
         ("date", "it is defined in `datetime`, outside of"),
         ("subprocess:Popen", "is refused: it is outside of"),
-        ("gives", "is no class"),
+        ("gives", "is not a class"),
         ("Missing", "has no attribute 'Missing'"),
         ("Shell", "arbitrary_types_allowed"),
     ],

@@ -97,7 +97,7 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
         project.write("shop/texts.py", "PONG = pong\n")
         project.edit("specs/toy/ping.yaml", "type: [", "type: object")
         said = dev.says("NameError") + dev.says("the server goes on as it was")
-        assert "handler/not-imported" in said
+        assert "handler/import-error" in said
         assert (summary(), answer()) == ("Answer with pong.", "pong")
         project.write("shop/texts.py", "PONG = 'new pong'\n")
         dev.says("serves the tools at")
@@ -192,7 +192,7 @@ def children(pid: int) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--toolset", "tay"], "help: there is `toy`"),
+        (["--toolset", "tay"], "help: use `toy`"),
         (["--client", "x"], "no client of the toolset toy"),
         (["--port", "{taken}"], "`--port` with another one, or `--port 0` for any"),
     ],

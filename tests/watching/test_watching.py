@@ -134,7 +134,9 @@ def test_templates_handlers_and_commands_count(
         project.write(
             "templates/prompts/preamble_frame.md.jinja", "{{ view.nothing }}\n"
         )
-        watcher.block(" templates/prompts/preamble_frame.md.jinja\n", "target/template")
+        watcher.block(
+            " templates/prompts/preamble_frame.md.jinja\n", "target/template-error"
+        )
         assert watcher.end(signal.SIGTERM) == 0
 
 

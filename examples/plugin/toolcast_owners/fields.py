@@ -16,7 +16,7 @@ FIELDS = Fields(
             "called": "the owner",
             "change": {
                 "any": {
-                    "attachment": "risky",
+                    "access": "risky",
                     "means": "Another team answers for the tool.",
                 }
             },
@@ -26,7 +26,7 @@ FIELDS = Fields(
         "owners": {
             "type": ["object", "null"],
             "null_means": {},
-            "change": {"set": {}, "unset": {"attachment": "risky"}},
+            "change": {"set": {}, "unset": {"access": "risky"}},
         }
     },
 )

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from toolcast.extension_api import Problem, Severity, ToolSpec, Where, at, rule
+from toolcast.extension_api import Problem, Severity, ToolSpec, Where, problem_at, rule
 
 
 @rule("owners/missing", on="tool", severity=Severity.WARNING)
 def missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if "owner" not in tool.extensions:
         message = f"nobody answers for `{tool.name}`"
-        yield at(tool, ("name",), message, "add `owner: {team: ...}`")
+        yield problem_at(tool, ("name",), message, "add `owner: {team: ...}`")

@@ -10,9 +10,9 @@ from toolcast.extension_api import (
     Target,
     Toolset,
     ToolSpec,
-    cell,
-    markdown_header,
-    table_row,
+    encode_cell,
+    encode_markdown_header,
+    encode_table_row,
 )
 
 
@@ -26,14 +26,16 @@ class OwnersView(NamedTuple):
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     rows = [_row(tool) for tool in toolset.tools]
-    view = OwnersView(markdown_header(toolset), rows)
+    view = OwnersView(encode_markdown_header(toolset), rows)
     return {"owners.md": context.render("owners/owners.md.jinja", view)}
 
 
 def _row(tool: ToolSpec) -> Code:
     owner = tool.extensions.get("owner", {})
     team, channel = owner.get("team", "nobody"), owner.get("channel", "")
-    return table_row([cell(tool.name), cell(team), cell(channel)])
+    return encode_table_row(
+        [encode_cell(tool.name), encode_cell(team), encode_cell(channel)]
+    )
 
 
 TARGET = Target(

@@ -72,7 +72,7 @@ class Annotations:
         self._takes = True
         self._fields: dict[Definition, Mapping[str, DictField] | None] = {}
 
-    def not_taken(self, given: PythonType, node: ast.expr, place: str) -> list[str]:
+    def find_rejected(self, given: PythonType, node: ast.expr, place: str) -> list[str]:
         """What a parameter with this annotation is given and does not take."""
         self._left, self._takes = _MAX_COMPARED_ANNOTATIONS, True
         return list(self._compared(given, self._module, node, place, 0))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..encoders.code import Code
-from ..encoders.markdown import block, inline
-from ..encoders.plain_text import typed_word, word
+from ..encoders.markdown import encode_block, encode_inline
+from ..encoders.plain_text import encode_shell_word, encode_typed_word
 from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import stated
@@ -49,7 +49,7 @@ class CliCommand(NamedTuple):
         """What a person types after the program's name."""
         if self.action is not None:
             least = _needed(self.tool, _least(self.tool, self.action))
-            return " ".join([self.keyword, typed_word(self.action.name), *least])
+            return " ".join([self.keyword, encode_typed_word(self.action.name), *least])
         decision = self.tool.cli
         if decision is None:
             return self.words
@@ -123,10 +123,10 @@ def cli_texts(toolset: Toolset, package: str) -> CliTexts:
     """
     options = toolset.targets.get("cli", {})
     return CliTexts(
-        inline(cli_program(toolset, package)),
-        inline(options.get("heading", "")),
-        block(options.get("intro", "")),
-        [block(line) for line in options.get("closing", ())],
+        encode_inline(cli_program(toolset, package)),
+        encode_inline(options.get("heading", "")),
+        encode_block(options.get("intro", "")),
+        [encode_block(line) for line in options.get("closing", ())],
     )
 
 
@@ -169,7 +169,7 @@ def _line(command: CliCommand) -> dict[str, str]:
     is_summary = text.split() == command.tool.summary.split()
     own = {"comment": text} if has_own or not is_summary else {}
     # As a shell reads them: an action may be called anything.
-    words = " ".join(map(word, command.selectors))
+    words = " ".join(map(encode_shell_word, command.selectors))
     return {"words": words, "line": command.line, **own}
 
 
@@ -178,4 +178,4 @@ def comment_of(command: CliCommand) -> Code:
     tool = command.tool
     about = command.action.summary if command.action else None
     own_comment = tool.cli.comment if tool.cli else None
-    return inline(" ".join((about or own_comment or tool.summary).split()))
+    return encode_inline(" ".join((about or own_comment or tool.summary).split()))

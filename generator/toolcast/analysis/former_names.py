@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..model.model import Toolset, Workspace
 from .texts import texts_in
@@ -152,7 +152,7 @@ def _in_file(
     pattern: re.Pattern[str] | None,
 ) -> Iterator[Mention]:
     try:
-        data = read_regular(
+        data = read_regular_file(
             os.path.join(workspace.root, path), _MAX_FILE_BYTES, follow=False
         )
     except OSError:

@@ -8,8 +8,8 @@ from typing import Any
 from toolcast_runtime.core.validation.protocol import (
     REVISIONS,
     Refusal,
-    listed_before_2026,
-    problems_with_tool,
+    check_tool_definition,
+    downgrade_definition,
 )
 
 from ..model.language_fields import mcp_members
@@ -68,14 +68,14 @@ def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]
 def refusals_of(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
     """What is refused of a tool as it is listed, by the revisions that refuse anything."""
     old, new = REVISIONS
-    shown = {old: listed_before_2026(definition), new: definition}
-    found = {each: problems_with_tool(tool, each) for each, tool in shown.items()}
+    shown = {old: downgrade_definition(definition), new: definition}
+    found = {each: check_tool_definition(tool, each) for each, tool in shown.items()}
     return {revision: refusals for revision, refusals in found.items() if refusals}
 
 
 def refused_by(definition: Mapping[str, Any]) -> dict[str, list[str]]:
     """The places of `refusals_of`, which the generated tests expect."""
     return {
-        revision: sorted({refusal.place for refusal in refusals})
+        revision: sorted({refusal.path_text for refusal in refusals})
         for revision, refusals in refusals_of(definition).items()
     }

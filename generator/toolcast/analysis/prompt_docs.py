@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolcast_runtime.core.definitions.tool import deprecation_line, module_name
+from toolcast_runtime.core.definitions.tool import format_deprecation, module_name
 
-from ..encoders.code import Code, lines
-from ..encoders.markdown import block, inline, listed, phrase, span
+from ..encoders.code import Code, join_lines
+from ..encoders.markdown import (
+    encode_block,
+    encode_code_span,
+    encode_inline,
+    interpolate,
+    join_values,
+)
 from ..model.model import Action, Actions, Section, Toolset, ToolSpec
 
 OTHER_SECTION = "tools"
@@ -19,31 +25,38 @@ def usage_lines(tool: ToolSpec) -> Sequence[Code]:
 
     Line by line, so that a changed one is one changed line; none when nothing is said.
     """
-    parts = [block(text) for text in (tool.when_to_use, tool.guidance) if text]
+    parts = [encode_block(text) for text in (tool.when_to_use, tool.guidance) if text]
     if tool.actions:
         parts.append(_actions(tool.actions))
     parts += _result(tool)
     if tool.deprecated is not None:
-        parts.append(block(deprecation_line(tool.deprecated)))
+        parts.append(encode_block(format_deprecation(tool.deprecated)))
     given = [part for part in parts if part]
-    return phrase("\n\n").join(given).split("\n") if given else []
+    return interpolate("\n\n").join(given).split("\n") if given else []
 
 
 def _actions(actions: Actions) -> Code:
     """What each action requires, one bullet each."""
-    rows = [phrase("What {} can be:", span(actions.parameter)), phrase("")]
-    return lines([*rows, *(_action(action) for action in actions.values)])
+    rows = [
+        interpolate("What {} can be:", encode_code_span(actions.parameter)),
+        interpolate(""),
+    ]
+    return join_lines([*rows, *(_action(action) for action in actions.values)])
 
 
 def _action(action: Action) -> Code:
-    row = phrase("- {}", span(action.name))
+    row = interpolate("- {}", encode_code_span(action.name))
     if action.summary:
-        row = phrase("{}: {}", row, inline(action.summary))
-    needs = [span(name) for name in action.requires]
+        row = interpolate("{}: {}", row, encode_inline(action.summary))
+    needs = [encode_code_span(name) for name in action.requires]
     if action.requires_any:
-        needs.append(phrase("one of {}", listed(map(span, action.requires_any))))
+        needs.append(
+            interpolate(
+                "one of {}", join_values(map(encode_code_span, action.requires_any))
+            )
+        )
     if needs:
-        row = phrase("{} Requires {}.", row, phrase(" and ").join(needs))
+        row = interpolate("{} Requires {}.", row, interpolate(" and ").join(needs))
     return row
 
 
@@ -51,14 +64,20 @@ def _result(tool: ToolSpec) -> Iterator[Code]:
     """How much of a result is sent, and what picks of it."""
     for unit, most in (tool.result.budget or {}).items():
         if unit != "next":
-            size = inline(f"{most:,} {unit}")
-            yield phrase("An answer has at most {}; it says what is left out.", size)
+            size = encode_inline(f"{most:,} {unit}")
+            yield interpolate(
+                "An answer has at most {}; it says what is left out.", size
+            )
     if tool.picks is not None:
-        allowed = listed(map(span, tool.picks["allowed"]))
-        row = phrase("{} picks of {}.", span(tool.picks["parameter"]), allowed)
+        allowed = join_values(map(encode_code_span, tool.picks["allowed"]))
+        row = interpolate(
+            "{} picks of {}.", encode_code_span(tool.picks["parameter"]), allowed
+        )
         if "default" in tool.picks:
-            default = listed(map(span, tool.picks["default"])) or inline("none")
-            row = phrase("{} Without it: {}.", row, default)
+            default = join_values(
+                map(encode_code_span, tool.picks["default"])
+            ) or encode_inline("none")
+            row = interpolate("{} Without it: {}.", row, default)
         yield row
 
 

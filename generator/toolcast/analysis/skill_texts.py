@@ -13,10 +13,10 @@ from typing import Any
 from toolcast_runtime.skills import SkillFile, SkillSection, SkillTool
 
 from ..encoders.code import Code
-from ..encoders.markdown import block, inline
+from ..encoders.markdown import encode_block, encode_inline
 from ..encoders.yaml_block import (
-    skill_of,
-    skill_of_tool,
+    build_tool_skill,
+    build_toolset_skill,
 )
 from ..model.model import Section, Toolset, ToolSpec
 from .prompt_docs import sections_of, usage_lines
@@ -114,7 +114,7 @@ def guidance_of(toolset: Toolset) -> Code:
     instructions = toolset.instructions or ""
     if front_matter_of(toolset)["description"] == " ".join(instructions.split()):
         instructions = ""
-    return block(dedent(toolset.skill.get("guidance", instructions).strip("\n")))
+    return encode_block(dedent(toolset.skill.get("guidance", instructions).strip("\n")))
 
 
 def shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -131,18 +131,20 @@ def skill_files(
 ) -> Mapping[str, SkillFile]:
     """The files of a skill by their paths, below a head of these values."""
     if isinstance(owner, ToolSpec):
-        return skill_of_tool(front, _told(owner))
+        return build_tool_skill(front, _told(owner))
     sections = [
         SkillSection(
             section.name,
-            inline(section.heading),
-            block(section.intro),
-            block(section.footer),
+            encode_inline(section.heading),
+            encode_block(section.intro),
+            encode_block(section.footer),
             [_told(tool) for tool in tools],
         )
         for section, tools in _sections(owner)
     ]
-    return skill_of(front, inline(owner.heading), guidance_of(owner), sections)
+    return build_toolset_skill(
+        front, encode_inline(owner.heading), guidance_of(owner), sections
+    )
 
 
 def _sections(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
@@ -164,14 +166,14 @@ def skill_owners(toolset: Toolset) -> list[Toolset | ToolSpec]:
 
 def lines_of_when(tool: ToolSpec) -> int:
     """How many lines of a tool's usage say when to choose it."""
-    text = block(tool.when_to_use or "")
+    text = encode_block(tool.when_to_use or "")
     return text.count("\n") + 1 if text else 0
 
 
 def _told(tool: ToolSpec) -> SkillTool:
     return SkillTool(
-        inline(tool.name),
-        inline(tool.summary),
+        encode_inline(tool.name),
+        encode_inline(tool.summary),
         usage_lines(tool),
         lines_of_when(tool),
         tool.deprecated is not None,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.results.budget import estimated_tokens as estimated_tokens
 
 from ..model.model import Toolset, ToolSpec
@@ -109,7 +109,7 @@ def exact_count(name: str) -> Count:
         raise VocabularyError(f"{FOLDER_VARIABLE} names no folder with its vocabulary")
     path = os.path.join(folder, encoding.file)
     try:
-        data = read_regular(path, _MAX_VOCABULARY_BYTES)
+        data = read_regular_file(path, _MAX_VOCABULARY_BYTES)
     except OSError as error:
         raise VocabularyError(f"{path}: {error.strerror or error}") from error
     if hashlib.sha256(data).hexdigest() != encoding.digest:

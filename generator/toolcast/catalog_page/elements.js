@@ -3,7 +3,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const FIRST_ROWS = 50, NEXT_ROWS = 100, MOST_NODES = 1500, DEEPEST = 12, MOST_BOXES = 8, MOST_VALUES = 60;
-const AUDIENCES = ["call", "prompt", "code", "attachment"];
+const AUDIENCES = ["call", "prompt", "code", "access"];
 
 function el(tag, attributes, ...children) {
   const made = document.createElement(tag);

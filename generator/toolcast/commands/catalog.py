@@ -1,4 +1,4 @@
-"""`toolcast catalogue`."""
+"""`toolcast catalog`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from ..analysis.client_kinds import callers
 from ..analysis.token_costs import client_costs, estimated_tokens, list_tokens
 from ..diff.change import AUDIENCES, Change, Grade
 from ..diff.comparison import Comparison, compare
-from ..encoders.json_text import compact
-from ..encoders.markdown import document, element_text, script_json, source_hash
+from ..encoders.json_text import encode_compact_json
+from ..encoders.markdown import (
+    encode_html_text,
+    encode_script_json,
+    fill_document,
+    hash_source,
+)
 from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
 from ..package_data import read_packaged
-from ..targets.exposure import Exposure, exposures
-from ..targets.prompt_blocks import PromptDocs, prompt_docs
-from ..targets.table import enabled
+from ..targets.exposure import Exposure, build_exposures
+from ..targets.prompt_blocks import PromptDocs, build_prompt_docs
+from ..targets.table import list_enabled_targets
 from .compared_versions import sides_or_end
 from .exit_codes import counted, project_root, workspace_or_end, write_or_end
 from .options import project_option
@@ -27,21 +32,20 @@ from .options import project_option
 _NOTHING = Comparison([], [])
 
 
-@click.command(name="catalogue")
+@click.command(name="catalog")
 @project_option
-@click.option("--output", metavar="FILE", required=True, help="The HTML file to write.")
+@click.option("--output", metavar="FILE", required=True, help="HTML file to write.")
 @click.option(
     "--against",
     metavar="REF|DIR",
-    help="Show what has changed since a git reference, or against another folder with a"
-    " toolcast.yaml.",
+    help="Show the changes since a git reference, or another folder with a toolcast.yaml.",
 )
 def command(project: str | None, output: str, against: str | None) -> None:
-    """Write one HTML file in which people look up the tools.
+    """Write one HTML file with all tools.
 
-    It has search, filters, schemas, who gets which tool and why not, and token costs. It
-    loads nothing, so it can be mailed or put on any server. It is not for git: it says
-    again what the specs say, and `toolcast check` does not look at it.
+    It contains search, filters, schemas, access with reasons, and token costs, and loads
+    nothing from other servers. Do not commit it: it repeats the specs, and `toolcast check`
+    does not update it.
     """
     if against is None:
         after, comparison, name = workspace_or_end(project), _NOTHING, ""
@@ -50,7 +54,7 @@ def command(project: str | None, output: str, against: str | None) -> None:
         after, name = sides.after, sides.against
         comparison = _NOTHING if sides.before is None else compare(sides.before, after)
     page = _page(_data(after, comparison, name))
-    write_or_end(after, output, page, _MARK, "catalogue", "catalogue.html")
+    write_or_end(after, output, page, _MARK, "catalog", "catalog.html")
     tools = sum(len(toolset.tools) for toolset in after.toolsets)
     click.echo(f"{counted(tools, 'tool')} -> {output} ({len(page) / 1024:,.0f} KiB)")
 
@@ -114,7 +118,7 @@ _MAX_TEXT_CHARACTERS = 800
 
 
 def _data(workspace: Workspace, comparison: Comparison, against: str) -> dict[str, Any]:
-    """The workspace as the catalogue's script reads it.
+    """The workspace as the catalog's script reads it.
 
     Schemas are JSON texts in it, so that their numbers stay as they are and the page does
     not read those of tools that nobody opens.
@@ -129,8 +133,8 @@ def _data(workspace: Workspace, comparison: Comparison, against: str) -> dict[st
     worst = _worst(comparison.changes)
     tools, toolsets = [], []
     for number, toolset in enumerate(workspace.toolsets):
-        found = exposures(workspace, toolset)
-        docs = prompt_docs(workspace, toolset)
+        found = build_exposures(workspace, toolset)
+        docs = build_prompt_docs(workspace, toolset)
         toolsets.append(_toolset(workspace, toolset, docs))
         for tool in _in_sections(toolset):
             shown = _tool(toolset, tool, found[tool.name], docs)
@@ -170,7 +174,7 @@ def _in_sections(toolset: Toolset) -> Iterator[ToolSpec]:
 def _toolset(
     workspace: Workspace, toolset: Toolset, docs: PromptDocs
 ) -> dict[str, Any]:
-    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     return {
         "name": toolset.name,
         "title": toolset.title,
@@ -205,8 +209,10 @@ def _tool(
         "when_to_use": tool.when_to_use,
         "guidance": tool.guidance,
         "section": headings.get(tool.section or "", tool.section),
-        "parameters": compact(tool.listed_parameters),
-        "returns": None if tool.returns is None else compact(tool.listed_returns),
+        "parameters": encode_compact_json(tool.listed_parameters),
+        "returns": (
+            None if tool.returns is None else encode_compact_json(tool.listed_returns)
+        ),
         "words": list(_words(tool.listed_parameters))[:_WORDS],
         "annotations": tool.annotations,
         "clients": exposure.clients,
@@ -220,7 +226,7 @@ def _tool(
             "prompt": estimated_tokens(docs.tool_texts[tool.name]),
         },
         "examples": [
-            {"title": example.title, "call": compact(_call(example))}
+            {"title": example.title, "call": encode_compact_json(_call(example))}
             for example in tool.examples
         ],
         "facts": _facts(toolset, tool),
@@ -262,7 +268,7 @@ def _deprecated(tool: ToolSpec) -> str | None:
 
 
 def _confirm(confirm: Confirm) -> dict[str, str | None]:
-    when = None if confirm.when is None else compact(confirm.when)
+    when = None if confirm.when is None else encode_compact_json(confirm.when)
     return {"message": confirm.message, "when": when}
 
 
@@ -308,8 +314,8 @@ def _change(change: Change) -> dict[str, Any]:
     }
 
 
-_MARK = b'<meta name="generator" content="toolcast catalogue">'
-"""By which a catalogue is known: no other file is overwritten."""
+_MARK = b'<meta name="generator" content="toolcast catalog">'
+"""By which a catalog is known: no other file is overwritten."""
 _PARTS = ("elements", "tools", "views", "detail", "mcp_specs", "steering")
 
 
@@ -323,21 +329,21 @@ def _page(data: Mapping[str, Any]) -> bytes:
         data: see `_data`.
     """
     picture, style = (
-        read_packaged("catalog_page", f"catalogue.{kind}").decode("utf-8")
+        read_packaged("catalog_page", f"catalog.{kind}").decode("utf-8")
         for kind in ("html", "css")
     )
     script = _script()
     policy = (
-        f"default-src 'none'; style-src {source_hash(style)};"
-        f" script-src {source_hash(script)}; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src {hash_source(style)};"
+        f" script-src {hash_source(script)}; base-uri 'none'; form-action 'none'"
     )
-    page = document(
+    page = fill_document(
         picture,
         policy=policy,
-        title=element_text(f"Tools of {data['title']}"),
+        title=encode_html_text(f"Tools of {data['title']}"),
         style=style,
         script=script,
-        data=script_json(data),
+        data=encode_script_json(data),
     )
     return page.encode("utf-8")
 

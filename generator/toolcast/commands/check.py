@@ -17,28 +17,27 @@ from .options import all_option, findings_format_option, project_option
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "note"]),
-    help="The least severity that fails. Default: `fail_on` of toolcast.yaml, else error.",
+    help="Lowest severity that fails. Default: `fail_on` of toolcast.yaml, or error.",
 )
 @click.option(
     "--preflight",
     "is_tried",
     is_flag=True,
-    help="Import every handler, in processes of their own, and look at the environment.",
+    help="Also import every handler, in separate processes, and check the environment.",
 )
 @all_option
 @findings_format_option
 def command(
     project: str | None, fail_on: str | None, is_tried: bool, every: bool, format_: str
 ) -> None:
-    """Check specs, rules, and that the outputs are exactly what the specs give.
+    """Check specs and rules, and that the outputs match the specs.
 
-    Writes nothing. Outputs differ (they are stale, or edited by hand), are missing,
-    orphaned or foreign; what a spec caused is said once, at the spec. Where many findings
-    say the same of different names, the text counts them and names three places; notes that
-    no spec can suppress are counted. --all shows each.
+    Writes nothing. Reports outputs that are stale, edited by hand, missing, orphaned or not
+    generated, once per spec. Similar findings are grouped; --all prints each. Exit codes: 1
+    for findings at or above --fail-on, 2 if toolcast.yaml cannot be read.
     """
-    from ..findings import has_errors, in_order
-    from ..markdown_regions.regions import stale_regions
+    from ..findings import has_errors, sort_findings
+    from ..markdown_regions.regions import check_stale_regions
     from ..model.language_fields import default_value
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
@@ -59,12 +58,12 @@ def command(
             name = os.path.relpath(str(error.filename or root), root)
             fail(f"{name}: {error.strerror or error}")
         found = diagnose(root, output, files, difference)
-        regions = stale_regions(generated.documents)
-        findings = in_order([*findings, *found, *regions])
+        regions = check_stale_regions(generated.documents)
+        findings = sort_findings([*findings, *found, *regions])
     if workspace is not None and is_tried and not has_errors(findings):
-        from ..import_check import preflight
+        from ..import_check import check_imports
 
-        findings = in_order([*findings, *preflight(workspace)])
+        findings = sort_findings([*findings, *check_imports(workspace)])
     about = about_run(root, generated, every=every)
     usual = default_value("workspace.fail_on")
     decided = fail_on or (usual if workspace is None else workspace.fail_on)

@@ -12,40 +12,40 @@ from click.shell_completion import CompletionItem
 from .. import __version__
 
 _GROUPS = {
-    "Begin": {
-        "init": "Lay out a project that generates, checks and tests at once.",
-        "import": "Write the specs of tools that exist already.",
-        "new": "Write a tool spec and a typed handler stub.",
+    "Start": {
+        "init": "Create a project that generates, checks and tests.",
+        "import": "Write specs for existing tools.",
+        "new": "Create a tool spec with a typed handler stub.",
     },
-    "Every day": {
+    "Develop": {
         "generate": "Generate the outputs from the specs.",
-        "dev": "Serve a toolset, and again after every change.",
-        "check": "Check specs, rules, and that the outputs are up to date.",
-        "diff": "Tell what a change of the specs means, and for whom.",
-        "explain": "Tell what a rule checks, why, and how to mend it.",
+        "dev": "Serve a toolset on localhost, and reload on changes.",
+        "check": "Check specs and rules, and that the outputs are up to date.",
+        "diff": "Compare specs, and grade each change.",
+        "explain": "Print what a rule checks, the reason, and how to fix it.",
     },
-    "Hold servers to what was reviewed": {
-        "verify": "Compare a live MCP server with the definitions of a toolset.",
-        "lock": "Compare external servers with their locks, or renew those.",
+    "Verify servers": {
+        "verify": "Compare a running MCP server with the definitions.",
+        "lock": "Compare external servers with their lock files.",
     },
-    "Look at the tools": {
-        "call": "Call a tool, of a toolset or of any MCP server.",
-        "catalogue": "Write one HTML file in which people look up the tools.",
-        "select": "Try which tool the words of a message speak for.",
-        "tokens": "Show what the tools cost a model.",
+    "Inspect": {
+        "call": "Call a tool of a toolset or of any MCP server.",
+        "catalog": "Write one HTML file with all tools.",
+        "select": "Rank tools for a message, and run the selection cases.",
+        "tokens": "Count the tokens of the tools.",
     },
-    "Change a tool that others use": {
-        "rename": "Give a tool another name; calls by the old one go on.",
-        "remove": "Remove a tool whose announced day has come.",
+    "Rename and remove": {
+        "rename": "Rename a tool; calls to the old name keep working.",
+        "remove": "Remove a tool after its announced date.",
     },
-    "Ship the tools": {
-        "package": "Build the archive of a toolset that people install.",
+    "Package": {
+        "package": "Build an installable archive of a toolset.",
     },
-    "Shape what is generated": {
-        "templates": "List the templates of the outputs, or copy one out.",
+    "Customize": {
+        "templates": "List the templates of the outputs, or copy one.",
     },
-    "For editors": {
-        "schema": "Print the JSON Schema of spec files, or renew them.",
+    "Editors": {
+        "schema": "Print the JSON Schema of spec files.",
     },
 }
 _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
@@ -61,7 +61,7 @@ _PLACES = {
     "diff": "diff.diff:command",
     "lock": "diff.live_servers:lock",
     "verify": "diff.live_servers:verify",
-    "catalogue": "catalog:command",
+    "catalog": "catalog:command",
     "rename": "editing:rename",
     "remove": "editing:remove",
 }
@@ -158,12 +158,12 @@ def _of_extensions(arguments: list[str]) -> dict[str, click.Command]:
 
     `arguments` are the command line's; they may name the project.
     """
-    from ..extensions import COMMANDS, ExtensionError, values
+    from ..extensions import COMMANDS, ExtensionError, load_contributions
     from .options import listed_extensions, named_project
 
     found: dict[str, click.Command] = {}
     for name in listed_extensions(named_project(arguments)):
-        for where, value in values([name], COMMANDS):
+        for where, value in load_contributions([name], COMMANDS):
             if not isinstance(value, click.Command):
                 raise ExtensionError(f"{where} is not a click command")
             if name in _COMMANDS:
@@ -194,16 +194,16 @@ def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
                 print_findings(loaded.findings, "text")
                 sys.exit(USAGE)
         return None
-    from ..extensions import guarded
+    from ..extensions import guard_function
 
     # A reader that has gone, and all that click ends a command with, is for click to tell.
     passes = (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError)
     what = f"the command `{name}` of the extension `{name}`"
-    found.invoke = guarded(what, found.invoke, passes)  # type: ignore[method-assign]
+    found.invoke = guard_function(what, found.invoke, passes)  # type: ignore[method-assign]
     return found
 
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="toolcast")
 def main() -> None:
-    """One YAML spec per tool, generated into everything an agent platform shows or runs."""
+    """Generate MCP servers, LangChain tools, commands, prompts and tests from YAML specs."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from ..findings import Finding, has_errors
-from ..git.commit import CommitFiles, ShallowCloneError, commit_of, merge_base
+from ..git.commit import CommitFiles, ShallowCloneError, find_merge_base, resolve_commit
 from ..git.program import GitError
 from ..model.loading import KnownTools, load_workspace
 from ..model.model import Workspace
@@ -44,7 +44,7 @@ def sides_or_end(root: str, against: str | None) -> Sides:
     """
     known: KnownTools = {}
     try:
-        commit = merge_base(root) if against is None else _commit(root, against)
+        commit = find_merge_base(root) if against is None else _commit(root, against)
         after, found = _loaded(root, None, known, "the specs")
         if commit is None:
             name = against or ""
@@ -75,7 +75,7 @@ def _commit(root: str, against: str) -> str | None:
     is_path = against.startswith(".") or os.path.isabs(against)
     if against and not is_path:
         try:
-            return commit_of(root, against)
+            return resolve_commit(root, against)
         except GitError:
             if not os.path.isdir(against):
                 raise

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MAX_MENTIONS_SHOWN = 100
 """Remaining mentions that are printed; of the others, only their number."""
 
-_toolset_option = toolset_option("The tool's toolset, where several have such a tool.")
+_toolset_option = toolset_option("Toolset of the tool, if several have such a tool.")
 
 
 def _run_edit(
@@ -108,7 +108,7 @@ def _tell_left(left: tuple[Left, ...]) -> None:
 @click.argument("old", shell_complete=complete_tools)
 @click.argument("new")
 @_toolset_option
-@click.option("--handler", is_flag=True, help="Rename the handler's function, too.")
+@click.option("--handler", is_flag=True, help="Also rename the handler function.")
 @dry_run_option
 @project_option
 def rename(
@@ -119,11 +119,11 @@ def rename(
     dry_run: bool,
     project: str | None,
 ) -> None:
-    """Give a tool another name; calls by the old one go on.
+    """Rename a tool; calls to the old name keep working.
 
-    Changes its spec and the file's name, what refers to it (texts, clients' lists,
-    exclusions, replacements) and adds the old name to `renamed_from`. Comments and layout
-    stay. What may mean something else is left and listed: comments, data, your own code.
+    Changes the spec, its file name and all references (texts, client lists, exclusions,
+    replacements), and adds the old name to `renamed_from`. Comments and layout are kept.
+    Ambiguous mentions are listed and not changed.
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
@@ -137,11 +137,19 @@ def rename(
 @click.command(name="remove")
 @click.argument("tool", shell_complete=complete_tools)
 @_toolset_option
-@click.option("--reason", metavar="TEXT", help="Why; kept beside the reserved name.")
-@click.option("--now", is_flag=True, help="Without an announced day, or before it.")
-@click.option("--anyway", is_flag=True, help="Although other texts say its name.")
+@click.option("--reason", metavar="TEXT", help="Reason, stored with the reserved name.")
 @click.option(
-    "--force", is_flag=True, help="Although git could not give the spec back."
+    "--without-notice",
+    is_flag=True,
+    help="Remove before the announced date, or without one.",
+)
+@click.option(
+    "--ignore-mentions",
+    is_flag=True,
+    help="Remove although other specs mention the tool.",
+)
+@click.option(
+    "--force", is_flag=True, help="Remove although git cannot restore the spec."
 )
 @dry_run_option
 @project_option
@@ -149,22 +157,27 @@ def remove(
     tool: str,
     toolset: str | None,
     reason: str | None,
-    now: bool,
-    anyway: bool,
+    without_notice: bool,
+    ignore_mentions: bool,
     force: bool,
     dry_run: bool,
     project: str | None,
 ) -> None:
-    """Remove a tool whose announced day has come, and reserve its names.
+    """Remove a tool after its announced date, and reserve its names.
 
-    Clients' lists and exclusions lose it. Its name and its former ones go to
-    `reserved_names`, so that no other tool answers calls that were meant for it. What
-    else refers to it is named, and nothing is removed. A draft needs no announced day.
+    Removes the tool from client lists and exclusions. If other specs mention it, lists them
+    and removes nothing. Draft tools need no announced date.
     """
 
     def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
         from ..refactoring.remove import remove as edited
 
-        return edited(workspace, owned, now=now, anyway=anyway, reason=reason)
+        return edited(
+            workspace,
+            owned,
+            without_notice=without_notice,
+            ignore_mentions=ignore_mentions,
+            reason=reason,
+        )
 
     _run_edit(project, tool, toolset, make, dry_run=dry_run, may_lose=force or dry_run)

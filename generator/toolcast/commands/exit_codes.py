@@ -18,7 +18,7 @@ from ..reports.item import About, summary
 if TYPE_CHECKING:
     from ..diff.review.verdict import Limits, Verdict
     from ..model.model import Toolset, Workspace
-    from ..pipeline import Generated
+    from ..pipeline import GenerationResult
 
 CLEAN = 0
 FINDINGS = 1
@@ -71,12 +71,12 @@ def to_edit_or_end(project: str | None) -> Workspace:
 
 
 def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Workspace:
-    from ..findings import has_errors, in_order
+    from ..findings import has_errors, sort_findings
     from ..model.loading import load_workspace
 
     loaded = load_workspace(project_root(project))
     if loaded.workspace is None or has_errors(loaded.findings):
-        print_findings(in_order(loaded.findings), "text")
+        print_findings(sort_findings(loaded.findings), "text")
         if last_line:
             click.echo(last_line, err=True)
         sys.exit(USAGE if loaded.workspace is None else code)
@@ -111,10 +111,10 @@ def toolsets_or_end(
 
 def known_or_end(what: str, name: str, known: Collection[str]) -> None:
     """Ends the program with exit code 2 when nothing is called so."""
-    from ..suggestions import known_instead
+    from ..suggestions import suggest_name
 
     if name not in known:
-        fail(f"there is no {what} `{name}`\n  help: {known_instead(name, known)}")
+        fail(f"there is no {what} `{name}`\n  help: {suggest_name(name, known)}")
 
 
 def write_or_end(
@@ -140,7 +140,7 @@ def write_or_end(
             "  help: name a file outside of it"
         )
     try:
-        with Folder.at(folder) as opened:
+        with Folder.open_path(folder) as opened:
             try:
                 there = opened.read(name, _FIRST_BYTES)
             except FileNotFoundError:
@@ -149,7 +149,7 @@ def write_or_end(
                 fail(f"{output} is there and is no {what}\n  help: name another file")
             opened.write(name, data)
     except NotRegularFileError:
-        fail(f"{output} is there and is no regular file\n  help: name another file")
+        fail(f"{output} is there and is not a regular file\n  help: name another file")
     except OSError as error:
         fail(f"{output}: {error.strerror or error}")
 
@@ -211,7 +211,7 @@ def print_verdict(verdict: Verdict, format_: str, about: About) -> int:
     return FINDINGS if verdict.failing else CLEAN
 
 
-def about_run(root: str, generated: Generated, *, every: bool = False) -> About:
+def about_run(root: str, generated: GenerationResult, *, every: bool = False) -> About:
     """What the findings of a run are about; see `About`."""
     workspace = generated.workspace
     if workspace is None:

@@ -23,7 +23,7 @@ _ALL = "`toolcast explain` lists them all"
 @click.command(name="explain")
 @click.argument("rule", required=False, shell_complete=complete_rules)
 def command(rule: str | None) -> None:
-    """Tell what a rule checks, why, and how to mend it; without a rule, list them.
+    """Print what a rule checks, the reason, and how to fix it; without RULE, list all.
 
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """
@@ -77,7 +77,7 @@ def _change(rule: ChangeRule) -> None:
     click.echo(f"{rule.id} (a change)\n")
     click.echo("\n".join(textwrap.wrap(rule.means, 80)) + "\n")
     for name, grade in zip(AUDIENCES, rule.grades, strict=True):
-        click.echo(f"  {name:12}{grade.word}")
+        click.echo(f"  {name:8}{grade.word}")
     back = "of the same kind" if rule.opposite == rule.id else rule.opposite
     more = f"A comparison may know better, and then says why. The change back: {back}."
     click.echo(f"\n{_wrapped(more)}")

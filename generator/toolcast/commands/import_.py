@@ -102,20 +102,24 @@ _MAX_NOTES = 40
 
 @click.command(name="import")
 @click.argument("files", metavar="[FILE]...", nargs=-1)
-@toolset_option("The toolset; one that is not there is made.", required=True)
+@toolset_option("Toolset to import into; created if missing.", required=True)
 @server_options
 @click.option(
     "--prefer",
     "preferred",
     metavar="[TOOL=]SOURCE",
     multiple=True,
-    help="Which source counts where several contradict each other.",
+    help="Source to use where several sources conflict.",
 )
-@click.option("--keep", is_flag=True, help="Remove nothing that is not listed.")
+@click.option(
+    "--keep-missing",
+    is_flag=True,
+    help="Keep tools that the source no longer lists.",
+)
 @click.option(
     "--force",
     is_flag=True,
-    help="Remove specs that you have added to, too, and more than half of the tools.",
+    help="Also remove specs that you edited, and more than half of the tools.",
 )
 @dry_run_option
 @format_option("what was done is")
@@ -125,18 +129,18 @@ def command(
     toolset: str,
     given: tuple[ExternalServer, ...],
     preferred: tuple[str, ...],
-    keep: bool,
+    keep_missing: bool,
     force: bool,
     dry_run: bool,
     format_: str,
     project: str | None,
 ) -> None:
-    """Write the specs of tools that exist already.
+    """Write specs for existing tools.
 
-    A FILE holds the answer of an MCP server to `tools/list`, or a list of tools in OpenAI's
-    or Anthropic's form. What it says is kept letter for letter. Import again, and only what
-    changed there changes in the specs: what you added to them stays. The spec of a tool that
-    is not listed any more goes, and its name is reserved.
+    FILE contains an MCP server's answer to `tools/list`, or a list of tools in the format of
+    OpenAI, Anthropic, Gemini or Bedrock. Texts and schemas are kept verbatim. Importing again
+    updates only values that changed at the source. The spec of a tool that is no longer
+    listed is removed, and its name is reserved.
     """
     from ..importing.importing import importing
     from ..refactoring.project_edit import EditRefusedError, unified_diff
@@ -150,7 +154,9 @@ def command(
     source = one_source_or_end(sources, preferred, format_)
     workspace = _workspace(project)
     try:
-        imported = importing(workspace, source, toolset, keep=keep, force=force)
+        imported = importing(
+            workspace, source, toolset, keep_missing=keep_missing, force=force
+        )
         if not dry_run:
             write(workspace.root, imported.edit)
     except EditRefusedError as refusal:
@@ -162,7 +168,7 @@ def command(
             for row in unified_diff(imported.edit):
                 click.echo(printable(row))
         _report(imported, source, toolset)
-    if imported.refused or (imported.staying and not keep):
+    if imported.refused or (imported.staying and not keep_missing):
         sys.exit(FINDINGS)
 
 
@@ -245,7 +251,7 @@ def _report(imported: Imported, source: Source, toolset: str) -> None:
         words = f"stays: `{name}`: {source.name} does not have it, but {why}"
         click.echo(printable(words))
     if imported.staying:
-        help_ = "`--force` removes it all the same, `--keep` says that all are to stay"
+        help_ = "use `--force` to remove it, or `--keep-missing` to keep all of them"
         click.echo(f"  help: {help_}")
     for line in imported.refused:
         click.echo(f"left out: {printable(line)}")

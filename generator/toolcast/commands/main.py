@@ -49,12 +49,12 @@ def same_command() -> str:
 
 def _is_repeated() -> bool:
     from ..project import find_root
-    from ..up_to_date import repeated
+    from ..up_to_date import find_outcome
 
     # Where a stream cannot take it, the whole run knows what is to be done.
     with contextlib.suppress(OSError, UnicodeError):
         root = find_root(os.getcwd())
-        ended = repeated(root, same_command()) if root is not None else None
+        ended = find_outcome(root, same_command()) if root is not None else None
         if ended is None:
             return False
         for stream, text in ((sys.stderr, ended.err), (sys.stdout, ended.out)):

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 project_option = click.option(
-    "--project", metavar="FOLDER", help="The folder of toolcast.yaml."
+    "--project", metavar="FOLDER", help="Folder of toolcast.yaml."
 )
 all_option = click.option(
-    "--all", "every", is_flag=True, help="Print each of many findings that are alike."
+    "--all", "every", is_flag=True, help="Print each of many similar findings."
 )
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
@@ -96,15 +96,17 @@ def listed_extensions(root: str | None) -> tuple[str, ...]:
 _SECONDS = 60.0
 _OPTIONS = (
     click.option(
-        "--mcp-stdio", metavar="COMMAND", help="The MCP server that a command starts."
+        "--mcp-stdio", metavar="COMMAND", help="Start an MCP server with this command."
     ),
-    click.option("--mcp-url", metavar="URL", help="The MCP server at a URL."),
+    click.option(
+        "--mcp-url", metavar="URL", help="Connect to the MCP server at this URL."
+    ),
     click.option(
         "--header",
         "headers",
         metavar="NAME:VALUE",
         multiple=True,
-        help="Sent to the URL; `${NAME}` in it is a variable of the environment.",
+        help="HTTP header for the URL; `${NAME}` is an environment variable.",
     ),
     click.option(
         "--timeout",
@@ -112,7 +114,7 @@ _OPTIONS = (
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
         default=_SECONDS,
-        help=f"How long the server may take to start, to list, and to answer. Default: {_SECONDS:g}.",
+        help=f"Time limit for start, list and call. Default: {_SECONDS:g}.",
     ),
 )
 
@@ -271,12 +273,12 @@ def _folders(ctx: click.Context) -> Iterator[str]:
 
 def _tree(path: str) -> dict[str, Any]:
     """The mapping that a file holds; an empty one where it has errors."""
-    from toolcast_runtime.core.safe_file import read_regular
+    from toolcast_runtime.core.safe_file import read_regular_file
 
     from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 
     try:
-        document, _ = read_yaml(path, read_regular(path, MAX_BYTES + 1))
+        document, _ = read_yaml(path, read_regular_file(path, MAX_BYTES + 1))
     except OSError:
         return {}
     is_mapping = document is not None and isinstance(document.value, dict)

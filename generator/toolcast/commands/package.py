@@ -16,11 +16,11 @@ import click
 
 from toolcast_runtime.core.safe_folder import Folder
 
-from ..findings import has_errors, in_order
+from ..findings import has_errors, sort_findings
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PythonProject
 from ..model.spec_schema import is_device
-from ..output.disk_differences import LEFT_BY_TOOLS, compare_with_disk
+from ..output.disk_differences import TOOL_FILES, compare_with_disk
 from ..output.output_folder import diagnose
 from ..pipeline import generate
 from ..reports.escaping import printable
@@ -44,16 +44,15 @@ _NOT_EVERYWHERE = re.compile(r'[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$')
 @click.argument("toolset", required=False, shell_complete=complete_toolsets)
 @project_option
 @click.option(
-    "--output", metavar="FILE", help="The file. Default: dist/NAME-VERSION.mcpb."
+    "--output", metavar="FILE", help="Output file. Default: dist/NAME-VERSION.mcpb."
 )
 def command(toolset: str | None, project: str | None, output: str | None) -> None:
-    """Build the archive of a toolset that people install, an `.mcpb` file.
+    """Build an installable archive of a toolset (.mcpb).
 
-    In it are the toolset's generated files, the package of its handlers, README and licence, and
-    what the target `package` says of all that; the program that opens it installs what these
-    need. The same files make the same bytes, wherever they are put together. Specs with errors, or
-    outputs that `toolcast generate` would change, are told and nothing is written. Names that
-    begin with a dot are left out; links, and names of secrets, are refused.
+    Contains the generated files, the handlers package, README, license and manifest. The
+    client that opens it installs the dependencies. The same files produce the same bytes.
+    Fails if specs have errors, outputs are stale, or a file is a link or has a name of a
+    secret. Hidden files are skipped.
     """
     root = project_root(project)
     try:
@@ -61,7 +60,10 @@ def command(toolset: str | None, project: str | None, output: str | None) -> Non
         held = _held(workspace, _chosen(workspace, toolset, files), files)
         if output is None:
             name = "{name}-{version}.mcpb".format_map(json.loads(held["manifest.json"]))
-            with Folder.at(root) as own, own.below("dist", create=True) as folder:
+            with (
+                Folder.open_path(root) as own,
+                own.open_subfolder("dist", create=True) as folder,
+            ):
                 output = os.path.relpath(os.path.join(folder.path, name))
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)
@@ -79,7 +81,7 @@ def _generated(root: str) -> tuple[Workspace, Mapping[str, bytes]]:
     if workspace is not None and not has_errors(findings):
         difference = compare_with_disk(root, workspace.output, files)
         findings += diagnose(root, workspace.output, files, difference)
-    code = print_findings(in_order(findings), "text", with_notes=False)
+    code = print_findings(sort_findings(findings), "text", with_notes=False)
     if workspace is None or code:
         click.echo("nothing was written", err=True)
         sys.exit(USAGE if workspace is None else code)
@@ -115,7 +117,7 @@ def _held(
         top = re.compile(toolset.handlers.partition(".")[0] + r"(?:\.py)?")
         wanted += [(posixpath.normpath(source), top) for source in workspace.sources]
     room, names = _MAX_ARCHIVE_BYTES, {path.casefold(): path for path in held}
-    with Folder.at(workspace.root) as root:
+    with Folder.open_path(workspace.root) as root:
         for source, first in wanted:
             for path, data in _below(root, source, first, workspace.output):
                 if (other := names.setdefault(path.casefold(), path)) != path:
@@ -144,11 +146,11 @@ def _below(
     """The files below a folder whose first step is called so, but for what is generated."""
     waiting = [source]
     for here in waiting:
-        with root.below(here) as folder:
-            for entry in folder.entries():
+        with root.open_subfolder(here) as folder:
+            for entry in folder.list_entries():
                 name, path = entry.name, posixpath.normpath(f"{here}/{entry.name}")
                 is_other = here == source and not first.fullmatch(name)
-                if is_other or path == output or LEFT_BY_TOOLS.fullmatch(name):
+                if is_other or path == output or TOOL_FILES.fullmatch(name):
                     continue
                 if name.startswith("."):
                     click.echo(printable(f"left out: {path}"), err=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import click
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..diff.review.acceptances import ACCEPT_FILE
@@ -34,17 +34,15 @@ _MAX_FILE_BYTES = 8 * 1024 * 1024
     help="Write the schema files that the project's specs name.",
 )
 def command(kind: str | None, project: str | None, writes: bool) -> None:
-    """Print the JSON Schema of spec files, or of JSON that is printed.
+    """Print the JSON Schema of spec files or of JSON reports.
 
-    KIND is `tool`, `toolset`, `definitions`, `workspace` or `accept`, from which editors
-    complete and check such files, or `project`, which has all of them below `$defs`; in a
-    project it has the fields of the project's extensions, too. Or it is `findings` or
-    `diff`: what `check --format json` and `diff --format json` print.
+    KIND is `tool`, `toolset`, `definitions`, `workspace` or `accept`; `project` for all of
+    them in `$defs`; or `findings` or `diff` for the output of `--format json`. Schemas include
+    the fields of the project's extensions.
 
-    A spec names its schema in its first line, as
-    `# yaml-language-server: $schema=../schemas/toolcast.schema.json#/$defs/tool`, or with a
-    file of the kind alone, `../schemas/tool.schema.json`. --write makes and renews
-    the files in the project that specs name so; `toolcast check` says when one is old.
+    A spec names its schema in its first line: `# yaml-language-server:
+    $schema=../schemas/toolcast.schema.json#/$defs/tool`. --write creates and updates the files
+    that specs name; `toolcast check` reports outdated ones.
     """
     if writes == (kind is not None):
         fail(f"name one of {', '.join(SCHEMAS)}, or say --write")
@@ -64,7 +62,7 @@ def _write(root: str) -> int:
         return USAGE
     code = CLEAN
     named = named_schemas(_files(root, loaded.workspace.toolset_folders))
-    with Folder.at(root) as project:
+    with Folder.open_path(root) as project:
         for path, kind in sorted(named.items()):
             text = schema_text(kind, loaded.workspace.extensions)
             try:
@@ -77,7 +75,7 @@ def _write(root: str) -> int:
                     code = FINDINGS
                 else:
                     above, _, name = path.rpartition("/")
-                    with project.below(above, create=True) as folder:
+                    with project.open_subfolder(above, create=True) as folder:
                         folder.write(name, text.encode("utf-8"))
                     click.echo(printable(f"wrote {path}"))
             except OSError as error:
@@ -105,7 +103,7 @@ def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]
 
 def _first_lines(root: str, path: str) -> str:
     try:
-        data = read_regular(os.path.join(root, path), 2000)
+        data = read_regular_file(os.path.join(root, path), 2000)
     except OSError:
         return ""  # `toolcast check` says why.
     return data.decode("utf-8", "replace")
@@ -114,7 +112,7 @@ def _first_lines(root: str, path: str) -> str:
 def _read(project: Folder, path: str) -> str | None:
     above, _, name = path.rpartition("/")
     try:
-        with project.below(above) as folder:
+        with project.open_subfolder(above) as folder:
             return folder.read(name, _MAX_FILE_BYTES).decode("utf-8")
     except FileNotFoundError:
         return None

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..reports.escaping import printable
-from ..tool_selection.trial import cases_of, catalogues, try_cases
+from ..tool_selection.trial import cases_of, catalogs, try_cases
 from .exit_codes import (
     CLEAN,
     FINDINGS,
@@ -73,48 +73,47 @@ def _no_nan(
 
 @click.command(name="select")
 @click.argument("message", required=False)
-@toolset_option("This toolset alone.")
-@client_option("With what this client is offered.")
+@toolset_option("Only this toolset.")
+@client_option("Only this client's tools.")
 @click.option(
     "--history",
     metavar="TEXT",
     multiple=True,
-    help="A message before MESSAGE; may be repeated, the oldest first.",
+    help="Message before MESSAGE; may be repeated, oldest first.",
 )
-@click.option("--top", type=click.IntRange(1), help="Instead of `selection.top`.")
+@click.option("--top", type=click.IntRange(1), help="Override `selection.top`.")
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1),
     callback=_no_nan,
-    help="Instead of `selection.margin`.",
+    help="Override `selection.margin`.",
 )
 @click.option(
     "--coverage",
     type=click.FloatRange(0, 1),
     callback=_no_nan,
-    help="Instead of `selection.coverage`.",
+    help="Override `selection.coverage`.",
 )
 @click.option(
-    "--with-model", is_flag=True, help="Ask the model of the toolset's `router:`."
+    "--with-model", is_flag=True, help="Query the model of the toolset's `router:`."
 )
 @click.option(
     "--endpoint",
     metavar="URL",
-    help="Ask the model behind this OpenAI-compatible address: the part before"
-    " /chat/completions.",
+    help="Query the model at this OpenAI-compatible URL (the part before /chat/completions).",
 )
-@click.option("--model", metavar="NAME", help="The model of --endpoint or --export.")
+@click.option("--model", metavar="NAME", help="Model of --endpoint or --export.")
 @click.option(
     "--key-variable",
     metavar="NAME",
-    help="The environment variable of the model's key.",
+    help="Environment variable with the model's key.",
 )
 @click.option(
     "--export",
     type=click.Choice(["promptfoo", "agent-skills"]),
-    help="Write the cases for another program instead of trying them.",
+    help="Export the cases to another program instead of running them.",
 )
-@click.option("--output", metavar="FILE", help="The file of --export.")
+@click.option("--output", metavar="FILE", help="Output file of --export.")
 @format_option("it is")
 @project_option
 def command(
@@ -125,15 +124,14 @@ def command(
     project: str | None,
     **given: Any,
 ) -> None:
-    """Try which tool the words of a message speak for.
+    """Rank tools for a message, and run the selection cases.
 
-    Without MESSAGE it tries the `cases:` of the specs: whether the tool that is meant
-    stands first, how far ahead, what it is confused with by which words, and which tools
-    have no case. With MESSAGE it shows how the tools stand for it, which word gives how
-    much to which tool, what the router shows, and about how many tokens that saves.
+    Without MESSAGE, run the selection cases of the specs and report the ones that fail, the
+    words that cause it, and tools without a case. With MESSAGE, show the ranking, the score
+    of each word, the router's choice and the tokens saved.
 
-    It reads the specs alone: no handler is imported, and no external server is asked, so
-    its tools are not among them. Only --with-model and --endpoint use the network.
+    Reads only specs; tools of external servers are not included. The network is used
+    only by --with-model and --endpoint.
     """
     _refuse_what_does_not_fit(click.get_current_context(), given)
     toolsets = toolsets_or_end(workspace_or_end(project), toolset, client)
@@ -209,7 +207,7 @@ def _export(
     if given["export"] == "promptfoo":
         tools = toolset.tools_in("registry")
         if client is not None:
-            tools = catalogues(toolset, client)[0].tools
+            tools = catalogs(toolset, client)[0].tools
         words = given["model"], given["endpoint"], given["key_variable"]
         text = promptfoo(toolset, tools, *words)
         offered = {None, *(tool.name for tool in tools)}
@@ -219,7 +217,7 @@ def _export(
     output = given["output"]
     above, name = os.path.split(os.path.abspath(output))
     try:
-        with Folder.at(above) as folder:
+        with Folder.open_path(above) as folder:
             folder.write(name, text.encode("utf-8"))
     except OSError as error:
         fail(f"{output} cannot be written: {error.strerror or error}")

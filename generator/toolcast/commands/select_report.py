@@ -17,13 +17,13 @@ from toolcast_runtime.mcp.tool_search import USUAL
 from ..analysis.token_costs import estimated_tokens
 from ..analysis.tool_search import is_searched
 from ..reports.escaping import printable
-from ..suggestions import first_of
+from ..suggestions import format_first
 from ..tool_selection.trial import (
     DeclaredCase,
     Selection,
     Trial,
     cases_of,
-    catalogues,
+    catalogs,
     confusions,
     routed,
     same_words,
@@ -91,7 +91,7 @@ def show_message(
     from toolcast_runtime.router import Router
     from toolcast_runtime.router.lexical_ranking import ranking
 
-    offered = catalogues(toolset, client)[0].tools
+    offered = catalogs(toolset, client)[0].tools
     everything = routed(offered)
     always = [tool.name for tool in offered if tool.always]
     tools = [tool for tool in everything if tool.name not in always]
@@ -309,7 +309,7 @@ def _coverage(selection: Selection) -> Iterator[str]:
     least = selection.gates.coverage
     if selection.covered < least:
         text += f", and {least:.0%} must"
-    without = first_of(selection.uncovered, _MAX_NAMES_SHOWN)
+    without = format_first(selection.uncovered, _MAX_NAMES_SHOWN)
     yield from _wrapped(f"{text}; without: {without}" if without else text)
 
 

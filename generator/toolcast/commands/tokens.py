@@ -35,13 +35,13 @@ _NUMBER = 11
     "--kind",
     metavar="KIND",
     shell_complete=complete_kinds,
-    help="Count as for a program or provider of this kind: claude-code, openai, ...",
+    help="Count as this client program or provider does: claude-code, openai, ...",
 )
 @click.option(
     "--by",
     type=click.Choice(["client", "section", "tool", "block"]),
     default="client",
-    help="What a row is. Default: client.",
+    help="Group the rows. Default: client.",
 )
 @click.option(
     "--encoding",
@@ -59,18 +59,17 @@ def command(
     format_: str,
     project: str | None,
 ) -> None:
-    """Show what the tools cost a model: upfront, for their names, and on demand.
+    """Count the tokens of the tools: upfront, for names, and on demand.
 
-    Programs and providers load tools when they are needed, each in its own way: `kind` of a
-    client in toolset.yaml, or --kind, says which it is. Of an unknown kind every definition
-    is counted upfront. The prompt docs cost where they are put into the prompt.
+    Clients load tools differently: set `kind` of the client, or --kind. Without it, every
+    definition counts as upfront.
 
-    Tokens are estimated offline. With --encoding they are counted by tiktoken, from a
-    vocabulary in the folder that TIKTOKEN_CACHE_DIR names; nothing is ever fetched.
+    Tokens are estimated offline. --encoding counts them with tiktoken, with a vocabulary
+    from the folder in TIKTOKEN_CACHE_DIR; nothing is downloaded.
     """
     from ..analysis.client_kinds import KINDS, callers
     from ..analysis.token_costs import client_costs
-    from ..targets.prompt_blocks import prompt_docs
+    from ..targets.prompt_blocks import build_prompt_docs
 
     if kind is not None:
         known_or_end("kind", kind, KINDS)
@@ -82,7 +81,7 @@ def command(
         whos: Sequence[Client | None] = callers(one) if by == "client" else [None]
         if client is not None:
             whos = [one.client(client)]
-        docs = prompt_docs(workspace, one)
+        docs = build_prompt_docs(workspace, one)
         costs = [
             client_costs(one, who, docs.texts(who), KINDS.get(kind or ""), count)
             for who in whos

@@ -27,29 +27,29 @@ class NameLists:
 
     Args:
         allow: the only names; None for every one.
-        restrict: the names that are kept out whatever `allow` says.
+        deny: the names that are kept out whatever `allow` says.
     """
 
-    def __init__(self, allow: Iterable[str] | None, restrict: Iterable[str]) -> None:
+    def __init__(self, allow: Iterable[str] | None, deny: Iterable[str]) -> None:
         self._allow = None if allow is None else frozenset(allow)
-        self._restrict = frozenset(restrict)
+        self._deny = frozenset(deny)
 
     def have(self, name: str) -> bool:
         """Whether they let a name through."""
         is_allowed = self._allow is None or name in self._allow
-        return is_allowed and name not in self._restrict
+        return is_allowed and name not in self._deny
 
     def changes_to(
         self, other: NameLists, names: Iterable[str]
     ) -> Iterator[tuple[str, str, bool]]:
         """Of names those that two of a kind differ about: name, list, whether it gets through.
 
-        The list is the one in which they differ: `restrict`, or `allow`.
+        The list is the one in which they differ: `deny`, or `allow`.
         """
         for name in dict.fromkeys(names):
             if self.have(name) != other.have(name):
-                is_same = (name in self._restrict) == (name in other._restrict)
-                yield name, "allow" if is_same else "restrict", other.have(name)
+                is_same = (name in self._deny) == (name in other._deny)
+                yield name, "allow" if is_same else "deny", other.have(name)
 
 
 class _Case(NamedTuple):
@@ -191,7 +191,7 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
         verb = "permits" if permits[1] else "does not permit"
         needs = tool.permission or case.old.permission
         return path, is_own, f"what it has {verb} {quoted(needs)}"
-    for key in ("restrict", "allow"):
+    for key in ("deny", "allow"):
         had = case.was.entry_for(key, case.old.name)
         has = case.now.entry_for(key, tool.name)
         if (had is None) != (has is None):
@@ -221,8 +221,8 @@ def _outside(
     names = dict.fromkeys(name for s in servers for name in s.declared_names)
     # Of what a server has beyond those, lists are all that is known.
     for client in (old, new):
-        names |= dict.fromkeys((*(client.allow or ()), *client.restrict))
-    before_, after_ = (NameLists(one.allow, one.restrict) for one in (old, new))
+        names |= dict.fromkeys((*(client.allow or ()), *client.deny))
+    before_, after_ = (NameLists(one.allow, one.deny) for one in (old, new))
     for name, key, has in before_.changes_to(after_, names):
         if name not in own:
             what = "tool.offered", ("clients", new.name, key), name, has
@@ -287,12 +287,12 @@ def _changes_access(both: ToolPair) -> bool:
 
 
 def _lists(client: Client) -> tuple[object, ...]:
-    return client.allow, client.restrict, client.permissions
+    return client.allow, client.deny, client.permissions
 
 
 def _sorted(client: Client, called: Mapping[str, str]) -> Iterator[list[str]]:
     """What a client's lists say, without what changes nothing: order, repeats, new names."""
-    for names in (client.texts("allow"), client.texts("restrict"), client.permissions):
+    for names in (client.texts("allow"), client.texts("deny"), client.permissions):
         yield sorted({called.get(name, name) for name in names})
 
 

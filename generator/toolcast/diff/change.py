@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
-from ..findings import Place
+from ..findings import Location
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
 from ..parsing.tree import NOWHERE, Path, Source
 
-AUDIENCES = ("call", "prompt", "code", "attachment")
+AUDIENCES = ("call", "prompt", "code", "access")
 """Who a change may concern, in the order in which grades are shown.
 
 `call`: who calls the tool, a model above all. `prompt`: what a model reads. `code`: Python that
-uses the generated types, and handlers. `attachment`: who has the tool, where, and with which
+uses the generated types, and handlers. `access`: who has the tool, where, and with which
 permission.
 """
 
@@ -53,7 +53,7 @@ class Grades(NamedTuple):
     call: Grade = Grade.SAFE
     prompt: Grade = Grade.SAFE
     code: Grade = Grade.SAFE
-    attachment: Grade = Grade.SAFE
+    access: Grade = Grade.SAFE
 
     @property
     def worst(self) -> Grade:
@@ -131,7 +131,7 @@ class Change:
     after: Any
     message: str
     grades: Grades
-    place: Place
+    location: Location
     reason: str = ""
     is_gone: bool = False
     witness: Any = ABSENT
@@ -139,7 +139,7 @@ class Change:
     @property
     def is_shared(self) -> bool:
         """Whether it is one of the definitions that tools share."""
-        return posixpath.basename(self.place.file) == DEFINITIONS_FILE
+        return posixpath.basename(self.location.file) == DEFINITIONS_FILE
 
     @property
     def fingerprint(self) -> str:
@@ -210,11 +210,11 @@ def tools_of_both(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolS
     return [(old[name], new) for name, new in named if name is not None]
 
 
-def place_of(source: Source, path: Path) -> Place:
+def place_of(source: Source, path: Path) -> Location:
     """Where a path stands in a spec; the file as a whole where there are no lines."""
     if source is NOWHERE or not source.data:
-        return Place(source.file)
-    return source.place(path, at_key=True)
+        return Location(source.file)
+    return source.location(path, at_key=True)
 
 
 def raw(tool: ToolSpec | Toolset, field: str) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
-from ..extensions import CHANGES, ExtensionError, guarded, values
+from ..extensions import CHANGES, ExtensionError, guard_function, load_contributions
 from ..mcp_client.server_listing import ServerListing
 from ..model.model import Toolset, Workspace
 from . import access, cross_field_changes, selection_cases, servers, text_changes
@@ -171,7 +171,7 @@ def _functions(extensions: tuple[str, ...]) -> tuple[ChangeFunctions, ...]:
         ExtensionError: one cannot be loaded, or is no `ChangeFunctions`.
     """
     found = []
-    for where, value in values(extensions, CHANGES):
+    for where, value in load_contributions(extensions, CHANGES):
         if not isinstance(value, ChangeFunctions):
             raise ExtensionError(f"{where} is not a toolcast ChangeFunctions")
         found.append(_held(where, value))
@@ -183,8 +183,8 @@ def _held(where: str, functions: ChangeFunctions) -> ChangeFunctions:
     of_tool, of_toolset = functions.of_tool, functions.of_toolset
     # A generator raises while it is gone through.
     return ChangeFunctions(
-        of_tool and guarded(where, lambda *a: iter(list(of_tool(*a)))),
-        of_toolset and guarded(where, lambda *a: iter(list(of_toolset(*a)))),
+        of_tool and guard_function(where, lambda *a: iter(list(of_tool(*a)))),
+        of_toolset and guard_function(where, lambda *a: iter(list(of_toolset(*a)))),
     )
 
 
@@ -243,4 +243,4 @@ def _of_level(grades: Grades, level: str) -> Grades:
     if level == "stable":
         return grades
     beta = Grades(*(min(grade, Grade.RISKY) for grade in grades))
-    return beta if level == "beta" else Grades(attachment=beta.attachment)
+    return beta if level == "beta" else Grades(access=beta.access)

@@ -12,7 +12,7 @@ from ..analysis.client_kinds import Limited, crossed, limits_of
 from ..analysis.token_costs import Cost, client_costs, estimated_tokens
 from ..analysis.tool_search import list_length
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..suggestions import joined
+from ..suggestions import format_list
 from .change import ABSENT, quoted
 from .tools import Matched
 
@@ -139,16 +139,16 @@ def _of_clients(
         toolsets: the toolset before and after; with the workspaces of the two.
     """
     # Targets know where a tool is shown; nothing else here needs them.
-    from ..targets.exposure import exposures
-    from ..targets.prompt_blocks import prompt_docs
+    from ..targets.exposure import build_exposures
+    from ..targets.prompt_blocks import build_prompt_docs
 
     before, after = toolsets
     docs = [
-        prompt_docs(workspace, toolset)
+        build_prompt_docs(workspace, toolset)
         for workspace, toolset in zip(workspaces, toolsets, strict=True)
     ]
     places = [
-        _places(exposures(workspace, toolset))
+        _places(build_exposures(workspace, toolset))
         for workspace, toolset in zip(workspaces, toolsets, strict=True)
     ]
     for client in _shared(before, after):
@@ -258,7 +258,7 @@ def _listed(places: frozenset[str]) -> str:
     named += [
         f"the target {quoted(place)}" for place in sorted(places - _PLACES.keys())
     ]
-    return joined(named)
+    return format_list(named)
 
 
 def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:

@@ -290,7 +290,7 @@ def _tools(
             ("name",),
             after=name,
             form="listed",
-            grades=Grades(prompt=Grade.RISKY, attachment=Grade.RISKY),
+            grades=Grades(prompt=Grade.RISKY, access=Grade.RISKY),
             reason=_UNREVIEWED,
         )
     for name in new:

@@ -105,8 +105,8 @@ def _taken(
         id_ = "server.allow/opened" if new.allow is None else "server.allow/listed"
         lists = [ABSENT if one.allow is None else list(one.allow) for one in (old, new)]
         yield told(files, id_, (*path, "allow"), *lists, server=new.name)
-    names = (*(new.allow or ()), *(old.allow or ()), *new.restrict, *old.restrict)
-    before, after = (NameLists(one.allow, one.restrict) for one in (old, new))
+    names = (*(new.allow or ()), *(old.allow or ()), *new.deny, *old.deny)
+    before, after = (NameLists(one.allow, one.deny) for one in (old, new))
     for own, key, is_taken in before.changes_to(after, names):
         what = "server.taken", (*path, key), own, is_taken
         yield came_or_went(files, *what, server=new.name)
@@ -140,7 +140,7 @@ def _lock(
         return  # a rule of the specs tells what is wrong with it
     for change in listing_changes(before, after, Owner(files.toolset, place)).changes:
         side = files.before if change.is_gone else files.after
-        yield replace(change, place=place_of(side, (*path, "lock")))
+        yield replace(change, location=place_of(side, (*path, "lock")))
 
 
 def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:

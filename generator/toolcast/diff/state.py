@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.definitions.tool import first_sentence
+from toolcast_runtime.core.definitions.tool import extract_first_sentence
 from toolcast_runtime.results.field_selection import left_out
 
 from ..analysis.network_reach import is_secret_text, secret_places
@@ -226,7 +226,9 @@ def _default(default: Any, above: Any, path: Path, owner: _Owner) -> Any:
     file, _, field = default["of"].rpartition(".")
     value = (owner.values if file else above).get(field, ABSENT)
     return (
-        first_sentence(value) if "as" in default and isinstance(value, str) else value
+        extract_first_sentence(value)
+        if "as" in default and isinstance(value, str)
+        else value
     )
 
 

@@ -66,18 +66,18 @@ _OPPOSITES = (
 )
 """How the ids of kinds end, or begin, that are each the change back of the other."""
 _WORDS = {
-    "set": "There is a value for {}, and was none",
-    "unset": "There is no value for {} any more",
-    "lowered": "There is a lower value for {}",
-    "raised": "There is a higher value for {}",
-    "more": "Something is new among {}",
-    "less": "Something is gone from {}",
-    "entry": "Something is another one among {}",
-    "moved": "There is another order of {}",
-    "to null": "MCP's list has null for {}",
-    "from null": "MCP's list no longer has null for {}",
+    "set": "Value added for {}",
+    "unset": "Value removed for {}",
+    "lowered": "Value lowered for {}",
+    "raised": "Value raised for {}",
+    "more": "Entry added to {}",
+    "less": "Entry removed from {}",
+    "entry": "Entry changed in {}",
+    "moved": "Order changed in {}",
+    "to null": "Value set to null in the MCP definition for {}",
+    "from null": "Value no longer null in the MCP definition for {}",
 }
-_OTHER = "There is another value for {}"
+_OTHER = "Value changed for {}"
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -250,7 +250,7 @@ def _of_field(kind: str, field: Field, event: str) -> ChangeRule:
     grades = _grades(row)
     means = f"{_sentence(field, event, row)}. {row.get('means', '')}".strip()
     if "denied_by" in field.node and grades.worst is Grade.BREAKING:
-        means += " Where the old side did not say the contrary, that is risky."
+        means += " Risky if the old version did not state the contrary."
     return ChangeRule(
         id_of(kind, field.way, event),
         means,
@@ -277,9 +277,9 @@ def _sentence(field: Field, event: str, row: Mapping[str, Any]) -> str:
     words = row.get("says")
     if words is None:
         verb, _, value = event.partition(" ")
-        of_value = f"There is `{value}` for {{}}, and was another value"
+        of_value = f"Value changed to `{value}` for {{}}"
         if verb == "from":
-            of_value = f"There is another value than `{value}` for {{}}"
+            of_value = f"Value changed from `{value}` for {{}}"
         words = _WORDS.get(event, of_value if value else _OTHER).format(what)
     else:
         words = words.format("NAME", **dict.fromkeys(PLACES, Unsaid()))

@@ -30,7 +30,7 @@ from ..parsing.characters import (
 )
 from ..parsing.tree import NOWHERE, Path
 from ..spec_language.spec_language import Field
-from ..suggestions import dotted
+from ..suggestions import format_path
 from .change import (
     ABSENT,
     Change,
@@ -152,7 +152,7 @@ def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
                 after = None if (home, after) in read[0] else after
             if before != after:
                 where = (field, *path, "description")
-                subject = f"the description at {quoted(dotted((field, *path)))}"
+                subject = f"the description at {quoted(format_path((field, *path)))}"
                 yield TextSides(where, subject, before, after)
 
 
@@ -259,9 +259,9 @@ def with_moved_texts(
         if moved.get(_home(one)) is one:
             new = came[_home(one)]
             files = SpecFiles(one.toolset, one.tool, NOWHERE, NOWHERE)
-            ways = dotted(one.path), dotted(new.path)
+            ways = format_path(one.path), format_path(new.path)
             there = told(files, "text/moved", new.path, *ways)
-            yield replace(there, place=new.place)
+            yield replace(there, location=new.location)
         elif one.rule.id.endswith(_REMOVED) and isinstance(one.before, str):
             yield _still_read(one, known.get((one.toolset, one.tool)))
         else:
@@ -291,7 +291,7 @@ def _still_read(change: Change, both: ToolPair | None) -> Change:
         if inner.get("description") == change.before and _parameter(
             place
         ) == _parameter(change.path):
-            reason = f"models read the same at {quoted(dotted(place))}"
+            reason = f"models read the same at {quoted(format_path(place))}"
             return replace(change, grades=Grades(), reason=reason)
     return change
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.validation.compiled import ASSERTED
+from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS
 
 from ..model.model import Toolset
 from ..parsing.tree import Path
@@ -34,13 +34,13 @@ from .table import Said, called, id_of, language, rows
 
 _WORDS = {
     "set": "{what} {is_} {new}; {it_was} not set",
-    "unset": "{what} {is_} not set any more; {it_was} {old}",
-    "more": "{new} is new among {what}",
-    "less": "{old} is no longer among {what}",
-    "entry": "among {what}, {key} is {new} instead of {old}",
-    "moved": "{what} stand in another order",
-    "to null": "{what} is null in MCP's list",
-    "from null": "{what} is not null in MCP's list",
+    "unset": "{what} {is_} no longer set; {it_was} {old}",
+    "more": "{new} is added to {what}",
+    "less": "{old} is removed from {what}",
+    "entry": "in {what}, {key} is {new} instead of {old}",
+    "moved": "the order of {what} is changed",
+    "to null": "{what} is null in the MCP definition",
+    "from null": "{what} is no longer null in the MCP definition",
 }
 _OTHER = "{what} {is_} {new} instead of {old}"
 _FIELD = "extension/field"
@@ -198,13 +198,13 @@ class _Walk:
                 path=(*at.path, *one.path),
                 before=given if values[0] is ABSENT else values[0],
                 after=given if values[1] is ABSENT else values[1],
-                place=place_of(self._pair.files.after, (*at.path, index)),
+                location=place_of(self._pair.files.after, (*at.path, index)),
                 is_gone=False,
             )
 
     def _unsaid(self, old: Any, new: Any, at: _At) -> Change:
         name = quoted(".".join(map(str, at.path)))
-        message = f"the extension's field {name} has another value"
+        message = f"the extension's field {name} is changed"
         return self._pair.files.changed(self._rows[_FIELD], at.path, message, old, new)
 
     def _told(self, node: Any, event: _Event, at: _At) -> Change:
@@ -229,13 +229,17 @@ class _Walk:
         if "counts" in node and self._pair.toolset is not None:
             concerned = _concerned(node["counts"], self._pair.toolset)
             if not concerned and rule.grades != Grades():
-                grades, reason = Grades(), "it stands for none of the tools"
+                grades, reason = Grades(), "it applies to none of the tools"
         if "denied_by" in node and not self._was_denied(node["denied_by"], at):
             grades = Grades(*(min(grade, Grade.RISKY) for grade in rule.grades))
-            reason = "nothing said the contrary" if grades != rule.grades else ""
+            reason = (
+                "the old version did not state the contrary"
+                if grades != rule.grades
+                else ""
+            )
         message = self._words(node, event, row, at, concerned)
         if same(before, after):
-            message += ", which may hold a secret"
+            message += ", which may contain a secret"
         return self._pair.files.changed(
             rule, path, message, before, after, grades=grades, reason=reason
         )
@@ -385,7 +389,7 @@ def _tools_with_a_format(toolset: Toolset) -> int:
     own = toolset.tools if toolset.handlers is not None else ()
     return sum(
         any(
-            part.get("format") in ASSERTED
+            part.get("format") in ASSERTED_FORMATS
             for part in tool.schemas["parameters"].subschemas.values()
         )
         for tool in own

@@ -1,6 +1,6 @@
-"""Encoders: the only ways in which text of a spec becomes text of an output.
+"""Encoders: convert text of specs to the language of an output.
 
-A target builds its views from what these modules give: `python` (literals, names, imports),
-`python_types` (types of JSON Schemas), `markdown` (HTML, too), `json_text`, `plain_text`
-(shells, too) and `yaml_block`. Only they make `Code`, and a template prints nothing else.
+A target builds its views from `Code` values, and only these modules create `Code`: `python`
+(literals, names, imports), `python_types` (types of JSON Schemas), `markdown` (also HTML),
+`json_text`, `plain_text` (also shell arguments) and `yaml_block`. Templates print only `Code`.
 """

@@ -1,4 +1,7 @@
-"""Text that already is in the language of the output; the only thing templates print."""
+"""`Code`: text that is already encoded in the language of the output.
+
+Templates print only `Code`.
+"""
 
 from __future__ import annotations
 
@@ -8,64 +11,66 @@ from typing import Any, NoReturn, Self
 
 from markupsafe import Markup
 
-# Markup's own methods make their results by the class: they accept Code only.
-_MAKERS = (__name__.rpartition(".")[0] + ".", "markupsafe.")
+# Markup's own methods create their results through the class, and accept only Code.
+_ALLOWED_MODULES = (__name__.rpartition(".")[0] + ".", "markupsafe.")
 
 
 class UnencodedTextError(TypeError):
-    """Plain text where only `Code`, the result of an encoder, is allowed."""
+    """Raised when text that no encoder created is used as `Code`."""
 
 
 class Code(Markup):
     """Encoded text.
 
-    Made by the encoders of this package and by nobody else. It is a Markup so that Jinja2
-    prints it unchanged, and it refuses to be joined with plain text.
+    Only the encoders of this package create it. Code is a Markup so that Jinja2 prints it
+    unchanged. Joining it with plain text raises an error.
 
     Raises:
-        UnencodedTextError: something else than an encoder makes it.
+        UnencodedTextError: a module that is not an encoder creates it.
     """
 
     def __new__(cls, text: str = "") -> Self:
-        maker = sys._getframe(1).f_globals.get("__name__")
-        if not isinstance(maker, str) or not f"{maker}.".startswith(_MAKERS):
+        """Create code; only encoders and Markup's own methods may do so."""
+        caller = sys._getframe(1).f_globals.get("__name__")
+        if not isinstance(caller, str) or not f"{caller}.".startswith(_ALLOWED_MODULES):
             raise UnencodedTextError(
-                f"{maker} makes Code of its own; only the encoders do: toolcast.encoders"
-                " has them for Python, Markdown, JSON, plain text and others"
+                f"module `{caller}` creates Code; only encoders may create it\n"
+                "  help: use an encoder of toolcast.encoders, for Python, Markdown, JSON,"
+                " YAML or plain text"
             )
-        # Markup's own would look for another type's HTML first, which no encoder has.
+        # Markup.__new__ would look for an `__html__` method, which no encoder uses.
         return str.__new__(cls, text)
 
     @classmethod
     def escape(cls, s: Any) -> Any:
-        """Refuses plain text.
+        """Return Code unchanged.
 
         Raises:
-            UnencodedTextError: always, unless the value is Code.
+            UnencodedTextError: the value is not Code.
         """
         if isinstance(s, Code):
             return s
-        return cls._refuse(s)
+        return cls._reject(s)
 
     def translate(self, table: object, /) -> NoReturn:
-        """Refuses: Markup's own puts in the texts of a table as they are.
+        """Raise an error: Markup.translate would insert the table's strings unescaped.
 
         Raises:
             UnencodedTextError: always.
         """
-        self._refuse(table)
+        self._reject(table)
 
     @staticmethod
-    def _refuse(value: object) -> NoReturn:
+    def _reject(value: object) -> NoReturn:
         raise UnencodedTextError(
-            f"text that no encoder made cannot be printed: {type(value).__name__}"
+            f"cannot print a value of type {type(value).__name__}: no encoder created it"
         )
 
 
-def lines(parts: Iterable[Code]) -> Code:
-    """Parts one below the other.
+def join_lines(lines: Iterable[Code]) -> Code:
+    """Join lines with newlines.
 
     Raises:
-        UnencodedTextError: a part is plain text.
+        UnencodedTextError: a line is plain text.
     """
-    return Code("\n").join(parts)
+    return Code("\n").join(lines)

@@ -1,4 +1,4 @@
-"""JSON text of JSON values, as the MCP SDK writes it and as people read it."""
+"""Encode JSON values as text: pretty-printed, or compact on one line."""
 
 from __future__ import annotations
 
@@ -15,98 +15,105 @@ from ..parsing.exact_json import SpelledNumber
 from .code import Code
 from .python import WIDTH
 
-_WORDS = {True: "true", False: "false", None: "null"}
-_UNUSUAL = re.compile(r"[^ -~]")
+_CONSTANTS = {True: "true", False: "false", None: "null"}
+_NON_ASCII = re.compile(r"[^ -~]")
 
 
-def pretty(value: Mapping[str, Any], opened: tuple[str, ...] = ()) -> Code:
-    """An object as people read it, with a final newline; keys stay in their order.
+def encode_json(value: Mapping[str, Any], expanded: tuple[str, ...] = ()) -> Code:
+    """Encode an object as pretty-printed JSON with a final newline.
 
-    It has a member a line, and so has each of its members that `opened` names. Other
-    objects and arrays stand on one line where they fit; else they have a member a line,
-    too. Letters of every script stay readable, what cannot be seen becomes an escape.
+    Keys keep their order. The object itself and the members named in `expanded` have one
+    member per line. All other objects and arrays are on one line if they fit into 88 columns,
+    or else have one member per line. Printable Unicode characters are not escaped.
 
     Raises:
         ValueError: the value is not JSON.
     """
     rows = []
     for key, item in value.items():
-        lead = f"{_string(key)}: "
-        room = 0 if key in opened else WIDTH - 2 - len(lead) - 1
-        rows.append(lead + _shown(item, "\n  ", room))
+        lead = f"{_encode_string(key)}: "
+        # No width forces one member per line. Two columns are the indent, one the comma.
+        width = 0 if key in expanded else WIDTH - 2 - len(lead) - 1
+        rows.append(lead + _encode_value(item, "\n  ", width))
     body = ",\n  ".join(rows)
     return Code(f"{{\n  {body}\n}}\n" if rows else "{}\n")
 
 
-def _shown(value: Any, gap: str, room: int) -> str:
-    """A value that has `room` columns; `gap` is a line break and its line's indent."""
-    kind = value.__class__
-    if kind is str:
-        return _string(value)
-    inner = gap + "  "
-    within = WIDTH - len(inner)
-    if kind is dict:
+def _encode_value(value: Any, line_start: str, width: int) -> str:
+    """Encode a value that may use `width` columns of the current line.
+
+    `line_start` is a newline and the indent of the value's line.
+    """
+    value_class = value.__class__
+    if value_class is str:
+        return _encode_string(value)
+    member_start = line_start + "  "
+    member_width = WIDTH - len(member_start)
+    if value_class is dict:
         rows = []
         for key, item in value.items():
-            lead = f"{_string(key)}: "
-            rows.append(lead + _shown(item, inner, within - len(lead)))
+            lead = f"{_encode_string(key)}: "
+            rows.append(
+                lead + _encode_value(item, member_start, member_width - len(lead))
+            )
         opening, closing = "{", "}"
-    elif kind is list or kind is tuple:
-        rows = [_shown(item, inner, within) for item in value]
+    elif value_class is list or value_class is tuple:
+        rows = [_encode_value(item, member_start, member_width) for item in value]
         opening, closing = "[", "]"
     else:
-        return _scalar(value)
+        return _encode_scalar(value)
     flat = ", ".join(rows)
-    if not rows or (len(flat) + 2 <= room and "\n" not in flat):
+    if not rows or (len(flat) + 2 <= width and "\n" not in flat):
         return f"{opening}{flat}{closing}"
-    return f"{opening}{inner}{f',{inner}'.join(rows)}{gap}{closing}"
+    body = f",{member_start}".join(rows)
+    return f"{opening}{member_start}{body}{line_start}{closing}"
 
 
-def _scalar(value: Any) -> str:
+def _encode_scalar(value: Any) -> str:
     if value is True or value is False or value is None:
-        return _WORDS[value]
+        return _CONSTANTS[value]
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, SpelledNumber):
         return value.spelling
     if isinstance(value, float) and math.isfinite(value):
-        return _number(value)
+        return _encode_number(value)
     if isinstance(value, str):
-        return _string(str(value))
+        return _encode_string(str(value))
     if isinstance(value, Mapping):
-        raise ValueError("a value is not JSON: a mapping of another kind than dict")
-    raise ValueError(f"a value is not JSON: {type(value).__name__}")
+        raise ValueError("not a JSON value: a mapping that is not a dict")
+    raise ValueError(f"not a JSON value: {type(value).__name__}")
 
 
-def _number(value: float) -> str:
-    """A number as the MCP SDK spells it, which below 0.0001 is not as Python does."""
-    shown = float.__repr__(value)
-    mantissa, small, exponent = shown.partition("e-0")
+def _encode_number(value: float) -> str:
+    """Encode a number as the MCP SDK does, which differs from Python below 0.0001."""
+    text = float.__repr__(value)
+    mantissa, small, exponent = text.partition("e-0")
     if not small:
-        return shown
+        return text
     if exponent == "5":
-        return format(Decimal(shown), "f")
+        return format(Decimal(text), "f")
     return f"{mantissa}e-{exponent}"
 
 
-def _string(text: str) -> str:
+def _encode_string(text: str) -> str:
     if text.__class__ is not str:
-        raise ValueError("a value is not JSON: a key is not text")
-    shown = encode_basestring(text)
-    if shown.isascii() and shown.isprintable():
-        return shown
-    return _UNUSUAL.sub(_escape, shown)
+        raise ValueError("not a JSON value: an object key is not a string")
+    encoded = encode_basestring(text)
+    if encoded.isascii() and encoded.isprintable():
+        return encoded
+    return _NON_ASCII.sub(_escape, encoded)
 
 
 def _escape(match: re.Match[str]) -> str:
-    """A character that is not ASCII, or DEL, as it is where people can see it."""
+    """Escape a DEL or non-ASCII character unless it is visible."""
     if is_printable(match[0]):
         return match[0]
     return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
 
 
-def compact(value: Any) -> str:
-    """JSON on one line without spaces; keys keep their order.
+def encode_compact_json(value: Any) -> str:
+    """Encode a JSON value on one line without spaces; keys keep their order.
 
     Raises:
         ValueError: a number is not finite.

@@ -1,4 +1,4 @@
-"""Markdown and HTML: text of specs that stays inside the block or element that it is put into."""
+"""Encode text of specs as Markdown and HTML that cannot leave its block or element."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from toolcast_runtime.core.definitions.markdown_line import (
-    DEFINES_LINK,
+    LINK_DEFINITION,
     escape_html,
-    leaves_html_open,
-    markdown_line,
+    escape_markdown_line,
+    has_unclosed_html,
 )
 
 from .code import Code
-from .json_text import compact
+from .json_text import encode_compact_json
 
 if TYPE_CHECKING:
     from toolcast_runtime.core.definitions.tool import Tool
     from toolcast_runtime.prompts import PromptBlocks
 
-# Behind the marks of list items and quotations a heading is one as well.
+# A heading can also follow the markers of list items and block quotes.
 _OPENS_BLOCK = re.compile(
     r"^((?: {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]+|>[ \t]?))* {0,3})(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)"
 )
-# In a list, what is indented further belongs to an item instead of being code.
+# In a list, deeper indentation continues an item; outside of a list it is code.
 _OPENS_BLOCK_IN_ITEM = re.compile(r"^([ \t>]*)(#{1,6}(?=\s|$)|=+\s*$|-+\s*$)")
 _ITEM = re.compile(r"^[ \t>]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
-# What follows a fence of backticks has none; otherwise it is a span of code.
+# Backticks with another backtick on the line are a code span, not a fence.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 
 _TAG = re.compile(r"^ {0,3}</?[A-Za-z!?]")
@@ -42,36 +42,38 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9_-]*")
 _COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
 
 
-def phrase(words: LiteralString, *values: Code) -> Code:
-    """Words of the generator's own, with a value in the place of each `{}`.
+def interpolate(template: LiteralString, *values: Code) -> Code:
+    """Replace each `{}` of a literal template with an encoded value.
 
     Raises:
         UnencodedTextError: a value is plain text.
     """
-    return Code(words.format(*map(Code.escape, values)))
+    return Code(template.format(*map(Code.escape, values)))
 
 
 SLOT = Code("\x1d")
-"""The line of a frame in whose place the runtime puts other pieces. No spec can contain it."""
+"""The line of a frame that the runtime replaces with other pieces. No spec can contain it."""
 
 
-def composed(
+def compose_blocks(
     header: Code,
     blocks: PromptBlocks,
     tools: Sequence[Tool] = (),
     cli_tools: Sequence[Tool] = (),
 ) -> dict[str, Code]:
-    """Return the blocks of tools below a header, by the names of their files.
+    """Return the composed prompt blocks by name, each below the header.
 
     Raises:
         UnencodedTextError: the header is plain text.
     """
-    made = blocks.compose(tools, cli_tools)
-    return {name: phrase("{}\n{}", header, Code(text)) for name, text in made.items()}
+    texts = blocks.compose(tools, cli_tools)
+    return {
+        name: interpolate("{}\n{}", header, Code(text)) for name, text in texts.items()
+    }
 
 
-def listed(values: Iterable[Code]) -> Code:
-    """Values with commas between them.
+def join_values(values: Iterable[Code]) -> Code:
+    """Join encoded values with commas.
 
     Raises:
         UnencodedTextError: a value is plain text.
@@ -79,54 +81,59 @@ def listed(values: Iterable[Code]) -> Code:
     return Code(", ").join(values)
 
 
-def comment(text: str) -> Code:
-    """A comment that no page shows: a path or words of a checked grammar.
+def encode_comment(text: str) -> Code:
+    """Encode a path or a simple phrase as an HTML comment.
 
     Raises:
-        ValueError: something else than letters, digits, spaces and `._/,;()-` is in it, or
-            two hyphens in a row, which would end it.
+        ValueError: the text contains characters other than letters, digits, spaces and
+            `._/,;()-`, or two hyphens in a row, which would end the comment.
     """
     if not _COMMENT.fullmatch(text):
-        raise ValueError("a comment holds words of a checked grammar only")
+        raise ValueError(
+            "a comment may contain only letters, digits, spaces, `._/,;()` and single"
+            " hyphens"
+        )
     return Code(f"<!-- {text} -->")
 
 
-def inline(text: str) -> Code:
-    """One line of text: a bullet, a heading, a label.
+def encode_inline(text: str) -> Code:
+    """Encode one line of text for a bullet, a heading or a label.
 
-    It is as it was, but for HTML that would reach beyond it and definitions of links, which
-    are escaped.
+    Only unclosed HTML and link definitions are escaped: they would affect the text after it.
 
     Raises:
         ValueError: the text has a line break.
     """
-    return Code(markdown_line(text))
+    return Code(escape_markdown_line(text))
 
 
-def reference(words: LiteralString, path: str) -> Code:
-    """A link to a file beside the page.
+def encode_link(label: LiteralString, path: str) -> Code:
+    """Encode a link to a relative path.
 
     Raises:
-        ValueError: the path is not of letters, digits, `_`, `-`, `.` and `/` alone.
+        ValueError: the path contains characters other than letters, digits, `_`, `-`, `.`
+            and `/`.
     """
     if not _PATH.fullmatch(path):
-        raise ValueError("a link leads to a path of a checked grammar only")
-    return Code(f"[{words}]({path})")
+        raise ValueError(
+            "the path of a link may contain only letters, digits and `_-./`"
+        )
+    return Code(f"[{label}]({path})")
 
 
-def cell(text: str) -> Code:
-    """The text of one cell of a table, on one line, which no pipe in it ends.
+def encode_cell(text: str) -> Code:
+    """Encode text for one table cell, on one line and with escaped pipes.
 
-    HTML in it is shown and not obeyed. Text that is encoded already may be put into a cell,
-    too. Source: GitHub Flavored Markdown 0.29, section 4.10.
+    HTML is escaped. Code that is already encoded as Markdown can be passed as well.
+    Source: GitHub Flavored Markdown 0.29, section 4.10.
     """
     [line] = escape_html([" ".join(text.split())])
-    # A pipe behind an odd number of backslashes is one of the text for every reader.
+    # A pipe after an odd number of backslashes is already escaped.
     return Code(_PIPE.sub(r"\1\\|", line))
 
 
-def table_row(cells: Iterable[Code]) -> Code:
-    """One line of a table.
+def encode_table_row(cells: Iterable[Code]) -> Code:
+    """Encode one row of a table.
 
     Raises:
         UnencodedTextError: a cell is plain text.
@@ -134,132 +141,138 @@ def table_row(cells: Iterable[Code]) -> Code:
     return Code("| {} |").format(Code(" | ").join(cells))
 
 
-def span(text: str) -> Code:
-    """A name as a span of code, which no name can end.
+def encode_code_span(text: str) -> Code:
+    r"""Encode text as a code span that its own backticks cannot end.
 
-    Line breaks are shown as a backslash and an n. Source: CommonMark 0.31.2, section 6.1.
+    Line breaks are written as `\n` and `\r`. Source: CommonMark 0.31.2, section 6.1.
     """
-    shown = text.replace("\r", "\\r").replace("\n", "\\n")
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
-    ticks = "`" * (longest + 1)
-    space = " " if not shown.strip() or shown[0] == "`" or shown[-1] == "`" else ""
-    return Code(f"{ticks}{space}{shown}{space}{ticks}")
+    line = text.replace("\r", "\\r").replace("\n", "\\n")
+    longest_run = max((len(run) for run in re.findall("`+", line)), default=0)
+    ticks = "`" * (longest_run + 1)
+    # A backtick at either end would extend the delimiter, and blank content has no span.
+    padding = " " if not line.strip() or line[0] == "`" or line[-1] == "`" else ""
+    return Code(f"{ticks}{padding}{line}{padding}{ticks}")
 
 
-def fenced(text: str, language: str = "") -> Code:
-    """A fenced block that holds the text line for line, whatever fences it has itself.
+def encode_code_block(text: str, language: str = "") -> Code:
+    """Encode text as a fenced code block that fences in the text cannot end.
 
-    Ends without a newline. Source: CommonMark 0.31.2, section 4.5.
+    The result has no final newline. Source: CommonMark 0.31.2, section 4.5.
 
     Raises:
-        ValueError: `language` is not one word of letters, digits, `-` and `_`.
+        ValueError: `language` contains characters other than letters, digits, `-` and `_`.
     """
     if not _LANGUAGE.fullmatch(language):
-        raise ValueError("the language of a fenced block is one word")
+        raise ValueError(
+            "the language of a code block may contain only letters, digits, `-` and `_`"
+        )
     text = _LINE_END.sub("\n", text)
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    ticks = "`" * max(3, longest + 1)
+    longest_run = max((len(run) for run in re.findall("`+", text)), default=0)
+    ticks = "`" * max(3, longest_run + 1)
     return Code(f"{ticks}{language}\n{text}\n{ticks}")
 
 
-def block(text: str) -> Code:
-    """Paragraphs, lists and fenced blocks, without the power to open a heading.
+def encode_block(text: str) -> Code:
+    """Encode paragraphs, lists and code blocks so that they cannot change the page around them.
 
-    A line that would start or underline a heading, or define a link for the whole page, is
-    escaped, and HTML that would reach beyond the text; a fence that is left open is closed, and one in a list moved out to the
-    margin. The block ends without a newline.
+    Headings, heading underlines, link definitions and unclosed HTML are escaped. An open
+    fence is closed, and fences inside lists lose their indentation. The result has no final
+    newline.
     """
     text = _LINE_END.sub("\n", text)
-    if leaves_html_open(text):
-        text = "\n".join(_without_html(text.split("\n")))
+    if has_unclosed_html(text):
+        text = "\n".join(_escape_html_outside_fences(text.split("\n")))
     result: list[str] = []
     fence = ""
     in_html = in_list = False
     defines_links = "]:" in text
     for line in text.strip("\n").split("\n"):
-        opens = _FENCE.match(line)
+        fence_match = _FENCE.match(line)
         if fence:
-            if (
-                opens
-                and opens[1].startswith(fence)
-                and not line.strip().strip(fence[0])
-            ):
+            if fence_match and _closes_fence(line, fence_match, fence):
                 fence = ""
                 line = line.lstrip()
-        elif opens and not in_html:
-            fence = opens[1]
-            # Indented, it might belong to a list, and end with it or not.
+        elif fence_match and not in_html:
+            fence = fence_match[1]
+            # Indented, the fence could belong to a list item and end together with it.
             line = line.lstrip()
         else:
-            # Up to a blank line other HTML takes fences as they are: none may open there.
+            # An HTML block lasts until a blank line and would swallow a fence in it.
             in_html = bool(line.strip()) and (in_html or bool(_TAG.match(line)))
-            line = f"\\{line.lstrip()}" if opens else line
+            line = f"\\{line.lstrip()}" if fence_match else line
             line = _OPENS_BLOCK.sub(r"\1\\\2", line)
             if defines_links:
-                line = DEFINES_LINK.sub(r"\1\\", line)
+                line = LINK_DEFINITION.sub(r"\1\\", line)
             in_list = in_list or bool(_ITEM.match(line))
             if in_list:
                 line = _OPENS_BLOCK_IN_ITEM.sub(r"\1\\\2", line)
         result.append(line.rstrip())
     if fence:
         result.append(fence)
-    # A last line of white space alone is gone by now.
+    # Stripping lines can leave empty lines at the end.
     return Code("\n".join(result).strip("\n"))
 
 
-def _without_html(lines: Iterable[str]) -> Iterator[str]:
-    """Lines with their HTML escaped, but for what stands between fences."""
+def _closes_fence(line: str, match: re.Match[str], fence: str) -> bool:
+    """Return whether a line closes the fence: the same characters, at least as many."""
+    return match[1].startswith(fence) and not line.strip().strip(fence[0])
+
+
+def _escape_html_outside_fences(lines: Iterable[str]) -> Iterator[str]:
     paragraph: list[str] = []
     fence = ""
     for line in lines:
-        opens = _FENCE.match(line)
-        if line.strip() and not fence and not opens:
+        fence_match = _FENCE.match(line)
+        if line.strip() and not fence and not fence_match:
             paragraph.append(line)
             continue
         yield from escape_html(paragraph)
         paragraph.clear()
         yield line
-        if opens and not fence:
-            fence = opens[1]
-        elif opens and opens[1].startswith(fence) and not line.strip().strip(fence[0]):
+        if fence_match and not fence:
+            fence = fence_match[1]
+        elif fence_match and _closes_fence(line, fence_match, fence):
             fence = ""
     yield from escape_html(paragraph)
 
 
-# What could end the element, begin a comment in it, or end a line for JavaScript.
+# Characters that could end a script element, open a comment in it, or end a JavaScript line.
 _UNSAFE = re.compile(r"[<>&\u2028\u2029]")
 
 
-def element_text(text: str) -> Code:
-    """A text between tags or in a quoted attribute."""
+def encode_html_text(text: str) -> Code:
+    """Encode text for the content of an HTML element or a quoted attribute."""
     return Code(html.escape(text, quote=True))
 
 
-def script_json(value: Any) -> Code:
-    """A JSON value in `<script type="application/json">`, read with `JSON.parse`.
+def encode_script_json(value: Any) -> Code:
+    """Encode a JSON value for `<script type="application/json">`.
 
-    No text of it can end the element: HTML, "Restrictions for contents of script elements".
+    No string in it can end the element. Source: HTML, "Restrictions for contents of script
+    elements".
 
     Raises:
         ValueError: a number is not finite.
     """
-    text = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", compact(value))
+    text = _UNSAFE.sub(
+        lambda match: f"\\u{ord(match[0]):04x}", encode_compact_json(value)
+    )
     return Code(text)
 
 
-def source_hash(source: str) -> str:
-    """What lets one inline script or style sheet through: CSP level 3, `hash-source`."""
+def hash_source(source: str) -> str:
+    """Return the CSP level 3 `hash-source` that allows one inline script or style sheet."""
     digest = hashlib.sha256(source.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def document(picture: str, **parts: Code | str) -> str:
-    """A document with a part in the place of each `{{name}}`.
+def fill_document(template: str, **parts: Code | str) -> str:
+    """Replace each `{{name}}` of a document template with the part of that name.
 
     Args:
-        picture: a document of our own with such places.
-        parts: what no encoder made is the text of our own shipped files.
+        template: a template that ships with the generator.
+        parts: `Code`, or text of files that ship with the generator.
     """
-    pieces = re.split(r"\{\{(\w+)\}\}", picture)
+    pieces = re.split(r"\{\{(\w+)\}\}", template)
     pieces[1::2] = [str(parts[name]) for name in pieces[1::2]]
     return "".join(pieces)

@@ -1,4 +1,4 @@
-"""Text without a markup: lines of plain text, words of a shell."""
+"""Encode plain text: single lines, table rows and shell arguments."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from ..parsing.characters import is_printable
 from .code import Code
 
 
-def line(text: str) -> Code:
-    """The text as one line that can be seen.
+def encode_line(text: str) -> Code:
+    r"""Encode text as one line of visible characters.
 
-    White space in a row, line breaks included, becomes one space; what cannot be seen
-    becomes an escape, `\\u200b` for one.
+    Each run of whitespace, including line breaks, becomes one space. Invisible characters
+    become escapes such as `\u200b`.
     """
-    shown = " ".join(text.split())
-    if not (shown.isascii() and shown.isprintable()):
-        shown = "".join(map(_seen, shown))
-    return Code(shown)
+    line = " ".join(text.split())
+    if not (line.isascii() and line.isprintable()):
+        line = "".join(map(_escape_invisible, line))
+    return Code(line)
 
 
-def _seen(character: str) -> str:
+def _escape_invisible(character: str) -> str:
     if is_printable(character):
         return character
     return character.encode("unicode_escape").decode("ascii")
 
 
-def row(*cells: str) -> Code:
-    """Cells with a tab between them, each as of `line`."""
-    return Code("\t").join(line(cell) for cell in cells)
+def encode_row(*cells: str) -> Code:
+    """Encode each cell with `encode_line` and join the cells with tabs."""
+    return Code("\t").join(encode_line(cell) for cell in cells)
 
 
-def word(text: str) -> Code:
-    """The text as one word, quoted where the shell would read it otherwise.
+def encode_shell_word(text: str) -> Code:
+    """Quote text as one word for a POSIX shell, if it needs quotes.
 
-    `shlex.split` gives the text back. Source: POSIX.1-2017, XCU 2.2.
+    `shlex.split` returns the original text. Source: POSIX.1-2017, XCU 2.2.
 
     Raises:
-        ValueError: the text has a NUL, which no argument of a program can hold.
+        ValueError: the text contains a NUL, which a program argument cannot contain.
     """
     if "\0" in text:
-        raise ValueError("a word of a shell cannot hold a NUL character")
+        raise ValueError("a shell word cannot contain a NUL character")
     return Code(shlex.quote(text))
 
 
-def typed_word(text: str) -> str:
-    """The text as a person types it into a shell, on one line whatever it is.
+def encode_typed_word(text: str) -> str:
+    """Quote text as one word that a user can type into a shell, always on one line.
 
-    What cannot be seen is written as an escape in `$'...'`, which POSIX.1-2024 has and
-    shells had long before.
+    Invisible characters are escaped in `$'...'`, which POSIX.1-2024 defines and which shells
+    supported long before.
     """
     if text.isprintable():
-        return word(text)
+        return encode_shell_word(text)
     escaped = text.encode("unicode_escape").decode("ascii").replace("'", "\\'")
     return f"$'{escaped}'"

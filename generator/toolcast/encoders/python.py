@@ -1,7 +1,8 @@
-"""Values become text of a Python module: literals, names and calls, laid out as black would.
+"""Encode values as Python source code, laid out as black would.
 
-An expression is a tree: text, or a bracketed group of expressions. What fits on the line
-stays there; what does not has one element a line with a trailing comma."""
+An expression is a tree: text, or a bracketed group of expressions. A group that does not fit
+on its line is written with one element per line and a trailing comma.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +17,10 @@ from ..parsing.characters import is_printable
 from .code import Code
 
 WIDTH = 88
+"""The line length of black, in columns."""
 
 
-# Where black's table of widths and Python's own Unicode data differ.
+# Characters for which black's width table and Python's Unicode data differ.
 _WIDE = re.compile(
     "[\u2630-\u2637\u268a-\u268f\u4dc0-\u4dff"
     "\U0001d300-\U0001d356\U0001d360-\U0001d376]"
@@ -29,7 +31,7 @@ _NARROW = re.compile(
 
 
 def text_width(text: str) -> int:
-    """Columns of a text as black counts them: wide characters are two, others one."""
+    """Return the columns of a text as black counts them: two per wide character."""
     if text.isascii():
         return len(text)
     return sum(_character_width(character) for character in text)
@@ -42,26 +44,37 @@ def _character_width(character: str) -> int:
 
 
 class Text:
-    """An expression without brackets to break at: a name, number or string.
+    """An expression without brackets: a name, number or string.
 
-    Every expression has a `flat`, which is all of it on one line.
+    The `flat` attribute of every expression is its text on one line.
     """
 
     def __init__(self, text: str) -> None:
         self.flat = text
 
     def render(self, indent: int, before: int, after: int) -> str:
-        """The expression from column `before` on, with `after` columns to follow."""
+        """Return the expression laid out for its position.
+
+        Args:
+            indent: the indentation of the line.
+            before: the column at which the expression starts.
+            after: the number of columns that follow the expression on its last line.
+        """
         return self.flat
 
 
 class Group:
-    """A bracketed expression: `opening`, elements, `closing`.
+    """A bracketed expression.
 
-    A one-element group without `trailing_comma` breaks without a comma, as subscripts of
-    one element must; with `flat_comma` it has one even on one line, as a tuple must. The
-    elements of a call, a subscript or a definition stay together, `joined`, where one line
-    is long enough for them; those of a list, a mapping or a tuple do not.
+    Attributes:
+        opening: the text up to and including the opening bracket.
+        elements: the expressions inside of the brackets.
+        closing: the closing bracket.
+        trailing_comma: whether the last element has a comma when the group spans several
+            lines; a subscript with one element must not have one.
+        joined: whether all elements may share one line of their own, as in calls,
+            subscripts and definitions, but not in lists, dicts and tuples.
+        joined_elements: the elements on one line.
     """
 
     def __init__(
@@ -73,37 +86,37 @@ class Group:
         flat_comma: bool = False,
         joined: bool = False,
     ) -> None:
+        """Create a group; `flat_comma` adds a comma even on one line, as in a 1-tuple."""
         self.opening = opening
         self.elements = elements
         self.closing = closing
         self.trailing_comma = trailing_comma
         self.joined = joined
-        self.together = ", ".join([element.flat for element in elements])
+        self.joined_elements = ", ".join([element.flat for element in elements])
         comma = "," if flat_comma else ""
-        self.flat: str = f"{opening}{self.together}{comma}{closing}"
+        self.flat: str = f"{opening}{self.joined_elements}{comma}{closing}"
 
     def render(self, indent: int, before: int, after: int) -> str:
-        """The expression from column `before` on, with `after` columns to follow.
-
-        `indent` is the indentation of the line that it stands on.
-        """
+        """Return the group on one line if it fits, else on several; see `Text.render`."""
         fits = before + text_width(self.flat) + after <= WIDTH
         if fits or not self.elements:
             return self.flat
-        inner = indent + 4
-        if self.joined and inner + text_width(self.together) <= WIDTH:
-            rows = [" " * inner + self.together]
+        element_indent = indent + 4
+        if self.joined and element_indent + text_width(self.joined_elements) <= WIDTH:
+            rows = [" " * element_indent + self.joined_elements]
             return "\n".join([self.opening, *rows, " " * indent + self.closing])
         comma = "," if self.trailing_comma else ""
         rows = [
-            " " * inner + element.render(inner, inner, len(comma)) + comma
+            " " * element_indent
+            + element.render(element_indent, element_indent, len(comma))
+            + comma
             for element in self.elements
         ]
         return "\n".join([self.opening, *rows, " " * indent + self.closing])
 
 
 class Entry:
-    """`key: value`, `key=value` or `name: type = ...` inside a group."""
+    """An element of a group such as `key: value`, `key=value` or `name: type = ...`."""
 
     def __init__(self, lead: str, value: Expression, tail: str = "") -> None:
         self.lead = lead
@@ -112,7 +125,7 @@ class Entry:
         self.flat: str = f"{lead}{value.flat}{tail}"
 
     def render(self, indent: int, before: int, after: int) -> str:
-        """The entry from column `before` on, with `after` columns to follow."""
+        """Return the entry laid out for its position; see `Text.render`."""
         start = before + text_width(self.lead)
         tail = after + len(self.tail)
         return self.lead + self.value.render(indent, start, tail) + self.tail
@@ -121,29 +134,29 @@ class Entry:
 Expression = Text | Group | Entry
 
 
-def laid_out(expression: Expression, before: str = "", after: str = "") -> str:
-    """An expression for the line on which `before` and `after` stand around it."""
+def lay_out(expression: Expression, before: str = "", after: str = "") -> str:
+    """Lay out an expression between the texts before and after it on its line."""
     indent = len(before) - len(before.lstrip(" "))
     return expression.render(indent, text_width(before), text_width(after))
 
 
-_NOT_IN_OPTIONS = re.compile(r"[^a-z0-9]+")
+_OPTION_SEPARATORS = re.compile(r"[^a-z0-9]+")
 
 
 def option_name(parameter: str) -> str:
-    """`min_keywords` is `--min-keywords`."""
-    return "--" + (_NOT_IN_OPTIONS.sub("-", parameter.lower()).strip("-") or "value")
+    """Return the command-line option of a parameter: `--min-words` for `min_words`."""
+    return "--" + (_OPTION_SEPARATORS.sub("-", parameter.lower()).strip("-") or "value")
 
 
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_UNUSUAL = re.compile(r"[^ -~]")
+_NON_ASCII = re.compile(r"[^ -~]")
 
 
-def string(text: str) -> str:
-    """A Python string literal of any text, in the quotes that black prefers.
+def encode_string(text: str) -> str:
+    """Return text as a Python string literal, in the quotes that black prefers.
 
-    Letters of every script stay readable; control, invisible and unassigned characters
-    become escapes. `ast.literal_eval` gives the text back exactly.
+    Control, invisible and unassigned characters are escaped; other Unicode characters are
+    not. `ast.literal_eval` returns the original text.
     """
     if text.isascii() and '"' not in text and "\\" not in text and text.isprintable():
         return f'"{text}"'
@@ -152,11 +165,11 @@ def string(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text with everything escaped but quotes."""
+    """Escape everything except quotes."""
     text = text.replace("\\", "\\\\")
     if text.isascii() and text.isprintable():
         return text
-    return _UNUSUAL.sub(_escape, text)
+    return _NON_ASCII.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -171,44 +184,52 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
 
 
-def broken(text: str, shown: str, indent: int, before: int, after: int) -> str:
-    """A text whose literal is `shown`, in pieces where the line is too short for it."""
-    width = text_width(shown)
+def break_string(text: str, literal: str, indent: int, before: int, after: int) -> str:
+    """Return a string literal, split into implicitly joined pieces if it is too long.
+
+    Args:
+        text: the value of the string.
+        literal: the whole string literal.
+        indent: the indentation of the line.
+        before: the column at which the literal starts.
+        after: the number of columns that follow it.
+    """
+    width = text_width(literal)
     if before + width + after <= WIDTH:
-        return shown
-    inner = indent + 4
-    room = WIDTH - inner
-    if width <= room:
-        pieces = [shown]
+        return literal
+    piece_indent = indent + 4
+    piece_width = WIDTH - piece_indent
+    if width <= piece_width:
+        pieces = [literal]
     else:
-        pieces = _pieces(text, room)
+        pieces = _split_string(text, piece_width)
         if len(pieces) == 1:
-            return shown
-    gap = "\n" + " " * inner
-    return f"({gap}{gap.join(pieces)}\n{' ' * indent})"
+            return literal
+    line_start = "\n" + " " * piece_indent
+    return f"({line_start}{line_start.join(pieces)}\n{' ' * indent})"
 
 
-def _pieces(text: str, room: int) -> list[str]:
-    """Literals that join to the text, broken after newlines and spaces to fit the room."""
+def _split_string(text: str, max_width: int) -> list[str]:
+    """Split text after newlines and spaces into literals of at most `max_width` columns."""
     pieces: list[str] = []
     for line in text.splitlines(keepends=True) if "\n" in text else [text]:
         start = end = width = double = single = 0
-        for word in _words(line):
+        for word in _split_words(line):
             double += word.count('"')
             single += word.count("'")
             width += text_width(_escaped(word))
-            if start < end and width + min(double, single) + 2 > room:
-                pieces.append(string(line[start:end]))
+            if start < end and width + min(double, single) + 2 > max_width:
+                pieces.append(encode_string(line[start:end]))
                 start = end
                 double, single = word.count('"'), word.count("'")
                 width = text_width(_escaped(word))
             end += len(word)
-        pieces.append(string(line[start:]))
+        pieces.append(encode_string(line[start:]))
     return pieces
 
 
-def _words(line: str) -> Iterable[str]:
-    """The words of a line, each with the spaces after it."""
+def _split_words(line: str) -> Iterable[str]:
+    """Yield the words of a line, each with the spaces that follow it."""
     start = 0
     for index in range(1, len(line)):
         if line[index - 1] == " " and line[index] not in " \n":
@@ -217,42 +238,47 @@ def _words(line: str) -> Iterable[str]:
     yield line[start:]
 
 
-_WORDS = re.compile(r"[A-Za-z0-9 ._/,;()-]*")
+_SAFE_TEXT = re.compile(r"[A-Za-z0-9 ._/,;()-]*")
 
 
 class _LongString(Text):
-    """A string that is broken into pieces in parentheses when the line is too short."""
+    """A string that is split into pieces in parentheses if its line is too short."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(string(text))
+        super().__init__(encode_string(text))
         self.text = text
 
     def render(self, indent: int, before: int, after: int) -> str:
-        return broken(self.text, self.flat, indent, before, after)
+        return break_string(self.text, self.flat, indent, before, after)
 
 
-def literal(value: Any, before: str = "", after: str = "") -> Code:
-    """A value of JSON, or a tuple of such, as the Python literal that gives it back.
+def encode_literal(value: Any, before: str = "", after: str = "") -> Code:
+    """Encode a JSON value, or a tuple of JSON values, as a Python literal.
+
+    Args:
+        value: the value.
+        before: the text before the literal on its line.
+        after: the text after it.
 
     Raises:
-        TypeError: the value is neither.
+        TypeError: the value is not JSON.
         ValueError: a number is not finite.
     """
-    return Code(laid_out(encode(value), before, after))
+    return Code(lay_out(build_literal(value), before, after))
 
 
-def optional(value: Any, before: str = "", after: str = "") -> Code:
-    """`literal`, and nothing for None."""
-    return Code() if value is None else literal(value, before, after)
+def encode_optional(value: Any, before: str = "", after: str = "") -> Code:
+    """Encode a value with `encode_literal`; return empty code for None."""
+    return Code() if value is None else encode_literal(value, before, after)
 
 
-def one_string(text: str) -> Code:
-    """A text as one string literal, however long."""
-    return Code(string(text))
+def encode_unbroken_string(text: str) -> Code:
+    """Encode text as one string literal, without splitting it."""
+    return Code(encode_string(text))
 
 
-def encode(value: Any) -> Expression:
-    """The expression whose value is a JSON value, or a tuple of such; see `literal`."""
+def build_literal(value: Any) -> Expression:
+    """Build the expression of a JSON value or a tuple of JSON values."""
     if value is None or isinstance(value, bool):
         return Text(repr(value))
     if isinstance(value, str):
@@ -260,117 +286,131 @@ def encode(value: Any) -> Expression:
     if isinstance(value, int):
         return Text(str(value))
     if isinstance(value, float):
-        return Text(_number(value))
+        return Text(_encode_number(value))
     if isinstance(value, Mapping):
         entries = [
-            Entry(f"{string(key)}: ", encode(item)) for key, item in value.items()
+            Entry(f"{encode_string(key)}: ", build_literal(item))
+            for key, item in value.items()
         ]
         return Group("{", entries, "}")
     if isinstance(value, list):
-        return Group("[", [encode(item) for item in value], "]")
+        return Group("[", [build_literal(item) for item in value], "]")
     if isinstance(value, tuple):
-        items = [encode(item) for item in value]
+        items = [build_literal(item) for item in value]
         return Group("(", items, ")", flat_comma=len(items) == 1)
     raise TypeError(f"not a JSON value: {type(value).__name__}")
 
 
-def _number(value: float) -> str:
+def _encode_number(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError("not a JSON number")
     return repr(value).replace("e+", "e")
 
 
-def words(text: str) -> Code:
-    """A path or words of a checked grammar, for a comment or a docstring.
+def encode_safe_text(text: str) -> Code:
+    """Encode a path or a simple phrase for a comment or a docstring.
 
-    Neither has escapes, so that all which could end it, or mean something to a tool that
-    reads comments, is refused.
+    Comments have no escapes, so this rejects all characters that could end a comment or a
+    docstring, or that tools could interpret.
 
     Raises:
-        ValueError: something else than letters, digits, spaces and `._/,;()-` is in it.
+        ValueError: the text contains characters other than letters, digits, spaces and
+            `._/,;()-`.
     """
-    if not _WORDS.fullmatch(text):
-        raise ValueError("a comment holds words of a checked grammar only")
+    if not _SAFE_TEXT.fullmatch(text):
+        raise ValueError(
+            "a comment may contain only letters, digits, spaces and `._/,;()-`"
+        )
     return Code(text)
 
 
-def identifier(name: str) -> Code:
-    """A name that is a Python identifier and no keyword.
+def encode_identifier(name: str) -> Code:
+    """Encode a name as a Python identifier.
 
     Raises:
-        ValueError: it is not, so it must not be printed as one.
+        ValueError: the name is not an identifier, or is a keyword.
     """
-    return Code(checked(name))
+    return Code(validate_identifier(name))
 
 
-def checked(name: str) -> str:
-    """The same for a part of an expression."""
+def validate_identifier(name: str) -> str:
+    """Return a name unchanged if it is a Python identifier.
+
+    Raises:
+        ValueError: the name is not an identifier, or is a keyword.
+    """
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
         raise ValueError("not a Python identifier")
     return name
 
 
-def dotted(name: str) -> str:
-    """A dotted name.
+def validate_dotted_name(name: str) -> str:
+    """Return a dotted name unchanged if its parts are Python identifiers.
 
     Raises:
-        ValueError: a part of it is no identifier.
+        ValueError: a part is not an identifier, or is a keyword.
     """
-    return ".".join(map(checked, name.split(".")))
+    return ".".join(map(validate_identifier, name.split(".")))
 
 
-def modules_imported(modules: Sequence[str], indent: int) -> Code:
-    """`import module`, a line each, in this order; the template has the first indent.
-
-    Raises:
-        ValueError: a part of a name is no identifier.
-    """
-    return Code(f"\n{' ' * indent}".join(f"import {dotted(m)}" for m in modules))
-
-
-def names(listed: Sequence[str]) -> Code:
-    """Names with commas between them, for an import that fits on a line.
-
-    Raises:
-        ValueError: one of them is no identifier.
-    """
-    return Code(", ".join(map(checked, listed)))
-
-
-def tuple_of_names(listed: Sequence[str], before: str = "", after: str = "") -> Code:
-    """A tuple of what the names stand for.
-
-    Raises:
-        ValueError: one of them is no identifier.
-    """
-    elements = [Text(checked(name)) for name in listed]
-    group = Group("(", elements, ")", flat_comma=len(elements) == 1)
-    return Code(laid_out(group, before, after))
-
-
-def imported(module: str, listed: Sequence[str], indent: int = 0) -> Code:
-    """`from module import listed`, in parentheses where a line is too short for it.
-
-    Nothing where nothing is listed.
+def encode_module_imports(modules: Sequence[str], indent: int) -> Code:
+    """Encode one `import module` line per module.
 
     Args:
-        module: a dotted name; dots before it make it a relative one.
-        listed: what is imported, in this order.
-        indent: the columns before it, which the template has.
+        modules: dotted names, in the order of the lines.
+        indent: the indentation, which the template has already printed on the first line.
 
     Raises:
-        ValueError: a name is no identifier.
+        ValueError: a part of a name is not an identifier.
     """
-    if not listed:
+    return Code(
+        f"\n{' ' * indent}".join(f"import {validate_dotted_name(m)}" for m in modules)
+    )
+
+
+def join_identifiers(names: Sequence[str]) -> Code:
+    """Join identifiers with commas, for an import that fits on a line.
+
+    Raises:
+        ValueError: a name is not an identifier.
+    """
+    return Code(", ".join(map(validate_identifier, names)))
+
+
+def encode_name_tuple(names: Sequence[str], before: str = "", after: str = "") -> Code:
+    """Encode a tuple of variables; `before` and `after` are the rest of its line.
+
+    Raises:
+        ValueError: a name is not an identifier.
+    """
+    elements = [Text(validate_identifier(name)) for name in names]
+    group = Group("(", elements, ")", flat_comma=len(elements) == 1)
+    return Code(lay_out(group, before, after))
+
+
+def encode_import(module: str, names: Sequence[str], indent: int = 0) -> Code:
+    """Encode a `from module import ...` statement, in parentheses if it is too long.
+
+    Returns empty code without names.
+
+    Args:
+        module: a dotted name, with leading dots if it is relative.
+        names: the imported names, in order.
+        indent: the indentation, which the template has already printed.
+
+    Raises:
+        ValueError: a name is not an identifier.
+    """
+    if not names:
         return Code()
-    relative = module[: len(module) - len(module.lstrip("."))]
-    where = relative
-    if module != relative:
-        where += dotted(module[len(relative) :])
-    names = list(map(checked, listed))
-    line = f"from {where} import {', '.join(names)}"
+    dots = module[: len(module) - len(module.lstrip("."))]
+    source = dots
+    if module != dots:
+        source += validate_dotted_name(module[len(dots) :])
+    names = list(map(validate_identifier, names))
+    line = f"from {source} import {', '.join(names)}"
     if indent + len(line) <= WIDTH:
         return Code(line)
-    inner = " " * (indent + 4)
-    rows = "".join(f"{inner}{name},\n" for name in names)
-    return Code(f"from {where} import (\n{rows}{' ' * indent})")
+    line_indent = " " * (indent + 4)
+    rows = "".join(f"{line_indent}{name},\n" for name in names)
+    return Code(f"from {source} import (\n{rows}{' ' * indent})")

@@ -1,7 +1,7 @@
-"""Python types: what a JSON Schema lets through, as an annotation.
+"""Encode Python types as annotations, fields, parameters and calls.
 
-A type is an expression of the layout; `annotation` and the other printing functions make
-Code of it.
+A type is an expression of `encoders.python`. The `build_` functions create types; the
+`encode_` functions convert them to Code.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from .python import (
     Expression,
     Group,
     Text,
-    checked,
-    dotted,
-    encode,
-    laid_out,
-    string,
+    build_literal,
+    encode_string,
+    lay_out,
     text_width,
+    validate_dotted_name,
+    validate_identifier,
 )
 
 Type = Expression
-"""A type, not yet printed; `flat` is its text on one line."""
+"""A Python type; `flat` is its text on one line."""
 _NAME = re.compile(r"[A-Za-z_]\w*(\[[A-Za-z_, ]+\])?", re.ASCII)
 
 
 class _Union(Text):
-    """`A | B`, one below the other where that is too long for a line."""
+    """A union `A | B`, with one member per line if it is too long."""
 
     def __init__(self, members: Sequence[Type]) -> None:
         super().__init__(" | ".join(member.flat for member in members))
@@ -42,15 +42,15 @@ class _Union(Text):
         if before + text_width(self.flat) + after <= WIDTH:
             return self.flat
         if before == indent:
-            return self._lines(indent, after)
-        # What stands behind something on its line has parentheses of its own.
-        inner = indent + 4
+            return self._render_lines(indent, after)
+        # A union that is not first on its line needs parentheses to span several lines.
+        member_indent = indent + 4
         rows = self.flat
-        if inner + text_width(rows) > WIDTH:
-            rows = self._lines(inner, 0)
-        return f"(\n{' ' * inner}{rows}\n{' ' * indent})"
+        if member_indent + text_width(rows) > WIDTH:
+            rows = self._render_lines(member_indent, 0)
+        return f"(\n{' ' * member_indent}{rows}\n{' ' * indent})"
 
-    def _lines(self, indent: int, after: int) -> str:
+    def _render_lines(self, indent: int, after: int) -> str:
         last = len(self.members) - 1
         rows = [
             member.render(indent, indent + 2 * (i > 0), after * (i == last))
@@ -59,30 +59,30 @@ class _Union(Text):
         return f"\n{' ' * indent}| ".join(rows)
 
 
-def named(name: str) -> Type:
-    """A type of a name, its own parameters included: `dict[str, Any]`.
+def build_named_type(name: str) -> Type:
+    """Build a type from its name and simple type arguments, as in `dict[str, Any]`.
 
     Raises:
-        ValueError: it is no such name.
+        ValueError: the text is not such a name.
     """
     if not _NAME.fullmatch(name):
         raise ValueError("not the name of a Python type")
     return Text(name)
 
 
-def named_in(module: str, name: str) -> Type:
-    """A type of a module that is imported as a whole: `module.name`.
+def build_module_type(module: str, name: str) -> Type:
+    """Build the type `module.name` of a module that is imported as a whole.
 
     Raises:
-        ValueError: it is no such name.
+        ValueError: the text is not a dotted name.
     """
-    return Text(dotted(f"{module}.{name}"))
+    return Text(validate_dotted_name(f"{module}.{name}"))
 
 
-def subscript(name: str, elements: Sequence[Type]) -> Type:
-    """`name[...]`."""
+def build_subscript(name: str, elements: Sequence[Type]) -> Type:
+    """Build the type `name[element, ...]`."""
     return Group(
-        f"{named(name).flat}[",
+        f"{build_named_type(name).flat}[",
         elements,
         "]",
         trailing_comma=len(elements) > 1,
@@ -90,162 +90,179 @@ def subscript(name: str, elements: Sequence[Type]) -> Type:
     )
 
 
-def quoted(type_: Type) -> Type:
-    """The type as a string, for where it is evaluated before what it names is there."""
-    return Text(string(type_.flat))
+def quote_type(type_: Type) -> Type:
+    """Quote a type that is evaluated before the classes that it names are defined."""
+    return Text(encode_string(type_.flat))
 
 
-def literal_of(choices: Sequence[Any]) -> Type:
-    """`Literal[...]` of texts, integers, truth values and None."""
-    elements = [Text(encode(choice).flat) for choice in choices]
-    return subscript("Literal", elements)
+def build_literal_type(choices: Sequence[Any]) -> Type:
+    """Build `Literal[...]` from strings, integers, booleans and None."""
+    elements = [Text(build_literal(choice).flat) for choice in choices]
+    return build_subscript("Literal", elements)
 
 
-def union(members: Sequence[Type]) -> Type:
-    """One of several types."""
-    each: list[Type] = []
+def build_union(members: Sequence[Type]) -> Type:
+    """Build a union of types; nested unions are flattened."""
+    flattened: list[Type] = []
     for member in members:
-        each += member.members if isinstance(member, _Union) else (member,)
-    return _Union(each)
+        flattened += member.members if isinstance(member, _Union) else (member,)
+    return _Union(flattened)
 
 
-def annotation(type_: Type, before: str = "", after: str = "") -> Code:
-    """A type where it stands; `before` and `after` are around it on its line."""
-    return Code(laid_out(type_, before, after))
+def encode_annotation(type_: Type, before: str = "", after: str = "") -> Code:
+    """Encode a type between the texts before and after it on its line."""
+    return Code(lay_out(type_, before, after))
 
 
-def typed_dict(fields: Mapping[str, Type], before: str) -> Code:
-    """The fields of a TypedDict as a mapping, for names that no class can have.
+def encode_typed_dict(fields: Mapping[str, Type], before: str) -> Code:
+    """Encode a `TypedDict(...)` call, for field names that are not identifiers.
 
-    `before` is what stands on the line before the call's `TypedDict(`.
+    Args:
+        fields: the type of each field by name.
+        before: the text before the call on its line; its first word is the class name.
     """
-    entries = [Entry(f"{string(key)}: ", type_) for key, type_ in fields.items()]
+    entries = [Entry(f"{encode_string(key)}: ", type_) for key, type_ in fields.items()]
     name = before.partition(" ")[0]
-    call = Group("TypedDict(", [Text(string(name)), Group("{", entries, "}")], ")")
-    return Code(laid_out(call, before))
+    call = Group(
+        "TypedDict(", [Text(encode_string(name)), Group("{", entries, "}")], ")"
+    )
+    return Code(lay_out(call, before))
 
 
-def fields(
+def encode_fields(
     types: Mapping[str, Type], indent: int, comments: Mapping[str, Code]
 ) -> Code:
-    """The fields of a class, one below the other, those with a comment below it.
+    """Encode the fields of a class, one per line, each below its comment.
 
-    `indent` is the columns before the first one, which the template has.
+    Args:
+        types: the type of each field by name.
+        indent: the indentation, which the template has already printed on the first line.
+        comments: the comment of each field that has one.
 
     Raises:
-        ValueError: a name is no identifier.
+        ValueError: a name is not an identifier.
     """
     margin = " " * indent
     rows = []
     for key, type_ in types.items():
-        before = f"{margin}{checked(key)}: "
+        before = f"{margin}{validate_identifier(key)}: "
         if key in comments:
             rows.append(f"{margin}# {comments[key]}")
         rows.append(before + type_.render(indent, len(before), 0))
     return Code("\n".join(rows)[indent:])
 
 
-def parameters(
+def encode_method_parameters(
     types: Mapping[str, Type],
-    keywords: frozenset[str] | None,
+    required: frozenset[str] | None,
     before: str,
     after: str,
-    further: Mapping[str, Type] = MappingProxyType({}),
+    keyword_only: Mapping[str, Type] = MappingProxyType({}),
 ) -> Code:
-    """The parameters of a method, with their parentheses.
+    """Encode the parameter list of a method, in parentheses.
 
-    They are keywords, of which those in `keywords` have to be given, or by place when that
-    is None. `further` are keywords in any case. `before` and `after` are around them on
-    their line.
+    Args:
+        types: the type of each parameter by name.
+        required: the names of the required parameters, when the parameters are keyword-only;
+            None makes all of them positional-only.
+        before: the text before the list on its line.
+        after: the text after the list.
+        keyword_only: further parameters, which are keyword-only and required.
     """
-    listed: list[Expression] = [Text("self")]
-    if keywords is None:
-        listed += [_parameter(key, type_) for key, type_ in types.items()]
-        listed.append(Text("/"))
+    parameters: list[Expression] = [Text("self")]
+    if required is None:
+        parameters += [_build_parameter(key, type_) for key, type_ in types.items()]
+        parameters.append(Text("/"))
     else:
-        listed.append(Text("/"))
+        parameters.append(Text("/"))
         if types:
-            listed.append(Text("*"))
-        for key in sorted(types, key=lambda key: key not in keywords):
-            default = "" if key in keywords else " = ..."
-            listed.append(_parameter(key, types[key], default))
-    if further and (keywords is None or not types):
-        listed.append(Text("*"))
-    listed += [_parameter(key, type_) for key, type_ in further.items()]
-    return Code(laid_out(Group("(", listed, ")", joined=True), before, after))
+            parameters.append(Text("*"))
+        for key in sorted(types, key=lambda key: key not in required):
+            default = "" if key in required else " = ..."
+            parameters.append(_build_parameter(key, types[key], default))
+    if keyword_only and (required is None or not types):
+        parameters.append(Text("*"))
+    parameters += [_build_parameter(key, type_) for key, type_ in keyword_only.items()]
+    return Code(lay_out(Group("(", parameters, ")", joined=True), before, after))
 
 
-def signature(
+def encode_parameters(
     parts: Sequence[tuple[str, Type | None]], before: str, after: str
 ) -> Code:
-    """The parameters of a function, with their parentheses: names, and `/` without a type.
+    """Encode the parameter list of a function, in parentheses.
 
-    `before` and `after` are around them on their line.
+    Args:
+        parts: the parameters in order; a part without a type is the `/` marker.
+        before: the text before the list on its line.
+        after: the text after the list.
     """
-    listed: list[Expression] = [
-        Text("/") if type_ is None else _parameter(name, type_) for name, type_ in parts
+    parameters: list[Expression] = [
+        Text("/") if type_ is None else _build_parameter(name, type_)
+        for name, type_ in parts
     ]
-    # Black gives a lone parameter a line and a comma of its own.
-    group = Group("(", listed, ")", joined=len(listed) > 1)
-    return Code(laid_out(group, before, after))
+    # Black puts a single parameter on its own line with a trailing comma.
+    group = Group("(", parameters, ")", joined=len(parameters) > 1)
+    return Code(lay_out(group, before, after))
 
 
-def call_of(
+def encode_call(
     function: str,
-    given: Sequence[Code],
+    arguments: Sequence[Code],
     before: str,
     keywords: Mapping[str, str] | None = None,
 ) -> Code:
-    """The call of a function with expressions by place, and names by keyword.
+    """Encode a call with positional expressions, and with variables as keyword arguments.
 
     Raises:
-        ValueError: a name is no identifier.
+        ValueError: a name is not an identifier.
     """
-    listed: list[Expression] = [Text(f"{one}") for one in given]
-    listed += [
-        Entry(f"{checked(key)}=", Text(checked(name)))
+    elements: list[Expression] = [Text(str(argument)) for argument in arguments]
+    elements += [
+        Entry(f"{validate_identifier(key)}=", Text(validate_identifier(name)))
         for key, name in (keywords or {}).items()
     ]
-    call = Group(f"{checked(function)}(", listed, ")", joined=True)
-    return Code(laid_out(call, before))
+    call = Group(f"{validate_identifier(function)}(", elements, ")", joined=True)
+    return Code(lay_out(call, before))
 
 
-def applied(
-    maker: str,
+def encode_chained_call(
+    factory: str,
     function: str,
-    given: str,
+    arguments: str,
     keywords: Mapping[str, str],
     before: str,
-    with_given: bool = False,
+    unpack_arguments: bool = False,
 ) -> Code:
-    """`maker(function, given)(...)`: a call of what a call gives.
+    """Encode `factory(function, arguments)(...)`, the call of a returned function.
 
     Args:
-        maker: the first function.
-        function: its first argument.
-        given: its second.
-        keywords: names by keyword.
-        before: what stands before it on its line.
-        with_given: whether all that `given` has are keywords, too.
+        factory: the name of the outer function.
+        function: the variable that is its first argument.
+        arguments: the variable that is its second argument, a mapping.
+        keywords: the variables that the returned function receives as keyword arguments.
+        before: the text before the call on its line.
+        unpack_arguments: whether the returned function also receives `**arguments`.
 
     Raises:
-        ValueError: a name is no identifier.
+        ValueError: a name is not an identifier.
     """
-    names = [Text(checked(name)) for name in (function, given)]
-    listed: list[Expression] = [
-        Entry(f"{checked(key)}=", Text(checked(value)))
+    names = [Text(validate_identifier(name)) for name in (function, arguments)]
+    elements: list[Expression] = [
+        Entry(f"{validate_identifier(key)}=", Text(validate_identifier(value)))
         for key, value in keywords.items()
     ]
-    if with_given:
-        listed.insert(0, Text(f"**{names[1].flat}"))
-    made = Group(f"{checked(maker)}(", names, ")", joined=True)
-    call = Group(f"{made.flat}(", listed, ")", joined=True)
+    if unpack_arguments:
+        elements.insert(0, Text(f"**{names[1].flat}"))
+    inner_call = Group(f"{validate_identifier(factory)}(", names, ")", joined=True)
+    call = Group(f"{inner_call.flat}(", elements, ")", joined=True)
     if text_width(before + call.opening) > WIDTH:
-        tail = call.flat[len(made.flat) :]
-        return Code(laid_out(made, before, tail) + tail)
-    return Code(laid_out(call, before))
+        tail = call.flat[len(inner_call.flat) :]
+        return Code(lay_out(inner_call, before, tail) + tail)
+    return Code(lay_out(call, before))
 
 
-def _parameter(name: str, type_: Type, default: str = "") -> Entry:
+def _build_parameter(name: str, type_: Type, default: str = "") -> Entry:
     stars = name[: len(name) - len(name.lstrip("*"))]
-    return Entry(f"{stars}{named(name[len(stars) :]).flat}: ", type_, default)
+    return Entry(
+        f"{stars}{build_named_type(name[len(stars) :]).flat}: ", type_, default
+    )

@@ -1,4 +1,4 @@
-"""Values become YAML: blocks of specs, front matter of SKILL.md."""
+"""Encode values as YAML: fields of specs, and the front matter of SKILL.md."""
 
 from __future__ import annotations
 
@@ -16,115 +16,120 @@ from toolcast_runtime.skills import (
 
 from ..parsing.characters import is_printable
 from .code import Code
-from .json_text import compact
-from .markdown import comment
+from .json_text import encode_compact_json
+from .markdown import encode_comment
 
 _WIDTH = 88
-_MAX_KEY_CHARACTERS = 1_000
-"""Length of a key. YAML parsers require the colon within 1,024 characters."""
+_MAX_SIMPLE_KEY = 1_000
+"""YAML readers look for the colon after a key within 1,024 characters only."""
 _PLAIN = re.compile(
     r"[A-Za-z$][A-Za-z0-9_/.$-]*(?: [A-Za-z][A-Za-z0-9_-]*)*"
     r"|https?://[A-Za-z0-9_/.#%-]+"
 )
-# What YAML takes for the end of a line, or does not allow to stand as it is.
+# Characters that YAML treats as line ends, or does not allow unescaped.
 _ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_OTHER_MEANING = frozenset(
+_RESERVED_WORDS = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
 )
 _SENTENCE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*,?(?: [A-Za-z0-9_()/.'-]+,?)+")
 _FOLDS = re.compile(r"\S+(?: \S+)*")
 
 
-def scalar(text: str) -> Code:
-    """The text as a plain scalar where no reader can mistake it, else in double quotes.
+def encode_scalar(text: str) -> Code:
+    """Encode text as a plain scalar if that is unambiguous, else in double quotes.
 
-    Double quotes are JSON's, which YAML reads in the same way.
+    Double-quoted text is escaped as in JSON, which YAML reads in the same way.
     """
-    if _PLAIN.fullmatch(text) and text.lower() not in _OTHER_MEANING:
+    if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED_WORDS:
         return Code(text)
-    return Code(_ESCAPED.sub(lambda m: f"\\u{ord(m.group()):04x}", compact(text)))
+    escaped = _ESCAPED.sub(
+        lambda match: f"\\u{ord(match.group()):04x}", encode_compact_json(text)
+    )
+    return Code(escaped)
 
 
-def block(key: str, value: Any, *, width: int = _WIDTH) -> Code:
-    """A key and its value as the lines of a block mapping, with the last line end.
+def encode_entry(key: str, value: Any, *, width: int = _WIDTH) -> Code:
+    """Encode a key and its value as lines of a block mapping, with a final newline.
 
     Args:
         key: the key.
-        value: JSON; a number that has a `spelling` keeps it.
-        width: columns that lines of lists and folded texts have at most.
+        value: a JSON value; a number with a `spelling` attribute is written as spelled.
+        width: the maximum number of columns of lists and folded text.
     """
-    return Code("\n".join(_entry(key, value, 0, width)) + "\n")
+    return Code("\n".join(_entry_lines(key, value, 0, width)) + "\n")
 
 
-def _entry(key: str, value: Any, margin: int, width: int) -> Iterator[str]:
-    """The lines of a key with its value."""
-    name = f"{' ' * margin}{scalar(key)!s}:"
-    if len(name) - margin > _MAX_KEY_CHARACTERS:
-        yield f"{' ' * margin}? {scalar(key)!s}"
+def _entry_lines(key: str, value: Any, margin: int, width: int) -> Iterator[str]:
+    name = f"{' ' * margin}{encode_scalar(key)!s}:"
+    if len(name) - margin > _MAX_SIMPLE_KEY:
+        yield f"{' ' * margin}? {encode_scalar(key)!s}"
         name = f"{' ' * margin}:"
-    short = _short(value, margin + len(name) + 1, width)
-    if short is not None:
-        yield f"{name} {short}"
+    flow = _encode_on_line(value, margin + len(name) + 1, width)
+    if flow is not None:
+        yield f"{name} {flow}"
     elif isinstance(value, str):
-        yield from _text(name, value, margin, width)
+        yield from _text_lines(name, value, margin, width)
     elif isinstance(value, Mapping):
         yield name
-        for inner, part in value.items():
-            yield from _entry(inner, part, margin + 2, width)
+        for member, member_value in value.items():
+            yield from _entry_lines(member, member_value, margin + 2, width)
     else:
         yield name
-        for part in value:
-            yield from _item(part, margin + 2, width)
+        for item in value:
+            yield from _item_lines(item, margin + 2, width)
 
 
-def _item(value: Any, margin: int, width: int) -> Iterator[str]:
-    """The lines of an item of a list."""
+def _item_lines(value: Any, margin: int, width: int) -> Iterator[str]:
     dash = f"{' ' * margin}-"
-    short = _short(value, margin + 2, width)
-    if short is not None:
-        yield f"{dash} {short}"
+    flow = _encode_on_line(value, margin + 2, width)
+    if flow is not None:
+        yield f"{dash} {flow}"
     elif isinstance(value, str):
-        yield from _text(dash, value, margin, width)
+        yield from _text_lines(dash, value, margin, width)
     elif isinstance(value, Mapping):
-        # The first key stands behind the dash, the others below it.
+        # The first key follows the dash; the other keys are indented below it.
         lines = [
-            line for k, v in value.items() for line in _entry(k, v, margin + 2, width)
+            line
+            for key, member in value.items()
+            for line in _entry_lines(key, member, margin + 2, width)
         ]
         yield f"{dash} {lines[0].lstrip(' ')}"
         yield from lines[1:]
     else:
         yield dash
-        for part in value:
-            yield from _item(part, margin + 2, width)
+        for item in value:
+            yield from _item_lines(item, margin + 2, width)
 
 
-def _short(value: Any, column: int, width: int) -> str | None:
-    """A value that stands on one line, or None."""
+def _encode_on_line(value: Any, column: int, width: int) -> str | None:
+    """Encode a value for the rest of a line; return None if it needs lines of its own."""
     if isinstance(value, str):
-        # With quotes and escapes it is longer still.
+        # Quotes and escapes would only make the text longer.
         if "\n" in value or (" " in value and column + len(value) > width):
             return None
-        # A sentence needs no quotes in a line of its own.
-        plain = value if _SENTENCE.fullmatch(value) else str(scalar(value))
-        return plain if column + len(plain) <= width or " " not in value else None
+        # A sentence needs no quotes as the only value of a line.
+        text = value if _SENTENCE.fullmatch(value) else str(encode_scalar(value))
+        return text if column + len(text) <= width or " " not in value else None
     if isinstance(value, Mapping):
         return None if value else "{}"
     if isinstance(value, list):
-        if any(isinstance(part, Mapping | list) for part in value):
+        if any(isinstance(item, Mapping | list) for item in value):
             return None
-        line = f"[{', '.join(_flow(part) for part in value)}]"
+        line = f"[{', '.join(_encode_flow(item) for item in value)}]"
         return line if not value or column + len(line) <= width else None
-    return _flow(value)
+    return _encode_flow(value)
 
 
-def _flow(value: Any) -> str:
+def _encode_flow(value: Any) -> str:
     if isinstance(value, str):
-        return str(scalar(value))
-    return _decimal(value) if isinstance(value, float) else str(compact(value))
+        return str(encode_scalar(value))
+    if isinstance(value, float):
+        return _encode_float(value)
+    return str(encode_compact_json(value))
 
 
-def _decimal(value: float) -> str:
-    """A number with a fraction or an exponent, as YAML of every version reads it."""
+def _encode_float(value: float) -> str:
+    """Encode a float with a decimal point, which YAML 1.1 and 1.2 both read as a number."""
     spelling = str(getattr(value, "spelling", repr(value)))
     mantissa, _, exponent = spelling.lower().partition("e")
     if "." not in mantissa:
@@ -132,12 +137,12 @@ def _decimal(value: float) -> str:
     return f"{mantissa}e{int(exponent):+d}" if exponent else mantissa
 
 
-def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
-    """A text of several lines, or a long one."""
+def _text_lines(name: str, text: str, margin: int, width: int) -> Iterator[str]:
+    """Yield the lines of multi-line or long text: folded, literal or quoted."""
     indent = " " * (margin + 2)
-    # The different characters of a text are few.
+    # A set, because even long text has few different characters.
     if not all(map(is_printable, set(text.replace("\n", "")))):
-        yield f"{name} {scalar(text)!s}"
+        yield f"{name} {encode_scalar(text)!s}"
     elif "\n" not in text and _FOLDS.fullmatch(text):
         yield f"{name} >-"
         line = ""
@@ -148,65 +153,69 @@ def _text(name: str, text: str, margin: int, width: int) -> Iterator[str]:
             else:
                 line = f"{line} {word}" if line else word
         yield indent + line
-    elif _is_literal(text):
+    elif _can_be_literal(text):
         lines = text.split("\n")
         chomping = "-" if lines[-1] else "" if len(lines) > 2 and lines[-2] else "+"
-        # Where the first line does not show how far the text is indented, a number says it.
-        indented = "2" if text.lstrip("\n").startswith(" ") else ""
-        yield f"{name} |{indented}{chomping}"
+        # A first line that starts with a space needs an explicit indentation indicator.
+        indentation = "2" if text.lstrip("\n").startswith(" ") else ""
+        yield f"{name} |{indentation}{chomping}"
         if not lines[-1]:
             lines.pop()
         yield from (indent + line if line else "" for line in lines)
     else:
-        yield f"{name} {scalar(text)!s}"
+        yield f"{name} {encode_scalar(text)!s}"
 
 
-def _is_literal(text: str) -> bool:
-    """Whether the lines of a block scalar give a text back."""
+def _can_be_literal(text: str) -> bool:
+    """Return whether a literal block scalar preserves the text exactly."""
     return "\n" in text and bool(text.strip("\n"))
 
 
-def skill_of(
-    front: Mapping[str, Any],
+def build_toolset_skill(
+    front_matter: Mapping[str, Any],
     title: Code,
     guidance: Code,
     sections: Sequence[SkillSection],
 ) -> dict[str, SkillFile]:
-    """The files of a toolset's skill by their paths; the head is encoded here.
+    """Return the files of a toolset's skill by path.
+
+    The front matter is encoded here; all other text must be encoded already.
 
     Raises:
-        UnencodedTextError: another text is plain.
+        UnencodedTextError: the title, the guidance or text of a section is plain text.
     """
-    _refuse_plain([title, guidance])
+    _require_code([title, guidance])
     for section in sections:
-        _refuse_plain([section.heading, section.intro, section.footer])
+        _require_code([section.heading, section.intro, section.footer])
         for tool in section.tools:
-            _refuse_plain([tool.name, tool.summary, *tool.usage])
-    return toolset_files(front, title, guidance, sections)
+            _require_code([tool.name, tool.summary, *tool.usage])
+    return toolset_files(front_matter, title, guidance, sections)
 
 
-def skill_of_tool(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillFile]:
-    """The files of a tool's skill, likewise.
-
-    Raises:
-        UnencodedTextError: a text of the tool's is plain.
-    """
-    _refuse_plain([tool.name, tool.summary, *tool.usage])
-    return tool_files(front, tool)
-
-
-def signed(file: SkillFile, signature: str) -> Code:
-    """A file with who made it: in its head, or else in a comment above it.
+def build_tool_skill(
+    front_matter: Mapping[str, Any], tool: SkillTool
+) -> dict[str, SkillFile]:
+    """Return the files of a tool's own skill by path.
 
     Raises:
-        ValueError: the signature is not what a comment can hold.
+        UnencodedTextError: a text of the tool is plain text.
     """
-    words, mark = comment(signature), "---\n"
-    if file.text.startswith(mark):
-        return Code(f"{mark}# {signature}\n{file.text[len(mark):]}")
-    return Code(f"{words}\n{file.text}")
+    _require_code([tool.name, tool.summary, *tool.usage])
+    return tool_files(front_matter, tool)
 
 
-def _refuse_plain(texts: Iterable[str]) -> None:
+def add_signature(file: SkillFile, signature: str) -> Code:
+    """Return a file with its signature, in the front matter or else in a comment above it.
+
+    Raises:
+        ValueError: the signature contains characters that a comment cannot contain.
+    """
+    comment, delimiter = encode_comment(signature), "---\n"
+    if file.text.startswith(delimiter):
+        return Code(f"{delimiter}# {signature}\n{file.text[len(delimiter):]}")
+    return Code(f"{comment}\n{file.text}")
+
+
+def _require_code(texts: Iterable[str]) -> None:
     for text in texts:
         Code.escape(text)

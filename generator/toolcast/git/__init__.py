@@ -1,1 +1,1 @@
-"""What git knows of a project: it is asked, and nothing that it names is run."""
+"""Read-only access to git. Programs that the repository configures are never run."""

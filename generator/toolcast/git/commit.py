@@ -1,4 +1,4 @@
-"""A project as a commit has it: its files are asked of git, and nothing is checked out."""
+"""Read the files of a project from a git commit, without checking it out."""
 
 from __future__ import annotations
 
@@ -10,187 +10,186 @@ from collections.abc import Mapping, Sequence
 from toolcast_runtime.core.safe_file import NotRegularFileError
 
 from ..parsing.project_files import Entry
-from .program import GitError, ask_git, repository_of
+from .program import GitError, find_repository, run_git
 
-_MAIN = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
-_NAMES_ONLY = (".yaml", ".yml", ".toml")
+_MAIN_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+# Files that are likely to be read next, so that one call of git reads them together.
+_PREFETCHED = (".yaml", ".yml", ".toml")
 
 
 class ShallowCloneError(Exception):
-    """Shallow clone that lacks the requested commit.
+    """Raised when a shallow clone lacks the requested commit."""
 
-    The message says so, with a help line.
-    """
-
-    def __init__(self, asked: str) -> None:
+    def __init__(self, reference: str) -> None:
         super().__init__(
-            f"this clone is shallow and has not {asked}\n"
-            "  help: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` of"
-            " actions/checkout"
+            f"this clone is shallow and does not contain {reference}\n"
+            "  help: run `git fetch --unshallow`; in a GitHub workflow, set `fetch-depth: 0`"
+            " for actions/checkout"
         )
 
 
-def commit_of(root: str, reference: str) -> str:
-    """The id of the commit that a branch, a tag or another expression of git names.
+def resolve_commit(root: str, reference: str) -> str:
+    """Return the id of the commit that a branch, a tag or another revision refers to.
 
     Raises:
-        GitError: there is none.
-        ShallowCloneError: there is none here, and the clone has only a part of the history.
+        GitError: no such commit exists.
+        ShallowCloneError: the commit is not in this shallow clone.
     """
-    commit = _commit(root, reference)
+    commit = _find_commit(root, reference)
     if commit is not None:
         return commit
     if _is_shallow(root):
         raise ShallowCloneError(reference)
-    # Without git, or outside of a repository, its own words say more.
-    ask_git(root, ["rev-parse", "--git-dir"])
-    raise GitError(f"`{reference}` is no commit of this repository")
+    # Without git or a repository this raises a more precise error.
+    run_git(root, ["rev-parse", "--git-dir"])
+    raise GitError(f"`{reference}` is not a commit of this repository")
 
 
-def merge_base(root: str) -> str:
-    """The id of the last commit that the current one has in common with the main branch.
+def find_merge_base(root: str) -> str:
+    """Return the id of the merge base of the current commit and the main branch.
 
-    The main branch is the remote's, else `main` or `master`.
+    The main branch is the remote's, or else the local `main` or `master`.
 
     Raises:
-        GitError: there is no such branch, or nothing in common with it.
-        ShallowCloneError: what is in common is not in this clone.
+        GitError: no main branch exists, or it shares no history with the current commit.
+        ShallowCloneError: the merge base is not in this shallow clone.
     """
-    ask_git(root, ["rev-parse", "--git-dir"])
-    branch = next((name for name in _MAIN if _commit(root, name)), None)
+    run_git(root, ["rev-parse", "--git-dir"])
+    branch = next((name for name in _MAIN_BRANCHES if _find_commit(root, name)), None)
     if branch is None:
         if _is_shallow(root):
             raise ShallowCloneError("the main branch")
-        if _commit(root, "HEAD") is None:
+        if _find_commit(root, "HEAD") is None:
             raise GitError("the repository has no commit yet")
-        names = ", ".join(_MAIN[1:-1])
-        raise GitError(f"no branch is called {names} or {_MAIN[-1]}")
-    common = _line(root, "merge-base", branch, "HEAD")
-    if common is not None:
-        return common
+        names = ", ".join(_MAIN_BRANCHES[1:-1])
+        raise GitError(f"no branch is named {names} or {_MAIN_BRANCHES[-1]}")
+    base = _read_line(root, "merge-base", branch, "HEAD")
+    if base is not None:
+        return base
     if _is_shallow(root):
         raise ShallowCloneError(branch)
-    raise GitError(f"the current commit has nothing in common with {branch}")
+    raise GitError(f"the current commit shares no history with {branch}")
 
 
-def _commit(root: str, name: str) -> str | None:
-    words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
-    return _line(root, *words, f"{name}^{{commit}}")
+def _find_commit(root: str, name: str) -> str | None:
+    command = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+    return _read_line(root, *command, f"{name}^{{commit}}")
 
 
 def _is_shallow(root: str) -> bool:
-    return _line(root, "rev-parse", "--is-shallow-repository") == "true"
+    return _read_line(root, "rev-parse", "--is-shallow-repository") == "true"
 
 
-def _line(root: str, *words: str) -> str | None:
-    """What git answers in a line; None where it has no answer."""
+def _read_line(root: str, *arguments: str) -> str | None:
+    """Return the output line of a git command; None if it fails."""
     try:
-        return ask_git(root, words).decode("utf-8", "replace").strip()
+        return run_git(root, arguments).decode("utf-8", "replace").strip()
     except GitError:
         return None
 
 
 class CommitFiles:
-    """See `reading.project_files.ProjectFiles`; no path of a commit leads out of it."""
+    """The files of a commit; see `parsing.project_files.ProjectFiles`."""
 
     def __init__(self, root: str, commit: str) -> None:
-        """The files that a commit has below the folder of the project at `root`."""
+        """Read files of a commit, below the folder of the project at `root`."""
         self._root = root
-        above = repository_of(root)
-        path = os.path.relpath(os.path.realpath(root), above) if above else "."
-        below = "" if path == "." else path.replace(os.sep, "/") + "/"
-        self._tree = f"{commit}:{below}"
+        repository = find_repository(root)
+        path = "."
+        if repository:
+            path = os.path.relpath(os.path.realpath(root), repository)
+        prefix = "" if path == "." else path.replace(os.sep, "/") + "/"
+        self._tree = f"{commit}:{prefix}"
         self._folders: dict[str, Mapping[str, tuple[int, str, int]]] = {}
         self._blobs: dict[str, bytes] = {}
 
     def read(self, path: str, most: int) -> bytes:
-        """The first bytes of a file.
+        """Return the bytes of a file.
 
         Raises:
-            NotRegularFileError: a folder, a link or a submodule stands there.
-            OSError: nothing stands there, or it is larger than `most`.
+            NotRegularFileError: the path is a folder, a symbolic link or a submodule.
+            OSError: the path does not exist, or the file is larger than `most` bytes.
         """
         folder, name = posixpath.split(posixpath.normpath(path))
-        here = self._folder(folder)
-        if name not in here:
-            raise FileNotFoundError(None, "there is no such file in the commit", path)
-        mode, blob, size = here[name]
+        entries = self._list_folder(folder)
+        if name not in entries:
+            raise FileNotFoundError(None, "the file does not exist in the commit", path)
+        mode, blob, size = entries[name]
         if not stat.S_ISREG(mode):
             raise NotRegularFileError(
-                None, "this is no regular file in the commit", path
+                None, "this is not a regular file in the commit", path
             )
         if size >= most:
-            raise OSError(None, f"it has {size:,} bytes in the commit", path)
+            raise OSError(None, f"the file has {size:,} bytes in the commit", path)
         if blob not in self._blobs:
-            # One question for all that is likely to be read next.
-            self._ask(
-                [
-                    other
-                    for neighbour, (kind, other, length) in here.items()
-                    if stat.S_ISREG(kind)
-                    and length < most
-                    and (other == blob or neighbour.endswith(_NAMES_ONLY))
-                    and other not in self._blobs
-                ]
+            blobs = [blob]
+            for other_name, (other_mode, other_blob, other_size) in entries.items():
+                is_candidate = stat.S_ISREG(other_mode) and other_size < most
+                if is_candidate and other_name.endswith(_PREFETCHED):
+                    blobs.append(other_blob)
+            # Without duplicates: files with the same content share a blob.
+            self._load_blobs(
+                [other for other in dict.fromkeys(blobs) if other not in self._blobs]
             )
         return self._blobs[blob]
 
     def entries(self, folder: str) -> Sequence[Entry]:
-        """What a folder has; a link is no folder, wherever it leads.
+        """Return the entries of a folder; symbolic links are not followed.
 
         Raises:
-            OSError: there is no such folder.
+            OSError: the folder does not exist.
         """
-        here = self._folder(posixpath.normpath(folder))
+        entries = self._list_folder(posixpath.normpath(folder))
         return [
             Entry(name, stat.S_ISDIR(mode), stat.S_ISLNK(mode))
-            for name, (mode, _, _) in sorted(here.items())
+            for name, (mode, _, _) in sorted(entries.items())
         ]
 
     def is_there(self, path: str) -> bool:
-        """Whether the commit has anything there."""
+        """Return whether a path exists in the commit."""
         folder, name = posixpath.split(posixpath.normpath(path))
         try:
-            return name in self._folder(folder)
+            return name in self._list_folder(folder)
         except OSError:
             return False
 
     def leads_out(self, path: str, folder: str = ".") -> bool:
-        """Whether a path begins above a folder; links are not followed at all."""
+        """Return whether a path is outside of a folder; symbolic links are not followed."""
         return posixpath.relpath(path, folder).startswith("..")
 
-    def _folder(self, folder: str) -> Mapping[str, tuple[int, str, int]]:
-        """The mode, blob and size of each name."""
+    def _list_folder(self, folder: str) -> Mapping[str, tuple[int, str, int]]:
+        """Return the mode, blob id and size of each entry of a folder."""
         folder = "" if folder == "." else folder
         if folder not in self._folders:
-            # Else git looks for the folder that it runs in below the one that is asked for.
-            words = ["ls-tree", "--full-tree", "-z", "--long", "--end-of-options"]
+            # `--full-tree`, because git would list relative to the folder in which it runs.
+            command = ["ls-tree", "--full-tree", "-z", "--long", "--end-of-options"]
             try:
-                answer = ask_git(self._root, [*words, self._tree + folder])
+                output = run_git(self._root, [*command, self._tree + folder])
             except GitError as failure:
-                message = "there is no such folder in the commit"
+                message = "the folder does not exist in the commit"
                 raise FileNotFoundError(None, message, folder) from failure
-            self._folders[folder] = dict(map(_entry, answer.split(b"\0")[:-1]))
+            records = output.split(b"\0")[:-1]
+            self._folders[folder] = dict(map(_parse_record, records))
         return self._folders[folder]
 
-    def _ask(self, blobs: list[str]) -> None:
-        given = "".join(f"{blob}\n" for blob in blobs).encode()
+    def _load_blobs(self, blobs: list[str]) -> None:
+        stdin = "".join(f"{blob}\n" for blob in blobs).encode()
         try:
-            answer = ask_git(self._root, ["cat-file", "--batch"], given)
+            output = run_git(self._root, ["cat-file", "--batch"], stdin)
         except GitError as failure:
             raise OSError(None, str(failure)) from failure
         for blob in blobs:
-            head, _, rest = answer.partition(b"\n")
-            words = head.split()
-            if len(words) != 3:
-                raise OSError(None, f"git does not have the bytes of {blob}")
-            size = int(words[2])
-            self._blobs[blob], answer = rest[:size], rest[size + 1 :]
+            header, _, rest = output.partition(b"\n")
+            fields = header.split()
+            if len(fields) != 3:
+                raise OSError(None, f"git does not have the object {blob}")
+            size = int(fields[2])
+            self._blobs[blob], output = rest[:size], rest[size + 1 :]
 
 
-def _entry(record: bytes) -> tuple[str, tuple[int, str, int]]:
-    """`mode type id size<TAB>name`; a folder has `-` as size."""
-    head, _, name = record.partition(b"\t")
-    mode, _, blob, size = head.split()
+def _parse_record(record: bytes) -> tuple[str, tuple[int, str, int]]:
+    """Parse a record `mode type id size<TAB>name`; the size of a folder is `-`."""
+    header, _, name = record.partition(b"\t")
+    mode, _, blob, size = header.split()
     length = int(size) if size.isdigit() else 0
     return os.fsdecode(name), (int(mode, 8), blob.decode("ascii"), length)

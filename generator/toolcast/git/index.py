@@ -1,6 +1,7 @@
-"""What git's index has of the output folder: bytes that it has can be had back.
+"""Read the entries of the output folder from git's index.
 
-Git is asked one question only, `ls-files --stage`, which reads the index and nothing else.
+Files whose content is in the index can be overwritten without loss. The only git command is
+`ls-files --stage`, which only reads the index.
 """
 
 from __future__ import annotations
@@ -10,59 +11,62 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .program import GitError, ask_git
+from .program import GitError, run_git
 
 
 class GitIndex(NamedTuple):
-    """The entries of an output folder.
+    """The index entries of an output folder.
 
     Attributes:
-        objects: the id of the bytes that the index has of each path below the folder.
-        unmerged: the paths that a merge left in conflict.
+        objects: the object id of each path below the folder.
+        unmerged: the paths with merge conflicts.
     """
 
     objects: dict[str, str]
     unmerged: frozenset[str]
 
     def has(self, path: str, data: bytes) -> bool:
-        """Whether these are the bytes of a path's entry, but for the ends of lines.
+        """Return whether the index has these bytes for a path, ignoring CRLF line endings.
 
-        Git may keep a file with other line ends than it has on disk.
+        Git may store a file with other line endings than on disk.
         """
-        known = self.objects.get(path)
-        if known is None:
+        object_id = self.objects.get(path)
+        if object_id is None:
             return False
-        forms = (data, data.replace(b"\r\n", b"\n"))
-        return any(_object_id(form, len(known)) == known for form in forms)
+        candidates = (data, data.replace(b"\r\n", b"\n"))
+        return any(
+            _compute_object_id(candidate, len(object_id)) == object_id
+            for candidate in candidates
+        )
 
 
-def _object_id(data: bytes, length: int) -> str:
-    """The id that git gives a file's bytes; its length tells which digest is used."""
+def _compute_object_id(data: bytes, length: int) -> str:
+    """Return git's object id of a file; `length` selects SHA-1 (40) or SHA-256 (64)."""
     make = hashlib.sha256 if length == 64 else hashlib.sha1
     return make(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def read_index(root: str, output: str) -> GitIndex | None:
-    """The index's entries of an output folder; None where git does not answer.
+    """Return the index entries of an output folder; None if git fails.
 
     Args:
         root: the project's folder.
         output: the output folder below it, with forward slashes.
     """
     try:
-        answer = ask_git(root, ["ls-files", "--stage", "-z", "--", output])
+        listing = run_git(root, ["ls-files", "--stage", "-z", "--", output])
     except GitError:
         return None
-    return _parsed(answer, f"{output}/")
+    return _parse_listing(listing, f"{output}/")
 
 
-def _parsed(answer: bytes, below: str) -> GitIndex:
+def _parse_listing(listing: bytes, prefix: str) -> GitIndex:
     objects: dict[str, str] = {}
     unmerged: set[str] = set()
-    for path, object_id, stage in _entries(answer):
-        if not path.startswith(below):
+    for path, object_id, stage in _parse_entries(listing):
+        if not path.startswith(prefix):
             continue
-        path = path.removeprefix(below)
+        path = path.removeprefix(prefix)
         if stage == "0":
             objects[path] = object_id
         else:
@@ -70,10 +74,14 @@ def _parsed(answer: bytes, below: str) -> GitIndex:
     return GitIndex(objects, frozenset(unmerged))
 
 
-def _entries(answer: bytes) -> Iterator[tuple[str, str, str]]:
-    """Path, object id and stage of each record, `mode id stage<TAB>path`."""
-    for record in answer.split(b"\0"):
-        head, tab, path = record.partition(b"\t")
-        words = head.decode("ascii", "replace").split(" ")
-        if tab and len(words) == 3 and words[0].startswith("100"):
-            yield os.fsdecode(path), words[1], words[2]
+def _parse_entries(listing: bytes) -> Iterator[tuple[str, str, str]]:
+    """Yield path, object id and stage of each regular file.
+
+    A record has the form `mode id stage<TAB>path`.
+    """
+    for record in listing.split(b"\0"):
+        header, tab, path = record.partition(b"\t")
+        fields = header.decode("ascii", "replace").split(" ")
+        # Modes of regular files begin with 100.
+        if tab and len(fields) == 3 and fields[0].startswith("100"):
+            yield os.fsdecode(path), fields[1], fields[2]

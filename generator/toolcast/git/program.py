@@ -1,4 +1,4 @@
-"""Asks git, and nothing that a project names: where the repository is, which program runs."""
+"""Find the git program and the repository, and run git without the project's programs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import stat
 from collections.abc import Sequence
 
 
-def repository_of(folder: str) -> str | None:
-    """The nearest folder at or above `folder` that has `.git`; None if none has.
+def find_repository(folder: str) -> str | None:
+    """Return the nearest folder at or above `folder` that contains `.git`, or None.
 
     `.git` is a file in work trees and submodules.
     """
@@ -23,28 +23,32 @@ def repository_of(folder: str) -> str | None:
 
 
 def path_in_repository(root: str) -> str:
-    """The path of a project within its repository, with slashes and one at its end.
+    """Return the path of a project in its repository, with a final slash.
 
-    Empty where both are the same folder, and outside of any repository. Under GitHub the
-    repository is checked out in GITHUB_WORKSPACE, where it may lie without `.git`, or in a
-    folder of it. What is a file there is a submodule's, whose files GitHub does not show.
+    The path is empty for the repository's own folder, and outside of a repository. In GitHub
+    Actions the repository is GITHUB_WORKSPACE, even without `.git`, or a folder of it that is
+    a repository of its own. A folder whose `.git` is a file is a submodule, whose files
+    GitHub does not show in the outer repository.
     """
-    real = os.path.realpath(root)
-    above = repository_of(root)
+    project = os.path.realpath(root)
+    repository = find_repository(root)
     checkout = os.environ.get("GITHUB_WORKSPACE")
     if checkout and os.path.isabs(checkout):
         checkout = os.path.realpath(checkout)
-        is_own = above is not None and os.path.isdir(os.path.join(above, ".git"))
-        is_within = above is not None and above.startswith(checkout + os.sep)
-        if os.path.commonpath([checkout, real]) == checkout and not (
-            is_own and is_within
-        ):
-            above = checkout
-    path = os.path.relpath(real, above) if above is not None else "."
+        is_nested_repository = (
+            repository is not None
+            and os.path.isdir(os.path.join(repository, ".git"))
+            and repository.startswith(checkout + os.sep)
+        )
+        is_in_checkout = os.path.commonpath([checkout, project]) == checkout
+        if is_in_checkout and not is_nested_repository:
+            repository = checkout
+    path = os.path.relpath(project, repository) if repository is not None else "."
     return "" if path == "." else path.replace(os.sep, "/") + "/"
 
 
-_SECONDS = 5
+_TIMEOUT_S = 5
+# Settings that prevent git from running hooks and helper programs, and network access.
 _SETTINGS = (
     "core.fsmonitor=false",
     "core.untrackedCache=false",
@@ -63,81 +67,86 @@ _ENVIRONMENT = {
 
 
 class GitError(Exception):
-    """Git command that failed; the message has git's own error output if there is any."""
+    """Raised when git cannot be run or fails; the message is git's own if it has one."""
 
 
-def ask_git(root: str, words: Sequence[str], given: bytes = b"") -> bytes:
-    """What git prints.
+def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
+    """Run git and return its standard output.
 
     Args:
-        root: the project's folder, where git runs.
-        words: a subcommand that only reads, and its arguments.
-        given: what git reads from its input.
+        root: the project's folder, in which git runs.
+        arguments: a read-only subcommand and its arguments.
+        stdin: the bytes for git's standard input.
 
     Raises:
-        GitError: there is no git or no repository, it takes too long, or it refuses.
+        GitError: git is not installed, the project is not in a repository, or git fails
+            or exceeds the timeout.
     """
     real = os.path.realpath(root)
-    git, path = _program(real)
+    git, path = _find_program(real)
     if git is None:
         raise GitError("git is not installed")
-    if repository_of(root) is None:
-        raise GitError("the project is in no git repository")
-    if _would_wait(root):
-        raise GitError("the repository's own folder has what is no file")
+    if find_repository(root) is None:
+        raise GitError("the project is not in a git repository")
+    if _has_special_files(root):
+        raise GitError("the repository's `.git` folder contains special files")
     import subprocess
 
-    kept = {name: v for name, v in os.environ.items() if not name.startswith("GIT_")}
-    settings = (*_SETTINGS, f"safe.directory={repository_of(root) or real}")
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+    }
+    settings = (*_SETTINGS, f"safe.directory={find_repository(root) or real}")
     command = [git, "--no-pager", "--literal-pathspecs"]
-    command += [word for setting in settings for word in ("-c", setting)]
+    for setting in settings:
+        command += ["-c", setting]
     try:
-        done = subprocess.run(  # noqa: S603  # without a shell; the program is none of the project's
-            [*command, *words],
+        # S603: without a shell, and the program is outside of the project.
+        process = subprocess.run(  # noqa: S603
+            [*command, *arguments],
             cwd=root,
-            env={**kept, **_ENVIRONMENT, "PATH": path, "LC_ALL": "C"},
-            input=given,
+            env={**environment, **_ENVIRONMENT, "PATH": path, "LC_ALL": "C"},
+            input=stdin,
             capture_output=True,
-            timeout=_SECONDS,
+            timeout=_TIMEOUT_S,
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise GitError(f"git does not answer: {error}") from error
-    if done.returncode != 0:
-        message = done.stderr.decode("utf-8", "replace").strip()
-        raise GitError(message or f"git ended with {done.returncode}")
-    return done.stdout
+        raise GitError(f"git cannot be run: {error}") from error
+    if process.returncode != 0:
+        message = process.stderr.decode("utf-8", "replace").strip()
+        raise GitError(message or f"git exited with status {process.returncode}")
+    return process.stdout
 
 
-def _would_wait(root: str) -> bool:
-    """Whether git would open a pipe, or what is worse, in the repository's own folder."""
-    repository = repository_of(root)
+def _has_special_files(root: str) -> bool:
+    """Return whether `.git` contains pipes or devices, on which git could block."""
+    repository = find_repository(root)
     if repository is None:
         return False
-    place = os.path.join(repository, ".git")
+    path = os.path.join(repository, ".git")
     try:
-        if not stat.S_ISDIR(os.stat(place).st_mode):
-            return not stat.S_ISREG(os.stat(place).st_mode)
-        with os.scandir(place) as found:
-            modes = [entry.stat().st_mode for entry in found]
+        if not stat.S_ISDIR(os.stat(path).st_mode):
+            return not stat.S_ISREG(os.stat(path).st_mode)
+        with os.scandir(path) as entries:
+            modes = [entry.stat().st_mode for entry in entries]
     except OSError:
         return True
     return not all(stat.S_ISREG(mode) or stat.S_ISDIR(mode) for mode in modes)
 
 
-def _program(root: str) -> tuple[str | None, str]:
-    """Git, and the search path without what is relative or lies in the project."""
-    places = [
-        place
-        for place in os.environ.get("PATH", os.defpath).split(os.pathsep)
-        if os.path.isabs(place) and not _is_below(root, os.path.realpath(place))
+def _find_program(root: str) -> tuple[str | None, str]:
+    """Return the path of git, and a PATH without relative folders and project folders."""
+    folders = [
+        folder
+        for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
+        if os.path.isabs(folder) and not _is_below(root, os.path.realpath(folder))
     ]
     name = "git.exe" if os.name == "nt" else "git"
-    for place in places:
-        program = os.path.realpath(os.path.join(place, name))
-        is_program = os.path.isfile(program) and os.access(program, os.X_OK)
-        if is_program and not _is_below(root, program):
-            return program, os.pathsep.join(places)
+    for folder in folders:
+        program = os.path.realpath(os.path.join(folder, name))
+        is_executable = os.path.isfile(program) and os.access(program, os.X_OK)
+        if is_executable and not _is_below(root, program):
+            return program, os.pathsep.join(folders)
     return None, ""
 
 

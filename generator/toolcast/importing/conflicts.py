@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
 from ..model.language_fields import mcp_members
 from ..parsing.exact_json import encode_exact
-from ..suggestions import first_of
+from ..suggestions import format_first
 from .formats import Source
 
 Path = tuple[str | int, ...]
@@ -51,9 +51,9 @@ class Disagreement:
     values: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The path with dots; `tool` for the tool itself."""
-        return escaped(".".join(map(str, self.path)), 200) or "tool"
+        return escape_excerpt(".".join(map(str, self.path)), 200) or "tool"
 
 
 def disagreements(sources: Sequence[Source]) -> list[Disagreement]:
@@ -76,7 +76,9 @@ def unsaid(sources: Sequence[Source]) -> Iterator[str]:
                 ):
                     lost.setdefault(spec_field, []).append(tool["name"])
         for spec_field, tools in lost.items():
-            named = first_of([escaped(name, 60) for name in tools], _MAX_NAMES_SHOWN)
+            named = format_first(
+                [escape_excerpt(name, 60) for name in tools], _MAX_NAMES_SHOWN
+            )
             forms = " and ".join(source.forms)
             yield (
                 f"{source.name} is in {forms}, which has no `{spec_field}`: that of"
@@ -167,10 +169,10 @@ def _shown(value: Any) -> str:
     if value is _ABSENT:
         return "absent"
     if isinstance(value, dict) and isinstance(value.get("type"), str):
-        return f"present ({escaped(value['type'], 40)})"
+        return f"present ({escape_excerpt(value['type'], 40)})"
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return escaped(", ".join(one or '""' for one in value), 400) or "none"
-    return escaped(
+        return escape_excerpt(", ".join(one or '""' for one in value), 400) or "none"
+    return escape_excerpt(
         encode_exact(value) if not isinstance(value, str) else value,
         _MAX_VALUE_CHARACTERS,
     )
@@ -179,12 +181,12 @@ def _shown(value: Any) -> str:
 def lines_of_disagreements(found: Sequence[Disagreement]) -> Iterator[str]:
     """A block for each tool: where the sources say what, those together that agree."""
     for tool, several in groupby(found, lambda one: one.tool):
-        yield escaped(tool, 128)
+        yield escape_excerpt(tool, 128)
         for one in several:
             by_word: dict[str, list[str]] = {}
             for source, shown in one.shown:
                 by_word.setdefault(shown, []).append(source)
-            yield f"  {one.place}{_kind_of_value(one)}"
+            yield f"  {one.location}{_kind_of_value(one)}"
             for shown, sources in by_word.items():
                 yield f"    {', '.join(sources)}: {shown}"
 
@@ -213,7 +215,7 @@ def json_of_disagreements(
 
 def _kind_of_value(one: Disagreement) -> str:
     """The kind, where the place does not end with it."""
-    return "" if one.place.rpartition(".")[2] == one.kind else f" ({one.kind})"
+    return "" if one.location.rpartition(".")[2] == one.kind else f" ({one.kind})"
 
 
 class InvalidPreferenceError(ValueError):
@@ -239,12 +241,14 @@ def preference(words: Iterable[str], sources: Sequence[Source]) -> dict[str, str
         if chosen is None:
             there = ", ".join(f"`{one.name}`" for one in sources)
             raise InvalidPreferenceError(
-                f"`{escaped(source)}` names none of the sources; there are {there}"
+                f"`{escape_excerpt(source)}` names none of the sources; there are {there}"
             )
         if tool and tool not in known:
-            raise InvalidPreferenceError(f"no source has a tool `{escaped(tool)}`")
+            raise InvalidPreferenceError(
+                f"no source has a tool `{escape_excerpt(tool)}`"
+            )
         if preferred.setdefault(tool, chosen) != chosen:
-            about = f" for `{escaped(tool)}`" if tool else ""
+            about = f" for `{escape_excerpt(tool)}`" if tool else ""
             raise InvalidPreferenceError(f"two sources are preferred{about}")
     return preferred
 
@@ -288,7 +292,7 @@ def reconciled(sources: Sequence[Source], preferred: Mapping[str, str]) -> Sourc
         in_order = sorted(sources, key=lambda one: one.name != chosen)
         if chosen is not None and in_order[0].tool(name) is None:
             left_out.append(
-                f"`{escaped(name, 80)}` is left out: {chosen} does not have it"
+                f"`{escape_excerpt(name, 80)}` is left out: {chosen} does not have it"
             )
             continue
         having = [one for one in in_order if one.tool(name) is not None]

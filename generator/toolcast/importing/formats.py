@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
 from ..mcp_client.server_listing import ListingError, ServerListing, listing_of
 from ..model.language_fields import mcp_members
@@ -158,7 +158,7 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
         {"tools": [t.definition for t in taken], **others}, name, notes
     )
     not_taken = [
-        f"`{escaped(one.definition['name'], 80)}`: `{escaped(key, 80)}` is not taken"
+        f"`{escape_excerpt(one.definition['name'], 80)}`: `{escape_excerpt(key, 80)}` is not taken"
         for one in taken
         for key in one.left
     ]
@@ -239,10 +239,12 @@ def _told(tool: Mapping[str, Any]) -> str:
     """What a tool is that is none of the caller's."""
     kind = str(tool.get("type", next(iter(tool), "")))
     name = next((tool[key] for key in _LABELS if isinstance(tool.get(key), str)), kind)
-    of_type = "" if name == kind else f" (`{escaped(kind, 80)}`)"
+    of_type = "" if name == kind else f" (`{escape_excerpt(kind, 80)}`)"
     if kind == "custom":
-        return f"`{escaped(name, 80)}`{of_type} takes free text, and no parameters"
-    return f"`{escaped(name, 80)}`{of_type} is a tool of the provider's own"
+        return (
+            f"`{escape_excerpt(name, 80)}`{of_type} takes free text, and no parameters"
+        )
+    return f"`{escape_excerpt(name, 80)}`{of_type} is a tool of the provider's own"
 
 
 def _taken(tool: Mapping[str, Any]) -> _Taken | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import distinct_name
 
 from ..analysis.mcp_definitions import mcp_definition
@@ -26,7 +26,7 @@ from ..refactoring.project_edit import (
 )
 from ..refactoring.spec_text import UneditableValueError
 from ..spec_language.spec_language import schema_text
-from ..suggestions import first_of
+from ..suggestions import format_first
 from .formats import Source
 from .local_decisions import Decided, decided
 from .spec_fields import fields_of, needed_fields, said_of, spec_text
@@ -123,7 +123,7 @@ _MAX_NAMES_SHOWN = 8
 """Names in a note."""
 _MAX_REASON_CHARACTERS = 400
 """Characters of the reason why a tool is not imported."""
-_PASSED = ("name/former-alive", "prompt/other-tools")
+_PASSED = ("name/retired-name-used", "prompt/other-tools")
 """Errors that texts of a server may bring, which only it can write otherwise."""
 
 
@@ -159,7 +159,7 @@ def importing(
     source: Source,
     name: str,
     *,
-    keep: bool = False,
+    keep_missing: bool = False,
     force: bool = False,
 ) -> Imported:
     """Makes the specs of a toolset say what a source lists.
@@ -173,7 +173,7 @@ def importing(
         workspace: the project; one without toolsets where there is no toolcast.yaml yet.
         source: one list, checked by `importing/source_file.py`.
         name: of the toolset; one that is not there is made.
-        keep: removes nothing.
+        keep_missing: keep the specs of tools that are missing from the lists.
         force: removes specs that a person has added to, and more than half of the tools.
 
     Raises:
@@ -194,7 +194,14 @@ def importing(
         else:
             folder, schemas = toolset.folder, schemas_of(workspace, toolset)
             toolset_fields = change_toolset(editing, toolset, source)
-            here = decided(editing, toolset, source, schemas, keep=keep, force=force)
+            here = decided(
+                editing,
+                toolset,
+                source,
+                schemas,
+                keep_missing=keep_missing,
+                force=force,
+            )
         for listed, tool in here.tools.items():
             spec = there.get(tool["name"])
             if spec is not None:
@@ -228,7 +235,7 @@ def importing(
         rest = source.without({tool: f"`{tool}`: {why}" for tool, why in odd.items()})
         if not rest.listing.tools:
             raise EditRefusedError("\n".join(rest.refused.values()))
-        return importing(workspace, rest, name, keep=keep, force=force)
+        return importing(workspace, rest, name, keep_missing=keep_missing, force=force)
     notes = _differences(made, name, here.tools.values())
     distinct = [
         f"`{tool}` is in {folder}/{file}.yaml: another tool has the file or the module of"
@@ -323,9 +330,11 @@ def _tried(
         return specs_after(workspace, edit.after, passed=_PASSED)
     except EditRefusedError as refusal:
         for one in refusal.findings:
-            if one.place.file in places:
-                words = escaped(f"{one.rule}: {one.message}", _MAX_REASON_CHARACTERS)
-                odd.setdefault(places[one.place.file], words)
+            if one.location.file in places:
+                words = escape_excerpt(
+                    f"{one.rule}: {one.message}", _MAX_REASON_CHARACTERS
+                )
+                odd.setdefault(places[one.location.file], words)
         if not odd:
             raise
         return None
@@ -348,7 +357,9 @@ def _differences(
         how = (
             "its members stand in another order" if sorted_alike else "is not the same"
         )
-        notes.append(f"`{escaped(tool['name'], 80)}`: what the spec gives: {how}")
+        notes.append(
+            f"`{escape_excerpt(tool['name'], 80)}`: what the spec gives: {how}"
+        )
     return notes
 
 
@@ -367,7 +378,7 @@ def _left_out(source: Source) -> list[str]:
     for kind, what, key in lists:
         entries = source.listing.entries(kind)
         if entries:
-            names = [f"`{escaped(entry[key], 80)}`" for entry in entries]
-            named = first_of(names, _MAX_NAMES_SHOWN)
+            names = [f"`{escape_excerpt(entry[key], 80)}`" for entry in entries]
+            named = format_first(names, _MAX_NAMES_SHOWN)
             notes.append(f"not imported, {len(entries)} of kind {what}: {named}")
     return notes

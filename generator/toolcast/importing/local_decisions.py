@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import look_alike_key
 
 from ..analysis.tool_names import NOT_LISTED, mention_pattern, other_meanings
@@ -44,7 +44,7 @@ def decided(
     source: Source,
     schemas: str | None,
     *,
-    keep: bool,
+    keep_missing: bool,
     force: bool,
 ) -> Decided:
     """Holds a list to what a toolset has decided, and removes what is not listed any more.
@@ -61,7 +61,7 @@ def decided(
     listed = names | {tool["name"] for tool in tools.values()}
     gone = [t for t in toolset.tools if not listed & {t.name, *t.renamed_from}]
     why = ""
-    if keep:
+    if keep_missing:
         why = "nothing is to be removed"
     elif not source.listing.tools:
         why = "the list is empty"
@@ -109,11 +109,11 @@ def _called_here(
         here = name if name in live else former.get(name, name)
         why = ""
         if name not in live and (key := look_alike_key(name)) in reserved:
-            why = f"its name is reserved here: {escaped(reserved[key])}"
+            why = f"its name is reserved here: {escape_excerpt(reserved[key])}"
         elif here != name and here in taken:
             why = f"it is a former name of `{here}`, which is listed, too"
         if why:
-            left_out.append(f"`{escaped(name, 80)}` is left out: {why}")
+            left_out.append(f"`{escape_excerpt(name, 80)}` is left out: {why}")
             continue
         taken.add(here)
         found[name] = {**tool, "name": here}

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from json import scanner
 from typing import Any
 
-from toolcast_runtime.core.calls.untrusted_text import escaped
-from toolcast_runtime.core.safe_file import read_regular
-from toolcast_runtime.core.validation.limits import measure
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
+from toolcast_runtime.core.safe_file import read_regular_file
+from toolcast_runtime.core.validation.limits import measure_value
 
 from ..analysis.name_limits import is_name_of_tool
 from ..mcp_client.server_listing import ListingError
@@ -44,9 +44,9 @@ def read_listed(path: str) -> Source:
 
 
 def _bytes_of(path: str) -> bytes:
-    shown = escaped(path, 1000)
+    shown = escape_excerpt(path, 1000)
     try:
-        data = read_regular(path, MAX_SOURCE_BYTES + 1)
+        data = read_regular_file(path, MAX_SOURCE_BYTES + 1)
     except OSError as error:
         raise ListingError(f"{shown}: {error.strerror or error}") from None
     if len(data) > MAX_SOURCE_BYTES:
@@ -58,7 +58,7 @@ def _bytes_of(path: str) -> bytes:
 
 def source_in(data: bytes, name: str) -> Source:
     """The source of a file's bytes; raises as `read_source`."""
-    return takable(_listed_in(data, name), f"{escaped(name, 1000)}: ")
+    return takable(_listed_in(data, name), f"{escape_excerpt(name, 1000)}: ")
 
 
 def takable(source: Source, place: str = "") -> Source:
@@ -81,12 +81,12 @@ def listed_in(data: bytes, name: str) -> Source:
     source = _listed_in(data, name)
     problems = [why for _, why in _too_large(source)]
     if problems:
-        raise ListingError(_told_at(f"{escaped(name, 1000)}: ", problems))
+        raise ListingError(_told_at(f"{escape_excerpt(name, 1000)}: ", problems))
     return source
 
 
 def _listed_in(data: bytes, name: str) -> Source:
-    shown = escaped(name, 1000)
+    shown = escape_excerpt(name, 1000)
     try:
         value, twice = _json_or_lines(data)
     except JsonError as problem:
@@ -134,10 +134,10 @@ def _unsayable(source: Source) -> Iterator[tuple[str, str]]:
     names = Counter(tool["name"] for tool in source.listing.tools)
     for name, times in names.items():
         if times > 1:
-            yield name, f"the tool `{escaped(name, 80)}` is there {times} times"
+            yield name, f"the tool `{escape_excerpt(name, 80)}` is there {times} times"
     for name in names:
         if not is_name_of_tool(name):
-            shown = escaped(name, 80)
+            shown = escape_excerpt(name, 80)
             why = f"`{shown}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
             yield name, why
     yield from _too_large(source)
@@ -149,9 +149,9 @@ def _too_large(source: Source) -> Iterator[tuple[str, str]]:
     Definitions are bounded one by one: a list may be long, a tool may not be endless.
     """
     for index, tool in enumerate(source.listing.tools):
-        problem = measure(dict(tool)).problem
+        problem = measure_value(dict(tool)).problem
         if problem is not None:
-            shown = f"tools[{index}] (`{escaped(tool['name'], 80)}`)"
+            shown = f"tools[{index}] (`{escape_excerpt(tool['name'], 80)}`)"
             yield tool["name"], f"{shown} has {problem}"
 
 
@@ -181,9 +181,9 @@ def _duplicates(data: bytes, name: str, twice: tuple[str, ...]) -> Iterator[str]
     for start, key in places:
         line = text.count("\n", 0, start) + 1
         column = start - text.rfind("\n", 0, start)
-        yield f"{name}:{line}:{column}: the object has `{escaped(key, 80)}` twice"
+        yield f"{name}:{line}:{column}: the object has `{escape_excerpt(key, 80)}` twice"
     if not places:
-        yield f"{name}: an object has `{escaped(twice[0], 80)}` twice"
+        yield f"{name}: an object has `{escape_excerpt(twice[0], 80)}` twice"
 
 
 def _objects_with_duplicates(text: str) -> Iterator[tuple[int, str]]:

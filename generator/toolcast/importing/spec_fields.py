@@ -6,17 +6,17 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from toolcast_runtime.core.definitions.tool import first_sentence
+from toolcast_runtime.core.definitions.tool import extract_first_sentence
 
 from ..analysis.mcp_definitions import mcp_definition
-from ..encoders.yaml_block import block
+from ..encoders.yaml_block import encode_entry
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec
 
 _MAX_SUMMARY_CHARACTERS = 200
 """Length of a line that can be a summary."""
 _TASKS = {
-    "rule": "expose/task-support",
+    "rule": "access/task-support",
     "reason": "The server that it comes from runs it as a task only.",
 }
 
@@ -31,7 +31,7 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     for member, value in tool.items():
         if member == "name":
             fields["name"] = value
-            if not first_sentence(tool.get("description") or ""):
+            if not extract_first_sentence(tool.get("description") or ""):
                 # Here a reader looks for it; it has no place in MCP's definition.
                 fields["summary"] = _summary_of(tool)
         elif member in mcp_members():
@@ -89,7 +89,7 @@ def spec_text(
     if schemas is not None:
         path = posixpath.relpath(schemas.format(kind), posixpath.dirname(file))
         opening = f"# yaml-language-server: $schema={path}\n"
-    lines = (str(block(key, value)) for key, value in fields.items())
+    lines = (str(encode_entry(key, value)) for key, value in fields.items())
     return "".join((opening, *lines)).encode()
 
 

@@ -12,17 +12,17 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from toolcast_runtime.core.validation.bounds import Work
+from toolcast_runtime.core.validation.bounds import CostEstimate
 from toolcast_runtime.core.validation.checker import DeclaredNames
 from toolcast_runtime.core.validation.limits import (
-    multiplies,
-    patterns_are_too_large,
+    has_oversized_patterns,
+    has_too_many_paths,
 )
 from toolcast_runtime.core.validation.references import (
     IN_PLACE,
     REFERENCES,
-    held_schemas,
-    steps_of,
+    list_subschemas,
+    resolve_pointer,
 )
 
 from ..parsing.tree import SHARED, Path
@@ -107,14 +107,14 @@ class JsonSchema:
         )
 
     @cached_property
-    def work(self) -> Work:
+    def work(self) -> CostEstimate:
         """Cost estimate for validating values, by the schema and its parts with a default."""
         parts_with_default = (
             subschema
             for subschema in self.subschemas.values()
             if "default" in subschema
         )
-        return Work(self.value, [*parts_with_default, self.value])
+        return CostEstimate(self.value, [*parts_with_default, self.value])
 
     @cached_property
     def invalid_ids(self) -> tuple[Path, ...]:
@@ -153,7 +153,8 @@ class JsonSchema:
                 continue
             found[path] = schema
             children = [
-                ((*path, *steps), child, False) for steps, child in held_schemas(schema)
+                ((*path, *steps), child, False)
+                for steps, child in list_subschemas(schema)
             ]
             # The deque is a stack, so the first child is pushed last.
             pending += reversed(children)
@@ -212,7 +213,7 @@ class JsonSchema:
         """Return the path of a JSON pointer such as `#/a/b`, or None if it does not exist."""
         if text != "#" and not text.startswith("#/"):
             return None
-        return steps_of(self.value, unquote(text[1:]))
+        return resolve_pointer(self.value, unquote(text[1:]))
 
     @cached_property
     def declared(self) -> DeclaredNames:
@@ -223,12 +224,12 @@ class JsonSchema:
     def multiplies(self) -> bool:
         """Whether references expand to more paths than a validator can follow."""
         # Without references there are at most as many paths as values in the file.
-        return bool(self.references) and multiplies(self.value)
+        return bool(self.references) and has_too_many_paths(self.value)
 
     @cached_property
     def patterns_are_too_large(self) -> bool:
         """Whether the patterns together are larger than a validator accepts."""
-        return bool(self.patterns) and patterns_are_too_large(self.value)
+        return bool(self.patterns) and has_oversized_patterns(self.value)
 
     @property
     def has_too_many_patterns(self) -> bool:
@@ -285,7 +286,7 @@ class JsonSchema:
                 return
         if IN_PLACE.isdisjoint(schema):
             return
-        for steps, child in held_schemas(schema):
+        for steps, child in list_subschemas(schema):
             if steps[0] in IN_PLACE and isinstance(child, dict):
                 yield (*path, *steps)
 

@@ -15,12 +15,22 @@ from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from toolcast_runtime.core.validation.compiled import PartValidators, build, wanted
-from toolcast_runtime.core.validation.explanation import shortened
-from toolcast_runtime.core.validation.limits import measure, most_visits
+from toolcast_runtime.core.validation.compiled import (
+    PartValidators,
+    build_validator,
+    describe_format,
+)
+from toolcast_runtime.core.validation.explanation import shorten_path
+from toolcast_runtime.core.validation.limits import count_max_visits, measure_value
 
 from ..parsing.tree import Path
-from ..suggestions import did_you_mean, dotted, kind_of, kinds, quoted_list
+from ..suggestions import (
+    describe_value,
+    did_you_mean,
+    format_path,
+    format_quoted_list,
+    format_types,
+)
 from .dialects import METASCHEMAS, build_metaschema_validator
 from .graph import JsonSchema
 
@@ -49,7 +59,7 @@ def list_errors(
     """
     from referencing.exceptions import Unresolvable
 
-    size, found = measure(value), list[Any]()
+    size, found = measure_value(value), list[Any]()
     is_small = size.values <= _MAX_VALUES and size.characters <= _MAX_CHARACTERS
     if explainer is not None and is_small:
         with suppress(ArithmeticError, RecursionError, Unresolvable):
@@ -113,7 +123,7 @@ def _check_property_names(
 
 @lru_cache(maxsize=100)
 def _build_keyword_validator(keyword: str, expected: str) -> Any:
-    return build({keyword: expected}, asserts_formats=True)
+    return build_validator({keyword: expected}, asserts_formats=True)
 
 
 def _list_engine_errors(
@@ -217,14 +227,17 @@ def _format_schema_error(error: ValidationError, label: str) -> tuple[str, str]:
         name = f"an entry of `{path[-2]}`"
     if path and (path[-1] == "type" or path[-2:-1] == ("type",)):
         if isinstance(value, str):
-            help_ = did_you_mean(value, TYPES) or f"the types are {quoted_list(TYPES)}"
+            help_ = (
+                did_you_mean(value, TYPES)
+                or f"the types are {format_quoted_list(TYPES)}"
+            )
             return f"`{value[:40]}` is not a JSON Schema type", help_
         return f"{name} must be a type or an array of different types", ""
     if error.validator == "type":
-        expected = kinds(get_expected_types(error))
-        message = f"{name} must be {expected}, not {kind_of(value)}"
+        expected = format_types(get_expected_types(error))
+        message = f"{name} must be {expected}, not {describe_value(value)}"
         return message, _suggest_newer_keyword(path, value)
-    return f"{name}: {shortened(error.message)}", ""
+    return f"{name}: {shorten_path(error.message)}", ""
 
 
 def get_expected_types(error: ValidationError) -> list[str]:
@@ -277,25 +290,25 @@ class ValueChecker:
         """
         if not self._schema.is_sound:
             return ""
-        size = measure(value)
-        excess = size.problem or self._schema.work.excess(
+        size = measure_value(value)
+        excess = size.problem or self._schema.work.find_excess(
             value, size, self._schema.at(path)
         )
         if excess:
             return f"it cannot be validated: {excess}"
         try:
-            validator = self._validators.of(tuple(path))
+            validator = self._validators.get_validator(tuple(path))
         except ValueError:
             return ""  # The schema contains an invalid regular expression.
         if validator.is_valid(value):
             return ""
         # Recursive alternatives can produce exponentially many errors.
-        visits = most_visits(self._schema.value, size.levels, _MAX_VISITS)
+        visits = count_max_visits(self._schema.value, size.levels, _MAX_VISITS)
         if visits is None:
             return "it does not match the schema"
         from jsonschema.exceptions import best_match
 
-        steps = size.values * max(visits * self._schema.work.most_options, size.values)
+        steps = size.values * max(visits * self._schema.work.max_options, size.values)
         explainer = self._explainer if steps <= _MAX_STEPS else None
         if explainer is not None and path:
             explainer = explainer.evolve(schema=self._schema.at(path))
@@ -318,11 +331,11 @@ class ValueChecker:
 
 def _format_value_error(error: ValidationError) -> str:
     """Format an error as a clause about the value (`it`) or about a path in it."""
-    path = dotted(tuple(error.absolute_path))
+    path = format_path(tuple(error.absolute_path))
     subject = f"`{path}`" if path else "it"
     if error.validator == "type":
-        return f"{subject} must be {kinds(get_expected_types(error))}"
+        return f"{subject} must be {format_types(get_expected_types(error))}"
     if error.validator == "format":
-        return f"{subject} must be {wanted(str(error.validator_value))}"
-    message = shortened(error.message)
+        return f"{subject} must be {describe_format(str(error.validator_value))}"
+    message = shorten_path(error.message)
     return f"{subject}: {message}" if path else message

@@ -1,1 +1,1 @@
-"""Marked regions of a project's own Markdown files, filled from the specs."""
+"""Managed regions of a project's own Markdown files, filled from the specs."""

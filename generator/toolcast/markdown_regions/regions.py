@@ -1,242 +1,43 @@
-"""Marked regions of documents: found, filled in memory with what specs say, and compared."""
+"""Find the managed regions of documents, fill them in memory, and compare them."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from toolcast_runtime.core.safe_file import NotRegularFileError
 from toolcast_runtime.core.safe_folder import Folder, SymlinkError
 
-from ..encoders.code import Code, lines
-from ..encoders.markdown import cell, listed, phrase, span, table_row
-from ..findings import Finding, Place, Severity
-from ..model.model import Toolset, ToolSpec, Workspace
-from ..suggestions import did_you_mean, known_instead
-from ..targets.exposure import exposures
-
-# Enum values, or alternatives, of a type description.
-_MAX_TYPES = 12
-# Characters of a literal value.
-_MAX_LITERAL_CHARACTERS = 60
-# Levels of nested schemas that are described.
-_MAX_DEPTH = 8
-
-
-def _rows(schema: Mapping[str, Any], way: str, depth: int) -> Iterator[Sequence[Code]]:
-    properties = schema.get("properties")
-    required = schema.get("required")
-    names = required if isinstance(required, list) else []
-    for name, inner in properties.items() if isinstance(properties, dict) else ():
-        description = inner.get("description") if isinstance(inner, dict) else None
-        yield [
-            cell(span(f"{way}{name}")),
-            cell(_type(inner, 0)),
-            cell("yes" if name in names else ""),
-            cell(description if isinstance(description, str) else ""),
-        ]
-        if isinstance(inner, dict) and depth < _MAX_DEPTH:
-            yield from _rows(inner, f"{way}{name}.", depth + 1)
-            items = inner.get("items")
-            if isinstance(items, dict):
-                yield from _rows(items, f"{way}{name}[].", depth + 1)
-
-
-def _type(schema: Any, depth: int) -> Code:
-    """What a value may be, in words."""
-    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
-        return phrase("nothing") if schema is False else phrase("anything")
-    words = _kind(schema, depth)
-    if "default" in schema:
-        words = phrase("{}, default {}", words, _literal(schema["default"]))
-    return words
-
-
-def _kind(schema: Mapping[str, Any], depth: int) -> Code:
-    if "const" in schema:
-        return _literal(schema["const"])
-    if isinstance(schema.get("enum"), list):
-        values = schema["enum"]
-        shown = [_literal(value) for value in values[:_MAX_TYPES]]
-        more = [phrase("...")] if len(values) > _MAX_TYPES else []
-        return listed([*shown, *more])
-    for keyword in ("anyOf", "oneOf"):
-        if isinstance(schema.get(keyword), list) and "type" not in schema:
-            kinds = [_type(one, depth + 1) for one in schema[keyword][:_MAX_TYPES]]
-            return phrase(" or ").join(dict.fromkeys(kinds))
-    if isinstance(schema.get("$ref"), str):
-        return span(schema["$ref"].rpartition("/")[2])
-    types = schema.get("type")
-    named = types if isinstance(types, list) else [types]
-    kinds = [
-        (
-            phrase("array of {}", _type(schema["items"], depth + 1))
-            if name == "array" and "items" in schema
-            else cell(name)
-        )
-        for name in named
-        if isinstance(name, str)
-    ]
-    return phrase(" or ").join(kinds) if kinds else phrase("anything")
-
-
-def _literal(value: Any) -> Code:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    if len(text) > _MAX_LITERAL_CHARACTERS:
-        text = f"{text[: _MAX_LITERAL_CHARACTERS - 3]}..."
-    return span(text)
-
-
-class _DocumentError(Exception):
-    """Markdown document that cannot be used, with an optional help text."""
-
-    def __init__(self, message: str, help: str = "") -> None:
-        super().__init__(message)
-        self.help = help
-
-
-class RegionError(_DocumentError):
-    """Marker of a managed region that does not exist."""
-
-
-def content_of(words: Sequence[str], workspace: Workspace) -> str:
-    """The lines of a region, without an end of the last one.
-
-    Raises:
-        RegionError: the words are none of `_REGIONS`, or name what is not there.
-        ExtensionError: a listed extension cannot be used.
-    """
-    kind, *arguments = words or ("",)
-    if kind not in _REGIONS:
-        usages = (f"`{one} {behind}`" for one, (behind, _) in _REGIONS.items())
-        help_ = did_you_mean(kind, _REGIONS) or f"say {' or '.join(usages)}"
-        raise RegionError(f"there is no region `{kind}`", help_)
-    behind, make = _REGIONS[kind]
-    usage = behind.split()
-    most, least = len(usage), sum(not word.startswith("[") for word in usage)
-    if not least <= len(arguments) <= most:
-        help_ = f"write `<!-- toolcast: {kind} {behind} -->`"
-        raise RegionError(f"behind `{kind}` goes {behind}", help_)
-    toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
-    toolset = toolsets[_one_of(toolsets, "toolset", arguments[0])]
-    return str(lines(make(workspace, toolset, arguments[1:])))
-
-
-def _one_of(known: Mapping[str, object], what: str, name: str) -> str:
-    if name not in known:
-        raise RegionError(f"there is no {what} `{name}`", known_instead(name, known))
-    return name
-
-
-def _table(titles: Iterable[Code], rows: Iterable[Sequence[Code]]) -> Iterator[Code]:
-    named = list(titles)
-    yield table_row(named)
-    yield table_row([cell("---") for _ in named])
-    for row in rows:
-        yield table_row(row)
-
-
-def _tools(
-    workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
-) -> Iterator[Code]:
-    tools: Sequence[ToolSpec] = toolset.tools
-    if arguments:
-        sections = {section.name: section for section in toolset.sections}
-        name = _one_of(sections, "section", arguments[0])
-        tools = [tool for tool in tools if tool.section == name]
-    if not tools:
-        yield phrase("No tools.")
-        return
-    rows = [[cell(span(tool.name)), cell(tool.summary)] for tool in tools]
-    titles = ["Tool", "What it does"]
-    if "cli" in toolset.targets:
-        titles.append("Command")
-        found = exposures(workspace, toolset)
-        for row, tool in zip(rows, tools, strict=True):
-            row.append(_command(tool, found[tool.name].targets["cli"]))
-    yield from _table(map(cell, titles), rows)
-
-
-def _command(tool: ToolSpec, reason: str) -> Code:
-    """The command of a tool, or the reason why it has none."""
-    command = tool.cli.keyword if tool.cli and not reason else None
-    return cell(f"no: {reason}") if command is None else cell(span(command))
-
-
-def _parameters(
-    workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
-) -> Iterator[Code]:
-    """A row a parameter, those within others below them by their way."""
-    tools = {tool.name: tool for tool in toolset.tools}
-    tool = tools[_one_of(tools, "tool", arguments[0])]
-    rows = list(_rows(tool.listed_parameters, "", 0))
-    if not rows:
-        yield phrase("No parameters.")
-        return
-    titles = ("Parameter", "Type", "Required", "Description")
-    yield from _table(map(cell, titles), rows)
-
-
-def _exposure(
-    workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
-) -> Iterator[Code]:
-    """A row a tool, a column a client and a target: `yes`, or why not."""
-    found = exposures(workspace, toolset)
-    if not found:
-        yield phrase("No tools.")
-        return
-    first = next(iter(found.values()))
-    names = [*first.clients, *first.targets]
-    yield from _table(
-        [cell("Tool"), *(cell(span(name)) for name in names)],
-        (
-            [
-                cell(span(tool)),
-                *(
-                    cell(f"no: {reason}" if reason else "yes")
-                    for reason in (*one.clients.values(), *one.targets.values())
-                ),
-            ]
-            for tool, one in found.items()
-        ),
-    )
-
-
-_Maker = Callable[[Workspace, Toolset, Sequence[str]], Iterator[Code]]
-_REGIONS: Mapping[str, tuple[str, _Maker]] = {
-    "tools": ("TOOLSET [SECTION]", _tools),
-    "parameters": ("TOOLSET TOOL", _parameters),
-    "exposure": ("TOOLSET", _exposure),
-}
-"""What a mark may say: its first word, what goes behind that, and what gives the lines."""
-
+from ..findings import Finding, Location, Severity
+from ..model.model import Workspace
+from .content import DocumentError, RegionError, render_region
 
 _BOM = b"\xef\xbb\xbf"
-_OPENS = re.compile(rb"<!--[ \t]*toolcast:([^<>\r\n]*?)-->")
-_CLOSES = re.compile(rb"<!--[ \t]*/[ \t]*toolcast[ \t]*-->")
-_RESEMBLES = re.compile(rb"[ \t>]*<!--[ \t]*/?[ \t]*toolcast\b", re.IGNORECASE)
-# Behind the marks of list items and quotations, too. Source: CommonMark 0.31.2, section 4.5.
+_OPENING_MARKER = re.compile(rb"<!--[ \t]*toolcast:([^<>\r\n]*?)-->")
+_CLOSING_MARKER = re.compile(rb"<!--[ \t]*/[ \t]*toolcast[ \t]*-->")
+_MARKER_LIKE = re.compile(rb"[ \t>]*<!--[ \t]*/?[ \t]*toolcast\b", re.IGNORECASE)
+# Also after the markers of list items and quotes. Source: CommonMark 0.31.2, section 4.5.
 _FENCE = re.compile(
     rb"((?:[ \t>]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])*)(`{3,}(?=[^`]*$)|~{3,})"
 )
+_EXAMPLE = "`<!-- toolcast: tools TOOLSET -->`"
 
 
 class Region(NamedTuple):
-    """A region.
+    """A managed region of a document.
 
     Attributes:
-        words: what the first mark says after the colon.
-        line: where that mark stands, from 1 on.
-        text: the mark.
-        start: the first byte after the line of the mark.
-        end: the first byte of the line of the other mark.
-        newline: how the line of the mark ends.
+        arguments: the kind of region and its arguments, from the opening marker.
+        line: the 1-based line of the opening marker.
+        text: the opening marker.
+        start: the offset of the first byte after the line of the opening marker.
+        end: the offset of the first byte of the line of the closing marker.
+        newline: the line ending of the opening marker's line.
     """
 
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     line: int
     text: str
     start: int
@@ -244,86 +45,86 @@ class Region(NamedTuple):
     newline: bytes
 
 
-def _place_of(path: str, line: int, text: str) -> Place:
-    """The place of a mark, which is the whole of its line."""
-    return Place(path, line, 1, len(text) + 1)
+def _marker_location(path: str, line: int, text: str) -> Location:
+    # A marker is alone on its line, so its location is the whole line.
+    return Location(path, line, 1, len(text) + 1)
 
 
-def _marker(path: str, line: int, text: str, message: str, help_: str) -> Finding:
-    """What is wrong with a mark."""
-    place = _place_of(path, line, text)
-    return Finding("output/marker", Severity.ERROR, place, message, help_, text)
+def _report_marker(
+    path: str, line: int, text: str, message: str, help_: str
+) -> Finding:
+    location = _marker_location(path, line, text)
+    return Finding(
+        "output/invalid-marker", Severity.ERROR, location, message, help_, text
+    )
 
 
-def regions_in(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
-    """The regions of a file, in their order, and what is wrong with its marks."""
+def find_regions(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
+    """Return the regions of a document in order, and findings about its markers.
+
+    Markers inside of fenced code blocks are ignored.
+
+    Args:
+        path: the path of the document, for findings.
+        data: its bytes.
+    """
     regions: list[Region] = []
-    faults: list[Finding] = []
+    problems: list[Finding] = []
     opened: Region | None = None
-    before = fence = b""
-    for number, start, line, newline in _lines(data):
+    container = fence = b""
+    for number, start, line, newline in _split_lines(data):
         if opened is None:
-            # With the list item or quotation that it stands in, a fence ends.
-            if before and line[:1].strip(b" \t>"):
-                before = fence = b""
+            # A fence ends together with the list item or quote that contains it.
+            if container and line[:1].strip(b" \t>"):
+                container = fence = b""
             if fence:
-                end = rb"%s%s+[ \t]*" % (rb"[ \t>]*" if before else b" {0,3}", fence)
-                if re.fullmatch(end, line):
-                    before = fence = b""
+                indent = rb"[ \t>]*" if container else b" {0,3}"
+                if re.fullmatch(rb"%s%s+[ \t]*" % (indent, fence), line):
+                    container = fence = b""
                 continue
-            if found := _FENCE.match(line):
-                before, fence = found.groups()
+            if match := _FENCE.match(line):
+                container, fence = match.groups()
                 continue
-        text = line.rstrip(b" \t")
-        shown = text.decode("utf-8", "replace")
-        if opens := _OPENS.fullmatch(text):
+        marker = line.rstrip(b" \t")
+        text = marker.decode("utf-8", "replace")
+        if opening := _OPENING_MARKER.fullmatch(marker):
             if opened is not None:
-                faults.append(_unclosed(path, opened))
-            words = tuple(opens[1].decode("utf-8", "replace").split())
-            after = start + len(line) + len(newline)
-            opened = Region(words, number, shown, after, after, newline or b"\n")
-        elif _CLOSES.fullmatch(text):
+                problems.append(_report_unclosed(path, opened))
+            arguments = tuple(opening[1].decode("utf-8", "replace").split())
+            content = start + len(line) + len(newline)
+            opened = Region(arguments, number, text, content, content, newline or b"\n")
+        elif _CLOSING_MARKER.fullmatch(marker):
             if opened is None:
-                message = "the mark closes a region that no mark opens"
-                help_ = "remove it, or write `<!-- toolcast: tools TOOLSET -->` before"
-                faults.append(_marker(path, number, shown, message, help_))
+                message = "the marker closes a region that no marker opens"
+                help_ = f"remove it, or add {_EXAMPLE} before it"
+                problems.append(_report_marker(path, number, text, message, help_))
             else:
                 regions.append(opened._replace(end=start))
                 opened = None
-        elif _RESEMBLES.match(text):
-            faults.append(
-                _marker(
-                    path,
-                    number,
-                    shown,
-                    "the line begins as a mark, and is none",
-                    "a mark is alone on its line, from the beginning on:"
-                    " `<!-- toolcast: tools TOOLSET -->` and `<!-- /toolcast -->`",
-                )
+        elif _MARKER_LIKE.match(marker):
+            message = "the line resembles a marker but is not a valid one"
+            help_ = (
+                "put the marker alone on its line, without indentation:"
+                f" {_EXAMPLE} or `<!-- /toolcast -->`"
             )
+            problems.append(_report_marker(path, number, text, message, help_))
     if opened is not None:
-        faults.append(_unclosed(path, opened))
-    return regions, sorted(faults, key=lambda fault: fault.place.line)
+        problems.append(_report_unclosed(path, opened))
+    return regions, sorted(problems, key=lambda problem: problem.location.line)
 
 
-def filled(data: bytes, regions: Sequence[Region], texts: Iterable[str]) -> bytes:
-    """The file with new lines in its regions.
-
-    Args:
-        texts: for each region, its lines.
-    """
-    parts: list[bytes] = []
-    done = 0
-    for region, text in zip(regions, texts, strict=True):
-        lines = ["", *text.split("\n"), ""]
-        parts.append(data[done : region.start])
-        parts += [line.encode() + region.newline for line in lines]
-        done = region.end
-    return b"".join([*parts, data[done:]])
+def _report_unclosed(path: str, opened: Region) -> Finding:
+    return _report_marker(
+        path,
+        opened.line,
+        opened.text,
+        "the region has no closing marker",
+        "add `<!-- /toolcast -->` on a line of its own at the end of the region",
+    )
 
 
-def _lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
-    """Number, place and bytes of each line, and what ends it."""
+def _split_lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
+    """Yield the number, offset, bytes and line ending of each line."""
     start = len(_BOM) if data.startswith(_BOM) else 0
     number = 1
     while start < len(data):
@@ -336,28 +137,39 @@ def _lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
         number += 1
 
 
-def _unclosed(path: str, opened: Region) -> Finding:
-    return _marker(
-        path,
-        opened.line,
-        opened.text,
-        "nothing closes the region",
-        "write `<!-- /toolcast -->` on a line of its own where it ends",
-    )
+def fill_regions(
+    data: bytes, regions: Sequence[Region], contents: Iterable[str]
+) -> bytes:
+    """Return a document with the content of its regions replaced.
+
+    Args:
+        data: the document.
+        regions: its regions, in order.
+        contents: the new lines of each region.
+    """
+    parts: list[bytes] = []
+    copied = 0
+    for region, content in zip(regions, contents, strict=True):
+        # A blank line after and before the markers separates them from the content.
+        lines = ["", *content.split("\n"), ""]
+        parts.append(data[copied : region.start])
+        parts += [line.encode() + region.newline for line in lines]
+        copied = region.end
+    return b"".join([*parts, data[copied:]])
 
 
-# Size of a Markdown document.
 MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+"""The maximum size of a document with regions."""
 
 
 class Document(NamedTuple):
-    """A document whose regions could be filled.
+    """A document with managed regions.
 
     Attributes:
-        path: below the project's root.
-        before: its bytes as they were read.
-        after: the same with the regions that the specs give.
-        stale: the regions that are not what the specs give.
+        path: the path below the project's root.
+        before: the bytes on disk.
+        after: the bytes with filled regions.
+        stale: the regions whose content on disk differs from the specs.
     """
 
     path: str
@@ -367,9 +179,9 @@ class Document(NamedTuple):
 
 
 def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]:
-    """The documents of a workspace, and what is wrong with them.
+    """Return the filled documents of a workspace, and findings about them.
 
-    They are read through no link, and written by nobody here.
+    Nothing is written. Documents behind symbolic links are not read.
 
     Raises:
         ExtensionError: a listed extension cannot be used.
@@ -378,98 +190,105 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
     findings: list[Finding] = []
     for index, path in enumerate(workspace.documents):
         try:
-            data = _read(workspace, path)
-        except _DocumentError as problem:
+            data = _read_document(workspace, path)
+        except DocumentError as error:
             findings.append(
                 workspace.source.error(
-                    "spec/document",
+                    "spec/invalid-document",
                     ("documents", index),
-                    f"`{path}` {problem}",
-                    problem.help,
+                    f"`{path}` {error}",
+                    error.help,
                 )
             )
             continue
-        document, faults = _filled(workspace, path, data)
+        document, problems = _fill_document(workspace, path, data)
         documents.append(document)
-        findings += faults
+        findings += problems
     return documents, findings
 
 
-def stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
-    """A finding for each region that is not what the specs give."""
+def check_stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
+    """Yield a finding for each region whose content differs from the specs."""
     for document in documents:
         for region in document.stale:
             yield Finding(
-                "output/region",
+                "output/outdated-region",
                 Severity.ERROR,
-                _place_of(document.path, region.line, region.text),
-                "the region is not what the specs give",
-                "run `toolcast generate`, which writes what is between the marks; move what"
-                " was written there by hand out of it",
+                _marker_location(document.path, region.line, region.text),
+                "the region differs from the specs",
+                "run `toolcast generate`, which replaces all lines between the markers;"
+                " first move text of your own out of the region",
                 region.text,
             )
 
 
-def _read(workspace: Workspace, path: str) -> bytes:
-    owned = f"{workspace.output}/".casefold()
-    if f"{path}/".casefold().startswith(owned):
-        raise _DocumentError("is in the output folder", "name a file of your own")
+def _read_document(workspace: Workspace, path: str) -> bytes:
+    """Read a document of the project.
+
+    Raises:
+        DocumentError: the file cannot be used; the message continues a sentence that begins
+            with its path.
+    """
+    output = f"{workspace.output}/".casefold()
+    if f"{path}/".casefold().startswith(output):
+        raise DocumentError(
+            "is in the output folder", "list a file outside of the output folder"
+        )
     if not {".", ".."}.isdisjoint(path.split("/")):
-        raise _DocumentError("has `.` or `..` in it", "name a file below toolcast.yaml")
+        raise DocumentError(
+            "contains `.` or `..`", "write the path below the folder of toolcast.yaml"
+        )
     below, _, name = path.rpartition("/")
     try:
-        with contextlib.ExitStack() as held:
-            project = held.enter_context(Folder.at(workspace.root))
-            folder = held.enter_context(project.below(below))
+        with contextlib.ExitStack() as stack:
+            project = stack.enter_context(Folder.open_path(workspace.root))
+            folder = stack.enter_context(project.open_subfolder(below))
             data = folder.read(name, MAX_DOCUMENT_BYTES + 1)
     except SymlinkError as error:
-        raise _DocumentError(
-            "is behind a symbolic link", "name the file itself"
+        raise DocumentError(
+            "is a symbolic link or below one", "list the file that the link refers to"
         ) from error
     except NotRegularFileError as error:
-        raise _DocumentError(f"cannot be used: {error.strerror}") from error
+        raise DocumentError(f"cannot be used: {error.strerror}") from error
     except FileNotFoundError as error:
-        help_ = "make it, with the marks of a region in it, or take it from `documents`"
-        raise _DocumentError("is not there", help_) from error
+        help_ = "create it with the markers of a region, or remove it from `documents`"
+        raise DocumentError("does not exist", help_) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise _DocumentError(f"cannot be read: {reason}") from error
+        raise DocumentError(f"cannot be read: {reason}") from error
     if len(data) > MAX_DOCUMENT_BYTES:
-        raise _DocumentError(f"is larger than {MAX_DOCUMENT_BYTES // 1024 // 1024} MiB")
+        limit = MAX_DOCUMENT_BYTES // 1024 // 1024
+        raise DocumentError(
+            f"is larger than {limit} MiB", "move the regions to a smaller file"
+        )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _DocumentError("is not UTF-8") from error
+        raise DocumentError("is not UTF-8", "save the file as UTF-8") from error
     return data
 
 
-def _filled(
+def _fill_document(
     workspace: Workspace, path: str, data: bytes
 ) -> tuple[Document, list[Finding]]:
-    regions, faults = regions_in(path, data)
-    if not regions and not faults:
-        faults.append(
-            _marker(
-                path,
-                1,
-                "",
-                "the document has no region",
-                "write `<!-- toolcast: tools TOOLSET -->` and `<!-- /toolcast -->` into it,"
-                " each on a line of its own",
-            )
-        )
-    texts: list[str] = []
+    regions, problems = find_regions(path, data)
+    if not regions and not problems:
+        message = "the document has no region"
+        help_ = f"add {_EXAMPLE} and `<!-- /toolcast -->`, each on a line of its own"
+        problems.append(_report_marker(path, 1, "", message, help_))
+    contents: list[str] = []
     for region in regions:
         try:
-            texts.append(content_of(region.words, workspace))
-        except RegionError as unknown:
-            mark = region.line, region.text
-            faults.append(_marker(path, *mark, str(unknown), unknown.help))
-    if faults:
-        return Document(path, data, data), faults
+            contents.append(render_region(region.arguments, workspace))
+        except RegionError as error:
+            problems.append(
+                _report_marker(path, region.line, region.text, str(error), error.help)
+            )
+    if problems:
+        return Document(path, data, data), problems
     stale = tuple(
         region
-        for region, text in zip(regions, texts, strict=True)
-        if filled(data, [region], [text]) != data
+        for region, content in zip(regions, contents, strict=True)
+        if fill_regions(data, [region], [content]) != data
     )
-    return Document(path, data, filled(data, regions, texts), stale), []
+    return Document(path, data, fill_regions(data, regions, contents), stale), []

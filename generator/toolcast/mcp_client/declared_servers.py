@@ -109,7 +109,7 @@ def behind(toolset: Toolset, server: McpServer) -> Toolset:
     """The toolset with the tools alone that a server answers for, as that calls them."""
     tools = [
         # The server itself knows nothing of what is sent of its results.
-        replace(tool, name=server.own_name(tool.name), result=ResultForm())
+        replace(tool, name=server.get_server_name(tool.name), result=ResultForm())
         for tool in toolset.tools
         if toolset.proxy_of(tool) == server.name
     ]

@@ -15,12 +15,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolcast_runtime.core.calls.untrusted_text import escaped, without, without_in
+from toolcast_runtime.core.calls.untrusted_text import (
+    escape_excerpt,
+    redact_text,
+    redact_value,
+)
 from toolcast_runtime.core.server_settings import (
     ExternalServer,
     MissingVariableError,
     Resolved,
-    resolve,
+    resolve_server,
 )
 
 from .messages import HttpMessages, StdioMessages
@@ -76,7 +80,9 @@ async def _read(
     server: ExternalServer, twice: bool, environment: Mapping[str, str] | None
 ) -> ServerListing:
     try:
-        resolved = resolve(server, os.environ if environment is None else environment)
+        resolved = resolve_server(
+            server, os.environ if environment is None else environment
+        )
     except MissingVariableError as error:
         raise ListingError(f"{server.name}: {error}") from None
     try:
@@ -85,10 +91,10 @@ async def _read(
             again = await _once(server, resolved)
             varying = variations(listing, again)
             listing = replace(listing, varying=varying, again=again)
-        notes = tuple(without(words, resolved.secrets) for words in listing.notes)
+        notes = tuple(redact_text(words, resolved.secrets) for words in listing.notes)
         listing = replace(listing, notes=notes)
     except ListingError as error:
-        text = escaped(without(str(error), resolved.secrets))
+        text = escape_excerpt(redact_text(str(error), resolved.secrets))
         raise ListingError(f"{server.name}: {text}") from None
     return listing
 
@@ -123,7 +129,7 @@ class _Reading:
         """An answer, without what the server was sent as a secret and says back."""
         answer = await self.messages.ask(method, params)
         try:
-            shown: Mapping[str, Any] | None = without_in(answer, self.secrets)
+            shown: Mapping[str, Any] | None = redact_value(answer, self.secrets)
         except RecursionError:
             raise ListingError("it answers what is nested too deep") from None
         self.has_echoed |= shown != answer
@@ -196,12 +202,12 @@ class _Reading:
                 if family == "tools" and "tools" in declared:
                     raise ListingError(f"it refused `tools/list`: {refusal}") from None
                 if refusal.code != _METHOD_NOT_FOUND or kind == family in declared:
-                    words = escaped(str(refusal))
+                    words = escape_excerpt(str(refusal))
                     notes.append(f"it refused `{KINDS[kind][0]}`: {words}")
         if self.has_echoed:
             notes.append("it says back a secret that it was sent, which is hidden here")
         if self.messages.noise:
-            notes.append(escaped(self._noise().removesuffix("; ")))
+            notes.append(escape_excerpt(self._noise().removesuffix("; ")))
         notes += duplicate_notes(list(self.messages.twice))
         meta = hello.get("_meta")
         stamped = meta.get(f"{_META}serverInfo") if isinstance(meta, dict) else None

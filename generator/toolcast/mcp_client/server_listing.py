@@ -145,11 +145,11 @@ def saved_listing(data: bytes, source: str) -> ServerListing:
 
 def duplicate_notes(twice: Sequence[str]) -> tuple[str, ...]:
     """A note on keys that an object has twice."""
-    from toolcast_runtime.core.calls.untrusted_text import escaped
+    from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
     if not twice:
         return ()
-    named = ", ".join(f"`{escaped(key, 60)}`" for key in twice[:5])
+    named = ", ".join(f"`{escape_excerpt(key, 60)}`" for key in twice[:5])
     return (f"an object has a key twice, of which the last counts: {named}",)
 
 
@@ -159,13 +159,13 @@ def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing
     Raises:
         ListingError: it is none of them.
     """
-    from toolcast_runtime.core.calls.untrusted_text import escaped
+    from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
     if isinstance(value, list):
         value = {"tools": value}
 
     if isinstance(value, dict) and isinstance(value.get("error"), dict):
-        words = escaped(str(value["error"].get("message")))
+        words = escape_excerpt(str(value["error"].get("message")))
         raise ListingError(f"the answer is an error: {words}")
     if isinstance(value, dict) and isinstance(value.get("result"), dict):
         value = value["result"]

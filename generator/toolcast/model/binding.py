@@ -21,13 +21,13 @@ from toolcast_runtime.core.definitions.tool import (
     ResultForm,
     command_name,
     distinct_name,
-    first_sentence,
+    extract_first_sentence,
     spec_name,
 )
 from toolcast_runtime.core.safe_file import NotRegularFileError
 
-from ..extensions import fields_of
-from ..findings import MAX_FINDINGS_SHOWN, Finding, Place, Severity, has_errors
+from ..extensions import load_fields
+from ..findings import MAX_FINDINGS_SHOWN, Finding, Location, Severity, has_errors
 from ..json_schema.graph import JsonSchema
 from ..parsing.project_files import OutsideProjectError, ProjectFiles
 from ..parsing.tree import SHARED, Document
@@ -133,7 +133,7 @@ def _tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpe
     return bind(
         ToolSpec,
         value,
-        summary=value.get("summary") or first_sentence(value["description"]),
+        summary=value.get("summary") or extract_first_sentence(value["description"]),
         fields=tuple(value),
         when_to_use=usage if has_text else None,
         no_usage_reason=None if has_text or usage is None else usage["reason"],
@@ -187,7 +187,7 @@ def first_bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Find
     except OSError as error:
         reason = error.strerror or type(error).__name__
         message = f"the file cannot be read: {reason}"
-    return None, [Finding(rule, Severity.ERROR, Place(file), message, help_)]
+    return None, [Finding(rule, Severity.ERROR, Location(file), message, help_)]
 
 
 def read_tool(
@@ -197,13 +197,13 @@ def read_tool(
     document, findings = _document(file, data, "tool", extensions)
     if document is None or has_errors(findings):
         return None, findings
-    tool = _tool(document, fields_of(extensions).tool)
+    tool = _tool(document, load_fields(extensions).tool)
     called = os.path.basename(file)
     wanted = spec_name(tool.name)
     if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):
         findings.append(
             document.source.error(
-                "spec/file-stem",
+                "spec/file-name-mismatch",
                 ("name",),
                 f"the file of the tool `{tool.name}` is called `{called}`",
                 _renaming_help(called, tool.name, wanted),
@@ -255,7 +255,7 @@ def bind_toolset(
     servers = tuple(
         bind(
             McpServer,
-            {"call_timeout": timeout, **_with_runtime_names(body)},
+            {"call_timeout": timeout, **body},
             name=name,
             fields=tuple(body),
         )
@@ -295,11 +295,6 @@ def bind_toolset(
     )
 
 
-def _with_runtime_names(server: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a server, one of which the runtime calls otherwise."""
-    return {"most_tools" if k == "max_tools" else k: v for k, v in server.items()}
-
-
 def _marks(tool: ToolSpec) -> Collection[str]:
     """What is true of a tool, as entries of lists say it: its section, extensions' facts."""
     marks = {
@@ -321,15 +316,15 @@ def _client(
     allow = body.get("allow", ())
     is_open = allow == "*"
     allowed = () if is_open else expanded(allow, marks, outside)
-    restricted = expanded(body.get("restrict", ()), marks, outside)
+    restricted = expanded(body.get("deny", ()), marks, outside)
     return bind(
         Client,
         body,
         name=name,
         allow=None if is_open else _all_names(allowed),
-        restrict=_all_names(restricted),
+        deny=_all_names(restricted),
         allow_entries=allowed,
-        restrict_entries=restricted,
+        deny_entries=restricted,
     )
 
 

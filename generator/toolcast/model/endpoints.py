@@ -20,7 +20,7 @@ class EndpointPlan(NamedTuple):
     client: str | None
     path: str
     token_variable: str
-    approves: bool = False
+    client_confirms: bool = False
 
 
 def endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
@@ -32,7 +32,7 @@ def endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
             client.name,
             client.path or _path(toolset, client),
             client.token_variable or variable(toolset, "TOKEN", client.name),
-            client.approves,
+            client.client_confirms,
         )
 
 
@@ -90,7 +90,9 @@ def joined(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Toolset:
         "",
         instructions="\n\n".join(text.strip() for text in instructions) or None,
         clients=tuple(
-            Client(name, approves=all(client.approves for client in clients))
+            Client(
+                name, client_confirms=all(client.client_confirms for client in clients)
+            )
             for name, clients in each.items()
         ),
         targets={"mcp": {**options, "http": http}},

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..extensions import fields_of, install_command, missing
-from ..findings import Finding, Place, Severity, has_errors
+from ..extensions import install_command, list_missing, load_fields
+from ..findings import Finding, Location, Severity, has_errors
 from ..parsing.project_files import DiskFiles, ProjectFiles
 from ..parsing.tree import Document, Path, Source
 from ..project import WORKSPACE_FILE
-from ..suggestions import quoted_list
+from ..suggestions import format_quoted_list
 from .binding import (
     bind,
     bind_toolset,
@@ -118,7 +118,7 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
 
 
 def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
-    for name in missing(workspace.extensions):
+    for name in list_missing(workspace.extensions):
         yield document.source.error(
             "spec/missing-extension",
             ("extensions", workspace.extensions.index(name)),
@@ -162,7 +162,7 @@ def _is_in_output(workspace: Workspace, folder: str) -> bool:
 def _over_input(workspace: Workspace, source: Source, path: Path, what: str) -> Finding:
     message = f"`{what}` is in the output folder `{workspace.output}`"
     help_ = "give the generator a folder of its own"
-    return source.error("spec/output-over-input", path, message, help_)
+    return source.error("spec/output-overlaps-input", path, message, help_)
 
 
 class _Loader(NamedTuple):
@@ -187,7 +187,9 @@ class _Loader(NamedTuple):
         except OSError as error:
             reason = error.strerror or type(error).__name__
             message = f"the folder cannot be read: {reason}"
-            finding = Finding("spec/unreadable", Severity.ERROR, Place(folder), message)
+            finding = Finding(
+                "spec/unreadable", Severity.ERROR, Location(folder), message
+            )
             return None, [*findings, finding]
         below, problems = specs_below(self.workspace, self.files, folder, sub_folders)
         findings += problems
@@ -201,10 +203,12 @@ class _Loader(NamedTuple):
                 continue
             if name.casefold() in _MISNAMED:
                 message = f"shared definitions are read from {DEFINITIONS_FILE}"
-                place = Place(f"{folder}/{name}")
+                place = Location(f"{folder}/{name}")
                 help_ = f"rename it to {DEFINITIONS_FILE}"
                 how = Severity.ERROR
-                findings.append(Finding("spec/file-stem", how, place, message, help_))
+                findings.append(
+                    Finding("spec/file-name-mismatch", how, place, message, help_)
+                )
                 continue
             tool, more = self._tool(f"{folder}/{name}")
             findings += more
@@ -221,7 +225,7 @@ class _Loader(NamedTuple):
         findings += [*more, *problems]
         if document is None or has_errors(findings):
             return None, findings
-        fields = fields_of(extensions).toolset
+        fields = load_fields(extensions).toolset
         targets = self.workspace.targets
         toolset = bind_toolset(document, tuple(tools), targets, fields)
         findings += unused_locks(self.files, folder, toolset.mcp_servers)
@@ -268,7 +272,7 @@ def _definitions(
         message = f"a tool cannot be called `{DEFINITIONS_FILE.partition('.')[0]}`"
         help_ = "give it another name: the file holds shared definitions"
         return None, [
-            document.source.error("spec/file-stem", ("name",), message, help_)
+            document.source.error("spec/file-name-mismatch", ("name",), message, help_)
         ]
     if document is None or has_errors(findings):
         return None, findings
@@ -318,7 +322,7 @@ def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
             yield toolset.source.error(
                 "spec/duplicate-toolset",
                 ("name",),
-                f"{quoted_list([other.folder, toolset.folder])} have the same name"
+                f"{format_quoted_list([other.folder, toolset.folder])} have the same name"
                 f" `{toolset.name}`",
                 "rename one of the two",
             )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from toolcast_runtime.core.server_settings import ExternalServer
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from ..parsing.project_files import ProjectFiles
 from .language_fields import language_default
 
@@ -37,7 +37,7 @@ class McpServer(ExternalServer):
     )
     list_timeout: float = language_default("toolset.mcp_servers.*.list_timeout", float)
     call_timeout: float = language_default("toolset.timeout", float)
-    most_tools: int = language_default("toolset.mcp_servers.*.max_tools")
+    max_tools: int = language_default("toolset.mcp_servers.*.max_tools")
     on_change: str = language_default("toolset.mcp_servers.*.on_change")
     fields: tuple[str, ...] = ()
     title: str = ""
@@ -48,7 +48,7 @@ class McpServer(ExternalServer):
     def declared_names(self) -> tuple[str, ...]:
         """What the tools are called here that `allow` and `tools` name."""
         named = self.tools if self.allow is None else self.allow
-        return tuple(self.name_here(own) for own in named if self.takes(own))
+        return tuple(self.get_local_name(own) for own in named if self.is_allowed(own))
 
     def is_named(self, name: str) -> bool:
         """Whether a name in a client's list is one that the toolset declares as its own."""
@@ -59,7 +59,7 @@ class McpServer(ExternalServer):
         return is_prefixed and self.allow is None and self._keeps_its_name(own)
 
     def _keeps_its_name(self, own: str) -> bool:
-        return own not in self.tools and self.takes(own)
+        return own not in self.tools and self.is_allowed(own)
 
     @property
     def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -144,7 +144,7 @@ def unused_locks(
                 message = "no entry of `mcp_servers` names this lock"
                 help_ = "delete it, or name it as the `lock` of its server"
                 rule, how = "spec/server-lock", Severity.WARNING
-                yield Finding(rule, how, Place(path), message, help_)
+                yield Finding(rule, how, Location(path), message, help_)
 
 
 def _is_lock(files: ProjectFiles, path: str) -> bool:

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.core.definitions.tool import (
     ResultForm,
-    deprecation_line,
     distinct_name,
+    format_deprecation,
     module_name,
 )
 from toolcast_runtime.results.field_selection import listed_parameters, listed_returns
@@ -238,7 +238,7 @@ class ToolSpec:
         """What the description says of the tool's deprecation; "" where it says nothing."""
         if self.deprecated is None or not self.deprecated.get("show"):
             return ""
-        return deprecation_line(self.deprecated)
+        return format_deprecation(self.deprecated)
 
 
 class Section(NamedTuple):
@@ -294,7 +294,7 @@ class Toolset:
     handlers: str | None = None
     proxy: str | None = None
     lifespan: HandlerReference | None = None
-    resources: Mapping[str, HandlerReference] = field(default_factory=dict)
+    dependencies: Mapping[str, HandlerReference] = field(default_factory=dict)
     formats: str = language_default("toolset.formats")
     values: str = language_default("toolset.values")
     timeout: float = language_default("toolset.timeout", float)

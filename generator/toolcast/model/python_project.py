@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..findings import Place
+from ..findings import Location
 from ..parsing.project_files import ProjectFiles
 from ..parsing.tree import get_span
 
@@ -42,7 +42,7 @@ class PythonProject(NamedTuple):
         listed = value if isinstance(value, list) else []
         return [one for one in listed if isinstance(one, str)]
 
-    def locate(self, key: str) -> tuple[Place, str]:
+    def locate(self, key: str) -> tuple[Location, str]:
         """The place of a key, else that of the table or the file, and the line there.
 
         TOML's reader gives no positions: the key is looked for at the begin of a line.
@@ -50,9 +50,9 @@ class PythonProject(NamedTuple):
         named = re.search(rf"{_TABLE}(?:(?!^\[).)*?^({key})\b", self.text)
         found = named or re.search(_TABLE, self.text)
         if found is None:
-            return Place(PYPROJECT), ""
+            return Location(PYPROJECT), ""
         span, line = get_span(self.text, *found.span(found.lastindex or 0))
-        return Place(PYPROJECT, *span), line
+        return Location(PYPROJECT, *span), line
 
 
 def read_python_project(files: ProjectFiles) -> PythonProject | None:

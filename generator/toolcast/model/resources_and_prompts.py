@@ -72,7 +72,7 @@ def _documents(
         other = first.setdefault(named.casefold(), named)
         if other != named:
             finding = document.source.error(
-                "spec/file-stem",
+                "spec/file-name-mismatch",
                 ("name",),
                 f"`{named}` and `{other}` are one file where case does not count",
                 "rename one of the two",
@@ -80,7 +80,7 @@ def _documents(
             findings.append(finding)
         if spec != f"{named}.yaml":
             finding = document.source.error(
-                "spec/file-stem",
+                "spec/file-name-mismatch",
                 ("name",),
                 f"the file of `{named}` is called `{posixpath.basename(spec)}`",
                 f"name the file `{named}.yaml`",

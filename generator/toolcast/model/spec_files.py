@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from ..findings import MAX_FINDINGS_SHOWN, Finding, Place, Severity
+from ..findings import MAX_FINDINGS_SHOWN, Finding, Location, Severity
 from ..parsing.project_files import Entry, ProjectFiles
 from .model import Workspace
 
@@ -134,7 +134,9 @@ def _not_read(folder: str, path: str, specs: list[str]) -> Finding | None:
 
 
 def _wrong(place: str, message: str, help_: str) -> Finding:
-    return Finding("spec/sub-folder", Severity.ERROR, Place(place), message, help_)
+    return Finding(
+        "spec/unread-sub-folder", Severity.ERROR, Location(place), message, help_
+    )
 
 
 def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
@@ -153,7 +155,7 @@ def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
             yield Finding(
                 "spec/unlisted-toolset",
                 Severity.WARNING,
-                Place(file),
+                Location(file),
                 "toolcast.yaml does not list this toolset, so nothing reads it",
                 f"add `{folder}` to `toolsets`, or move it elsewhere",
             )

@@ -10,8 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from toolcast_runtime.core.definitions.tool import WINDOWS_DEVICES, first_sentence
-from toolcast_runtime.core.validation.explanation import shortened
+from toolcast_runtime.core.definitions.tool import (
+    WINDOWS_DEVICES,
+    extract_first_sentence,
+)
+from toolcast_runtime.core.validation.explanation import shorten_path
 
 from ..findings import Finding
 from ..json_schema.dialects import KEYWORDS
@@ -21,11 +24,11 @@ from ..parsing.yaml_reader import MAX_NODES, ScalarError, parse_plain_scalar
 from ..spec_language.spec_language import default, schema
 from ..suggestions import (
     Suggestions,
+    describe_value,
     did_you_mean,
-    dotted,
-    kind_of,
-    kinds,
-    quoted_list,
+    format_path,
+    format_quoted_list,
+    format_types,
 )
 
 if TYPE_CHECKING:
@@ -106,7 +109,7 @@ def _without_text(document: Document) -> Iterator[Finding]:
     """The finding of a tool without a summary whose description has no words, either."""
     value = document.value if isinstance(document.value, dict) else {"summary": ""}
     text = value.get("description") or ""
-    if "summary" in value or not isinstance(text, str) or first_sentence(text):
+    if "summary" in value or not isinstance(text, str) or extract_first_sentence(text):
         return
     path: Path = ("description",) if "description" in value else ()
     message = "the description is empty" if path else "the key `description` is missing"
@@ -132,7 +135,7 @@ def _findings(
     """The findings of one error by a part of the schema."""
     path: Path = tuple(error.absolute_path)
     value: Any = error.instance
-    name = f"`{dotted(path)}`" if path else "the file"
+    name = f"`{format_path(path)}`" if path else "the file"
     if error.validator == "additionalProperties":
         known = list(part.get("properties", ()))
         suggestions = Suggestions(known)
@@ -142,19 +145,19 @@ def _findings(
         return
     if error.validator == "required":
         at = path[-1:] if path and isinstance(path[-1], str) else path
-        where = f" in `{dotted(at)}`" if path else ""
+        where = f" in `{format_path(at)}`" if path else ""
         for key in (key for key in part["required"] if key not in value):
             message = f"the key `{key}` is missing{where}"
             help_ = _key_help(part, key)
             yield document.source.error("spec/missing-key", path, message, help_)
         return
     if error.validator == "type":
-        wanted, given = kinds(get_expected_types(error)), kind_of(value)
+        wanted, given = format_types(get_expected_types(error)), describe_value(value)
         rule, message = "spec/wrong-type", f"{name} must be {wanted}, not {given}"
         help_ = help_with_kind(get_expected_types(error), value)
     else:
         rule = "spec/invalid-value"
-        message = f"{name}: {shortened(error.message)}"
+        message = f"{name}: {shorten_path(error.message)}"
         if error.validator == "pattern":
             message = f"{name} is not well formed"
         meant = handler_meant(value) if path == ("handler",) else ""
@@ -171,13 +174,13 @@ def _unknown_key(
         "spec/unknown-key",
         path,
         f"`{key}` is not a key of {_owner(path[:-1])}",
-        meant or (f"the keys are {quoted_list(sorted(known))}" if known else ""),
+        meant or (f"the keys are {format_quoted_list(sorted(known))}" if known else ""),
         at_key=True,
     )
 
 
 def _owner(path: Path) -> str:
-    return f"`{dotted(path)}`" if path else "this file"
+    return f"`{format_path(path)}`" if path else "this file"
 
 
 def _described(part: Any) -> str:

@@ -40,39 +40,39 @@ class NameEntry(NamedTuple):
 class Client:
     """Who may see and call tools. `allow` is None for every tool.
 
-    `allow` and `restrict` are names of tools; `allow_entries` and `restrict_entries` are
+    `allow` and `deny` are names of tools; `allow_entries` and `deny_entries` are
     what the spec has, with its patterns. `kind` is the program or provider that it is, one of `facts.client_kinds`; with
-    `approves` that program asks a person itself where a tool has a `confirm`.
+    `client_confirms` that program asks a person itself where a tool has a `confirm`.
     """
 
     name: str
     title: str = ""
     allow: tuple[str, ...] | None = ()
-    restrict: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
     path: str | None = None
     token_variable: str | None = None
     permissions: tuple[str, ...] = ()
     kind: str | None = None
-    approves: bool = language_default("toolset.clients.*.approves")
+    client_confirms: bool = language_default("toolset.clients.*.client_confirms")
     allow_entries: tuple[NameEntry, ...] = ()
-    restrict_entries: tuple[NameEntry, ...] = ()
+    deny_entries: tuple[NameEntry, ...] = ()
 
     def allows(self, tool: str) -> bool:
         """Whether the client's own lists let it have a tool."""
-        return tool not in self.restrict and (self.allow is None or tool in self.allow)
+        return tool not in self.deny and (self.allow is None or tool in self.allow)
 
     def texts(self, key: str) -> list[str]:
-        """A list as the spec has it, `allow` or `restrict`; `*` where `allow` has no list."""
+        """A list as the spec has it, `allow` or `deny`; `*` where `allow` has no list."""
         return [entry.text for entry in self._entries(key)]
 
     def entry_for(self, key: str, tool: str) -> NameEntry | None:
-        """The first entry of `allow` or `restrict` that stands for a tool."""
+        """The first entry of `allow` or `deny` that stands for a tool."""
         entries = self._entries(key, tool)
         return next((entry for entry in entries if tool in entry.names), None)
 
     def _entries(self, key: str, *tools: str) -> tuple[NameEntry, ...]:
-        if key == "restrict":
-            return self.restrict_entries
+        if key == "deny":
+            return self.deny_entries
         return (NameEntry("*", tools),) if self.allow is None else self.allow_entries
 
     def permits(self, permission: str | None) -> bool:

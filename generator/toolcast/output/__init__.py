@@ -1,1 +1,1 @@
-"""Files in memory to files on disk. Knows paths and bytes, and nothing of tools."""
+"""Write generated files to disk. This package handles paths and bytes, not tools."""

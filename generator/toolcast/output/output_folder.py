@@ -1,4 +1,4 @@
-"""The output folder: what `check` says of it, and how `generate` writes it."""
+"""Report the differences of the output folder, and write the generated files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from toolcast_runtime import RUNTIME_LEVEL
-from toolcast_runtime.core.safe_folder import Folder, locked
+from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from ..git.index import GitIndex, read_index
 from .disk_differences import (
     Decision,
@@ -21,76 +21,79 @@ from .disk_differences import (
     Recoverable,
     compare,
     decide,
-    folders_above,
-    foreign,
-    never,
+    find_source,
+    list_obstacles,
+    list_parent_folders,
     open_output,
-    source_of,
+    report_foreign_file,
 )
 
-_RUN = "run `toolcast generate` and commit the result"
+_GENERATE = "run `toolcast generate` and commit the result"
 _LEVEL = re.compile(rb"^require_level\((\d{1,9}), __name__\)$", re.MULTILINE)
-_MANY = 20
-_NAMED = 3
+# More specs of one folder than this are reported as one finding.
+_MAX_FINDINGS_PER_FOLDER = 20
+_MAX_NAMED_FILES = 3
 
 
 def diagnose(
     root: str, output: str, files: Mapping[str, bytes], difference: DiskDifferences
 ) -> Iterator[Finding]:
-    """The findings of a comparison.
+    """Yield the findings about the differences of an output folder.
 
     Args:
         root: the project's folder.
         output: the output folder below it.
-        files: what the specs give.
-        difference: what stands between the two.
+        files: the generated files.
+        difference: the differences between the folder and the files.
     """
-    yield from never(difference, output)
-    absent = list(_absent_folders(difference, files))
-    for path in absent:
-        place = f"{output}/{path}".rstrip("/")
-        yield _finding("missing", place, "the folder is missing", _RUN)
+    yield from list_obstacles(difference, output)
+    missing_folders = list(_list_missing_folders(difference, files))
+    for path in missing_folders:
+        folder = f"{output}/{path}".rstrip("/")
+        yield _finding("missing", folder, "the folder is missing", _GENERATE)
     missing = [
-        path for path in difference.missing if not f"{path}/".startswith(tuple(absent))
+        path
+        for path in difference.missing
+        if not f"{path}/".startswith(tuple(missing_folders))
     ]
     sources = {
-        path: source_of(files[path]) for path in (*missing, *difference.differing)
+        path: find_source(files[path]) for path in (*missing, *difference.differing)
     }
-    yield from _by_source(
+    yield from _group_by_source(
         "missing", output, missing, sources, "is missing", "are missing"
     )
-    yield from _differing(root, output, files, difference, sources)
-    yield from _others(output, difference)
+    yield from _diagnose_differing(root, output, files, difference, sources)
+    yield from _diagnose_others(output, difference)
     for path in difference.leftovers:
         yield _finding(
             "orphaned",
             f"{output}/{path}",
-            "a run that was interrupted left this behind",
+            "temporary file of an interrupted run",
             "run `toolcast generate`, which removes it",
         )
 
 
-def _absent_folders(
+def _list_missing_folders(
     difference: DiskDifferences, files: Mapping[str, bytes]
 ) -> Iterator[str]:
-    """The outermost folders of which nothing is there, each with a slash at its end."""
+    """Yield the outermost missing folders, each with a final slash."""
     missing = set(difference.missing)
     if missing and missing == set(files):
         yield ""
         return
-    there = {*difference.folders, ""}
+    existing = {*difference.folders, ""}
     outermost = set()
     for path in missing:
         steps = path.split("/")[:-1]
         for end in range(1, len(steps) + 1):
             folder = "/".join(steps[:end])
-            if folder not in there:
+            if folder not in existing:
                 outermost.add(f"{folder}/")
                 break
     yield from sorted(outermost)
 
 
-def _differing(
+def _diagnose_differing(
     root: str,
     output: str,
     files: Mapping[str, bytes],
@@ -104,120 +107,143 @@ def _differing(
     for path in difference.differing:
         if path not in index.unmerged and index.has(path, files[path]):
             yield _finding(
-                "differs",
+                "outdated",
                 f"{output}/{path}",
-                "the file was edited by hand: what the specs give is in git's index",
-                "move the change into the spec or a template, then run"
+                "the file was edited by hand: git's index has the generated version",
+                "move the change to the spec or a template, then run"
                 " `toolcast generate --force`",
             )
         else:
             stale.append(path)
-    known = all(
-        path in index.unmerged
-        or (found.data is not None and index.has(path, found.data))
-        for path, found in difference.differing.items()
+    are_committed = all(
+        path in index.unmerged or (file.data is not None and index.has(path, file.data))
+        for path, file in difference.differing.items()
         if path in stale
     )
-    if any(_is_newer(found.data) for found in difference.differing.values()):
-        words = "not what this version of Toolcast gives: a newer one wrote it"
-        run = "install that one; `toolcast generate` would write what this one gives"
-    elif known:
-        words, run = "not what the specs give now", _RUN
+    if any(_is_newer(file.data) for file in difference.differing.values()):
+        state = "generated by a newer version of Toolcast"
+        help_ = (
+            "install that version, or run `toolcast generate` to generate with this one"
+        )
+    elif are_committed:
+        state, help_ = "out of date", _GENERATE
     else:
-        words = "not what the specs give: stale, or edited by hand"
-        run = f"{_RUN}; it names what was edited and leaves it"
-    yield from _by_source(
-        "differs", output, stale, sources, f"is {words}", f"are {words}", run
+        state = "out of date or edited by hand"
+        help_ = f"{_GENERATE}; files that were edited are reported and not overwritten"
+    yield from _group_by_source(
+        "outdated", output, stale, sources, f"is {state}", f"are {state}", help_
     )
 
 
 def _is_newer(data: bytes | None) -> bool:
-    """Whether bytes say that code was generated for a newer runtime."""
+    """Return whether code was generated for a newer level of the runtime."""
     level = _LEVEL.search(data or b"")
     return level is not None and int(level[1]) > RUNTIME_LEVEL
 
 
-def _others(output: str, difference: DiskDifferences) -> Iterator[Finding]:
-    ours: dict[str, str | None] = {}
-    for path, found in difference.others.items():
+def _diagnose_others(output: str, difference: DiskDifferences) -> Iterator[Finding]:
+    signed: dict[str, str | None] = {}
+    for path, file in difference.others.items():
         if path in difference.in_the_way:
             continue
-        if found.source is None:
-            yield foreign(output, path)
+        if file.source is None:
+            yield report_foreign_file(output, path)
         else:
-            ours[path] = found.source
+            signed[path] = file.source
     groups: dict[str | None, list[str]] = {}
-    for path in sorted(ours):
-        groups.setdefault(ours[path], []).append(path)
+    for path in sorted(signed):
+        groups.setdefault(signed[path], []).append(path)
     for source, paths in groups.items():
         yield _finding(
             "orphaned",
             f"{output}/{paths[0]}",
-            f"no spec gives this file any more{_and_more(paths)}; it was made from"
-            f" {source}",
-            "run `toolcast generate`, which removes what can be had back",
+            f"this file{_format_others(paths)} no longer generated; the source was {source}",
+            "run `toolcast generate`, which removes files that it can restore",
         )
 
 
-def _and_more(paths: list[str]) -> str:
-    return f", nor {len(paths) - 1} more" if len(paths) > 1 else ""
+def _format_others(paths: list[str]) -> str:
+    return f" and {len(paths) - 1} more are" if len(paths) > 1 else " is"
 
 
-def _by_source(
+def _group_by_source(
     rule: str,
     output: str,
     paths: Iterable[str],
     sources: Mapping[str, str | None],
-    is_: str,
-    are: str,
-    help_: str = _RUN,
+    singular: str,
+    plural: str,
+    help_: str = _GENERATE,
 ) -> Iterator[Finding]:
-    """A finding for each spec, at the spec.
+    """Yield one finding per spec, located at the spec.
 
-    Files that are made from a whole folder of specs are counted to the first spec of it that
-    has a finding anyway: they change with it.
+    Files that are generated from a whole folder of specs are reported together with the first
+    spec of that folder that has a finding, because they change with it.
+
+    Args:
+        rule: the rule name without its family.
+        output: the output folder.
+        paths: the paths of the generated files.
+        sources: the spec or folder in the signature of each file.
+        singular: the end of the message for one file.
+        plural: the end of the message for several files.
+        help_: the help of the findings.
     """
     groups: dict[str, list[str]] = {}
     for path in sorted(paths):
         groups.setdefault(sources[path] or f"{output}/{path}", []).append(path)
     for folder in [source for source in groups if source.endswith("/")]:
-        first = next((s for s in groups if s != folder and s.startswith(folder)), None)
+        first = next(
+            (
+                source
+                for source in groups
+                if source != folder and source.startswith(folder)
+            ),
+            None,
+        )
         if first is not None:
             groups[first] += groups.pop(folder)
-    for within in _together(groups):
-        found = [path for source in within for path in groups[source]]
-        place = within[0] if not within[0].endswith("/") else f"{output}/{found[0]}"
-        if len(within) > 1:
-            folder = within[0].rpartition("/")[0]
-            named = f"{len(found)} outputs of {len(within)} specs in {folder}/"
+    for batch in _batch_sources(groups):
+        outputs = [path for source in batch for path in groups[source]]
+        location = batch[0]
+        if location.endswith("/"):
+            location = f"{output}/{outputs[0]}"
+        if len(batch) > 1:
+            folder = batch[0].rpartition("/")[0]
+            subject = f"{len(outputs)} outputs of {len(batch)} specs in {folder}/"
         else:
-            more = len(found) - _NAMED
-            named = ", ".join(f"{output}/{path}" for path in found[:_NAMED])
-            named += f" and {more} more" if more > 0 else ""
-        verb = is_ if len(found) == 1 else are
-        yield _finding(rule, place, f"{named} {verb}", help_)
+            full_paths = [f"{output}/{path}" for path in outputs]
+            subject = ", ".join(full_paths[:_MAX_NAMED_FILES])
+            omitted = len(full_paths) - _MAX_NAMED_FILES
+            if omitted > 0:
+                subject += f" and {omitted} more"
+        predicate = singular if len(outputs) == 1 else plural
+        yield _finding(rule, location, f"{subject} {predicate}", help_)
 
 
-def _together(sources: Iterable[str]) -> Iterator[list[str]]:
-    """Each source by itself; those of a folder together where they are very many."""
+def _batch_sources(sources: Iterable[str]) -> Iterator[list[str]]:
+    """Yield each source on its own, but very many sources of one folder together."""
     folders: dict[str, list[str]] = {}
     for source in sources:
         folders.setdefault(source.rpartition("/")[0], []).append(source)
-    for within in folders.values():
-        yield from [within] if len(within) > _MANY else ([one] for one in within)
+    for batch in folders.values():
+        if len(batch) > _MAX_FINDINGS_PER_FOLDER:
+            yield batch
+        else:
+            yield from ([source] for source in batch)
 
 
-def _finding(rule: str, place: str, message: str, help_: str) -> Finding:
-    return Finding(f"output/{rule}", Severity.ERROR, Place(place), message, help_)
+def _finding(rule: str, file: str, message: str, help_: str) -> Finding:
+    return Finding(f"output/{rule}", Severity.ERROR, Location(file), message, help_)
 
 
 class Replacement(NamedTuple):
-    """A file that is to have other bytes.
+    """A file of the project whose content changes.
 
     Attributes:
-        path: below the project's root.
-        before: the bytes that it was read with; it is replaced only while it has them.
-        after: the bytes that it gets.
+        path: the path below the project's root.
+        before: the bytes that were read; the file is only replaced if it still has them.
+        after: the new bytes.
     """
 
     path: str
@@ -225,19 +251,19 @@ class Replacement(NamedTuple):
     after: bytes
 
 
-def changed_meanwhile(
+def check_unchanged(
     project: Folder, replacements: Sequence[Replacement]
 ) -> Iterator[Finding]:
-    """A finding for each file that is not what was read any more."""
-    for one in replacements:
+    """Yield a finding for each file that changed after it was read."""
+    for replacement in replacements:
         with contextlib.suppress(OSError):
-            if _bytes_of(project, one) == one.before:
+            if _read_current(project, replacement) == replacement.before:
                 continue
         yield Finding(
-            "output/region",
+            "output/outdated-region",
             Severity.ERROR,
-            Place(one.path),
-            "the file was changed while the run went on",
+            Location(replacement.path),
+            "the file changed during the run",
             "run `toolcast generate` again",
         )
 
@@ -245,42 +271,46 @@ def changed_meanwhile(
 def replace_files(
     project: Folder, output: Folder, replacements: Sequence[Replacement]
 ) -> int:
-    """Replaces each file that is what was read, as a whole; how many those were.
+    """Replace files that have not changed since they were read; return their number.
 
-    No folder or file is reached through a link.
+    Each file is replaced atomically. Symbolic links are not followed.
 
     Args:
-        output: the output folder, in which a file is written before it is moved: there the
-            next run removes what a killed one left.
+        project: the project's folder.
+        output: the output folder. Temporary files are written there, because the next run
+            removes leftovers of a killed run from it.
+        replacements: the files to replace.
 
     Raises:
-        OSError: a file cannot be written; what was not reached stays as it was.
+        OSError: a file cannot be written; the following files stay unchanged.
     """
     count = 0
-    for one in replacements:
-        below, _, name = one.path.rpartition("/")
-        with project.below(below) as folder:
-            if folder.read(name, len(one.before) + 1) == one.before:
-                folder.write(name, one.after, by_way_of=output)
+    for replacement in replacements:
+        below, _, name = replacement.path.rpartition("/")
+        with project.open_subfolder(below) as folder:
+            current = folder.read(name, len(replacement.before) + 1)
+            if current == replacement.before:
+                folder.write(name, replacement.after, temporary_folder=output)
                 count += 1
     return count
 
 
-def _bytes_of(project: Folder, one: Replacement) -> bytes:
-    below, _, name = one.path.rpartition("/")
-    with project.below(below) as folder:
-        return folder.read(name, len(one.before) + 1)
+def _read_current(project: Folder, replacement: Replacement) -> bytes:
+    """Read a file up to one byte more than its earlier size, to detect growth."""
+    below, _, name = replacement.path.rpartition("/")
+    with project.open_subfolder(below) as folder:
+        return folder.read(name, len(replacement.before) + 1)
 
 
-class Written(NamedTuple):
-    """What a run did.
+class WriteResult(NamedTuple):
+    """The result of writing the output folder.
 
     Attributes:
-        written: how many files.
-        unchanged: how many were right.
-        removed: how many no spec gave any more.
-        decision: what it found and refused.
-        replaced: how many files of the project itself it has written a part of.
+        written: the number of written files.
+        unchanged: the number of files that were up to date.
+        removed: the number of files that are no longer generated.
+        decision: the planned actions, and findings that prevented them.
+        replaced: the number of files of the project with updated regions.
     """
 
     written: int
@@ -290,7 +320,7 @@ class Written(NamedTuple):
     replaced: int = 0
 
 
-def write(
+def write_output(
     root: str,
     output: str,
     files: Mapping[str, bytes],
@@ -300,54 +330,54 @@ def write(
     force: bool = False,
     before: Callable[[], object] = bool,
     step: Callable[[], object] = bool,
-) -> Written:
-    """Writes what differs, and removes what of ours is not given any more.
+) -> WriteResult:
+    """Write files that differ, and remove files that are no longer generated.
 
-    When something is refused nothing is written.
+    Nothing is written if the decision has findings that prevent the run.
 
     Args:
         root: the project's folder.
         output: the output folder below it, with forward slashes.
-        files: all that the folder is to hold, by the path below it.
-        recoverable: tells which bytes on disk can be had back.
-        replacements: files of the project itself that get other bytes, last of all.
-        force: overwrite what was edited by hand, and files that are in the way.
-        before: is called before the first change.
-        step: is called after each file.
+        files: the generated files by their path below the output folder.
+        recoverable: decides whether the bytes of a file can be restored.
+        replacements: files of the project to update, after the output folder.
+        force: whether to overwrite edited files, and files that were not generated.
+        before: called before the first change.
+        step: called after each written file.
 
     Raises:
-        ConcurrentRunError: somebody else is writing.
-        OSError: a file cannot be written; what was not reached stays as it was.
+        ConcurrentRunError: another run is writing to the output folder.
+        OSError: a file cannot be written; the following files stay unchanged.
     """
-    with contextlib.ExitStack() as held:
-        project = held.enter_context(Folder.at(root))
+    with contextlib.ExitStack() as stack:
+        project = stack.enter_context(Folder.open_path(root))
         folder, difference = open_output(project, output, create=True)
         if folder is not None:
-            held.enter_context(folder)
-            held.enter_context(locked(folder))
+            stack.enter_context(folder)
+            stack.enter_context(lock_output_folder(folder))
             difference = compare(folder, files)
         decision = decide(difference, recoverable, output, force=force)
-        decision.refused.extend(changed_meanwhile(project, replacements))
+        decision.refused.extend(check_unchanged(project, replacements))
         if folder is None or decision.refused:
-            return Written(0, 0, 0, decision)
+            return WriteResult(0, 0, 0, decision)
         before()
-        # First, because a folder can come where a file of an earlier run was.
-        for below, names in _by_folder([*decision.remove, *difference.leftovers]):
-            with folder.below(below) as parent:
+        # Removal is first, because a removed file can have the path of a new folder.
+        for below, names in _group_by_folder([*decision.remove, *difference.leftovers]):
+            with folder.open_subfolder(below) as parent:
                 for name in names:
                     parent.remove_file(name)
-        _remove_empty(folder, difference.folders, files)
-        nothing_there = set(difference.missing) - difference.folders
-        for below, names in _by_folder(decision.write):
-            with folder.below(below, create=True) as parent:
+        _remove_empty_folders(folder, difference.folders, files)
+        unused_paths = set(difference.missing) - difference.folders
+        for below, names in _group_by_folder(decision.write):
+            with folder.open_subfolder(below, create=True) as parent:
                 for name in names:
                     path = f"{below}/{name}" if below else name
-                    if path not in nothing_there:
-                        _give_way(parent, name)
+                    if path not in unused_paths:
+                        _remove_empty_folder_at(parent, name)
                     parent.write(name, files[path])
                     step()
         replaced = replace_files(project, folder, replacements)
-    return Written(
+    return WriteResult(
         len(decision.write),
         len(difference.unchanged),
         len(decision.remove),
@@ -356,39 +386,40 @@ def write(
     )
 
 
-def _by_folder(paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each folder with the names of the paths in it."""
+def _group_by_folder(paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each folder with the file names in it."""
     parts = sorted(path.rpartition("/")[::2] for path in paths)
     for below, group in groupby(parts, key=itemgetter(0)):
         yield below, [name for _, name in group]
 
 
-def _give_way(folder: Folder, name: str) -> None:
-    """Removes the empty folder in a file's place."""
+def _remove_empty_folder_at(folder: Folder, name: str) -> None:
+    """Remove an empty folder at the path of a file."""
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISDIR(folder.lstat(name).st_mode):
-            folder.remove_folder(name)  # Only an empty one gets as far as this.
+            # The decision refuses folders that are not empty.
+            folder.remove_folder(name)
 
 
-def _remove_empty(
+def _remove_empty_folders(
     folder: Folder, folders: set[str], files: Mapping[str, bytes]
 ) -> None:
-    """Removes the folders in which nothing is left, those deepest down first."""
-    needed = {parent for path in files for parent in folders_above(path)}
+    """Remove folders that are empty and not needed, deepest first."""
+    needed = {parent for path in files for parent in list_parent_folders(path)}
     for path in sorted(folders - needed, reverse=True):
-        above, _, name = path.rpartition("/")
-        with contextlib.suppress(OSError), folder.below(above) as parent:
-            with folder.below(path) as emptied:
-                _remove_compiled(emptied)
+        parent_path, _, name = path.rpartition("/")
+        with contextlib.suppress(OSError), folder.open_subfolder(parent_path) as parent:
+            with folder.open_subfolder(path) as candidate:
+                _remove_compiled(candidate)
             parent.remove_folder(name)
 
 
 def _remove_compiled(folder: Folder) -> None:
-    """What Python compiled of modules that are gone; nothing else in its folder is touched."""
-    if [entry.name for entry in folder.entries()] != ["__pycache__"]:
+    """Remove `__pycache__` of a folder that contains nothing else, with its `.pyc` files."""
+    if [entry.name for entry in folder.list_entries()] != ["__pycache__"]:
         return
-    with folder.below("__pycache__") as cache:
-        for entry in cache.entries():
+    with folder.open_subfolder("__pycache__") as cache:
+        for entry in cache.list_entries():
             if entry.name.endswith(".pyc") and entry.is_file(follow_symlinks=False):
                 cache.remove_file(entry.name)
     folder.remove_folder("__pycache__")

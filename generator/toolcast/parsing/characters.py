@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from functools import cache
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f"  # C0 and C1 controls but TAB, LF, NEL
@@ -216,7 +216,7 @@ def is_printable(character: str) -> bool:
 
 def build_file_error(file: str, rule: str, message: str, help: str = "") -> Finding:
     """Return an error finding for a file as a whole."""
-    return Finding(rule, Severity.ERROR, Place(file), message, help)
+    return Finding(rule, Severity.ERROR, Location(file), message, help)
 
 
 def decode_text(data: bytes) -> str:
@@ -242,7 +242,7 @@ def decode_file(file: str, data: bytes) -> tuple[str | None, list[Finding]]:
         bad = find_forbidden(line)
         if bad:
             column = line.index(bad) + 1
-            place = Place(file, number, column, column + 1)
+            place = Location(file, number, column, column + 1)
             message = f"the character {describe_character(bad)} is not allowed"
             help_ = "remove it; no output can show it safely"
             return None, [

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 
 class OutsideProjectError(OSError):
@@ -63,7 +63,7 @@ class DiskFiles:
             if self.leads_out(path):
                 raise OutsideProjectError(None, "a link out of the project", path)
             full_path = os.path.realpath(full_path)
-        return read_regular(full_path, most, follow=False)
+        return read_regular_file(full_path, most, follow=False)
 
     def entries(self, folder: str) -> Sequence[Entry]:
         """See `ProjectFiles`."""

@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from .characters import decode_text
 
 Path = tuple[str | int, ...]
@@ -88,16 +88,16 @@ class Source:
         """Build a finding of severity error; see `finding`."""
         return self.finding(rule, Severity.ERROR, path, message, help, at_key=at_key)
 
-    def locate(self, path: Path, *, at_key: bool = False) -> tuple[Place, str]:
+    def locate(self, path: Path, *, at_key: bool = False) -> tuple[Location, str]:
         """Return the location of a path, or of its nearest ancestor, and the line's text."""
         owner, path = self.home(path)
         span, line = owner._find_span(path, at_key)
-        return Place(owner.file, *span), line
+        return Location(owner.file, *span), line
 
-    def place(self, path: Path, *, at_key: bool = False) -> Place:
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
         """Return the location of a path's value or key, or of its nearest ancestor."""
         owner, path = self.home(path)
-        return Place(owner.file, *owner.span(path, at_key=at_key))
+        return Location(owner.file, *owner.span(path, at_key=at_key))
 
     def span(self, path: Path, *, at_key: bool = False) -> Span:
         """Return the span, in this file, of a path's value or key, or nearest ancestor."""

@@ -24,10 +24,11 @@ from yaml.events import (
     SequenceEndEvent,
 )
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from .characters import build_file_error, check_characters, decode_file
 from .tree import Document, Source, find_key_mark, get_span
 
+_UNSUPPORTED = "yaml/unsupported-feature"
 _NOT_CLOSED = {
     "quoted scalar": "the string that begins with this quotation mark is not closed",
     "flow sequence": "the sequence that begins with this `[` is not closed",
@@ -206,15 +207,13 @@ class _Reader:
             raise _ReadAbortedError
         if start.version or start.tags:
             message = "YAML directives are not allowed"
-            self._stop("yaml/feature", start, message, "remove the `%` line")
+            self._stop(_UNSUPPORTED, start, message, "remove the `%` line")
         value = self._read_node(self._next_event(), 0)
         self._next_event()
         another = self._next_event()
         if another.__class__ is DocumentStartEvent:
             message = "the file contains several YAML documents"
-            self._stop(
-                "yaml/feature", another, message, "keep one document in each file"
-            )
+            self._stop(_UNSUPPORTED, another, message, "keep one document in each file")
         return value
 
     def _read_node(self, event: Any, depth: int) -> Any:
@@ -250,9 +249,9 @@ class _Reader:
         """Stop with an error at an anchor, an alias or a tag."""
         if event.__class__ is AliasEvent or event.anchor is not None:
             message = "anchors and aliases are not allowed"
-            self._stop("yaml/feature", event, message, "repeat the value instead")
+            self._stop(_UNSUPPORTED, event, message, "repeat the value instead")
         help_ = "remove the tag; quote the value if it is a string"
-        self._stop("yaml/feature", event, "tags are not allowed", help_)
+        self._stop(_UNSUPPORTED, event, "tags are not allowed", help_)
 
     def _read_mapping(self, mark: int, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -283,17 +282,19 @@ class _Reader:
 
     def _read_key(self, event: Any) -> str:
         if event.__class__ is not ScalarEvent:
-            self._stop("yaml/key", event, "a key must be a string", "quote the key")
+            self._stop(
+                "yaml/non-string-key", event, "a key must be a string", "quote the key"
+            )
         if event.anchor is not None or event.tag is not None:
             self._reject_feature(event)
         if event.value == "<<" and event.implicit[0]:
             message = "merge keys are not allowed"
-            self._stop("yaml/feature", event, message, "repeat the entries instead")
+            self._stop(_UNSUPPORTED, event, message, "repeat the entries instead")
         key = self._read_scalar(event, "key")
         if isinstance(key, str):
             return key
         message = f"the key `{event.value}` is not a string"
-        self._report_event("yaml/key", event, message, "quote the key")
+        self._report_event("yaml/non-string-key", event, message, "quote the key")
         return str(event.value)
 
     def _read_sequence(self, depth: int) -> list[Any]:
@@ -371,7 +372,7 @@ class _Reader:
         severity: Severity = Severity.ERROR,
     ) -> None:
         span, line = get_span(self.text, start, end)
-        place = Place(self.file, *span)
+        place = Location(self.file, *span)
         self.findings.append(Finding(rule, severity, place, message, help, line))
 
 

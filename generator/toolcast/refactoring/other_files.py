@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..findings import has_errors
-from ..markdown_regions.regions import MAX_DOCUMENT_BYTES, Region, regions_in
+from ..markdown_regions.regions import MAX_DOCUMENT_BYTES, Region, find_regions
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles
@@ -21,7 +21,7 @@ from .references import places_of
 from .spec_text import SpecText, UneditableValueError
 
 _ACCEPTED = "toolcast.accept.yaml"
-_OVERRIDE = (("*", "allow", "*"), ("*", "restrict", "*"))
+_OVERRIDE = (("*", "allow", "*"), ("*", "deny", "*"))
 
 
 class _Mark(NamedTuple):
@@ -95,7 +95,7 @@ def change_marks(
         for mark in reversed(marks):
             end = mark.region.start
             start = after.rfind(b"<!--", 0, end)
-            named = f"{mark.region.words[0]} {owned.toolset.name} {name}"
+            named = f"{mark.region.arguments[0]} {owned.toolset.name} {name}"
             words = f"<!-- toolcast: {named} -->"
             line = after[start:end]
             behind = line[line.index(b"-->") + len(b"-->") :]
@@ -115,11 +115,11 @@ def _marks(workspace: Workspace, owned: Owned) -> Iterator[_Mark]:
     for document in workspace.documents:
         try:
             path = os.path.join(workspace.root, document)
-            data = read_regular(path, MAX_DOCUMENT_BYTES, follow=False)
+            data = read_regular_file(path, MAX_DOCUMENT_BYTES, follow=False)
         except OSError:
             continue  # `check` says what is wrong with it.
-        for region in regions_in(document, data)[0]:
-            if region.words == ("parameters", owned.toolset.name, owned.tool.name):
+        for region in find_regions(document, data)[0]:
+            if region.arguments == ("parameters", owned.toolset.name, owned.tool.name):
                 yield _Mark(document, data, region)
 
 
@@ -128,7 +128,7 @@ def keep_answering(editing: Editing, owned: Owned, new: str) -> None:
     server = _server_of(*owned)
     if server is not None:
         text = editing.text(owned.toolset.source)
-        _name(text, server, server.own_name(owned.tool.name), new)
+        _name(text, server, server.get_server_name(owned.tool.name), new)
 
 
 def take_from_server(editing: Editing, owned: Owned) -> None:
@@ -143,7 +143,7 @@ def take_from_server(editing: Editing, owned: Owned) -> None:
     text = editing.text(toolset.source)
     others = {toolset.proxy_of(one) for one in toolset.tools if one is not tool}
     if server.name in {toolset.proxy, *others}:
-        own = server.own_name(tool.name)
+        own = server.get_server_name(tool.name)
         if own in server.tools:
             with suppress(
                 UneditableValueError
@@ -169,7 +169,7 @@ def _name(text: SpecText, server: McpServer, own: str, name: str) -> None:
     if own not in server.tools:
         if server.tools:
             text.insert_key((*path, list(server.tools)[-1]), own, name)
-        elif server.own_name(name) != own:
+        elif server.get_server_name(name) != own:
             text.insert_key((*path[:-1], server.fields[-1]), "tools", {own: name})
         return
     if name == server.prefix + own:

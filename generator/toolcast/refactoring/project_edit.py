@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..findings import Finding, Severity, has_errors, in_order
+from ..findings import Finding, Severity, has_errors, sort_findings
 from ..model.loading import KnownTools, load_workspace
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles, EditedFiles
 from ..parsing.tree import Path, Source
 from ..rules.runner import check_workspace, without_suppressed
-from ..suggestions import did_you_mean, quoted_list
+from ..suggestions import did_you_mean, format_quoted_list
 from .spec_text import SpecText
 
 
@@ -166,14 +166,14 @@ def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
     if not toolsets:
         names = [toolset.name for toolset in workspace.toolsets]
         near = did_you_mean(toolset_name or "", names)
-        help_ = near or f"the toolsets are {quoted_list(names)}"
+        help_ = near or f"the toolsets are {format_quoted_list(names)}"
         message = f"there is no toolset `{toolset_name}`"
         raise EditRefusedError(message, help_, is_usage=True)
     found = [
         Owned(one, tool) for one in toolsets for tool in one.tools if tool.name == name
     ]
     if len(found) > 1:
-        named = quoted_list([one.toolset.name for one in found])
+        named = format_quoted_list([one.toolset.name for one in found])
         message = f"several toolsets have a tool `{name}`"
         raise EditRefusedError(
             message, f"add `--toolset` with one of {named}", is_usage=True
@@ -256,7 +256,7 @@ def _errors(workspace: Workspace) -> list[Finding]:
 
 
 def _of_errors(found: Iterable[Finding]) -> list[Finding]:
-    return [one for one in in_order(found) if has_errors([one])]
+    return [one for one in sort_findings(found) if has_errors([one])]
 
 
 def unified_diff(edit: ProjectEdit) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..analysis.former_names import scanned
 from ..analysis.tool_names import mention_pattern, names_in_lines
@@ -17,7 +17,7 @@ from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path, Source
 from ..static_analysis.handler import defining_module
 from ..static_analysis.modules import MAX_BYTES
-from ..suggestions import dotted
+from ..suggestions import format_path
 from .project_edit import Left, Owned, left_at
 from .references import fields_with, toolsets_that_may_mean
 
@@ -52,7 +52,7 @@ def modules_with(workspace: Workspace, toolset: Toolset, word: str) -> list[Modu
         data, tree = b"", None
         try:
             path = os.path.join(workspace.root, file)
-            data = read_regular(path, MAX_BYTES, follow=False)
+            data = read_regular_file(path, MAX_BYTES, follow=False)
             if word.encode() not in data:
                 continue
             data.decode("utf-8")
@@ -121,7 +121,7 @@ def left_in_specs(
             known = fields_with(name, tree, "toolset")
             for path in fields_with(name, tree, "toolset", extensions) if own else ():
                 if path not in known:
-                    text = f"`{dotted(path)}` names `{name}`"
+                    text = f"`{format_path(path)}` names `{name}`"
                     yield left_at(toolset.source, path, text)
 
 
@@ -133,7 +133,7 @@ def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
         before = owned.toolset.client(client.name)
         if before is None:
             continue
-        for key in ("allow", "restrict"):
+        for key in ("allow", "deny"):
             was = before.entry_for(key, old)
             now = client.entry_for(key, new)
             for entry, other, mention in (
@@ -145,7 +145,7 @@ def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
                 if entry.text not in client.texts(key):
                     continue
                 place: Path = ("clients", client.name, key)
-                if client.allow is not None or key == "restrict":
+                if client.allow is not None or key == "deny":
                     place = (*place, client.texts(key).index(entry.text))
                 text = f"`{entry.text}` of `{client.name}` in `{key}` {mention}"
                 yield left_at(here.source, place, text)

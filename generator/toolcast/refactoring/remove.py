@@ -34,15 +34,17 @@ def remove(
     workspace: Workspace,
     owned: Owned,
     *,
-    now: bool = False,
-    anyway: bool = False,
+    without_notice: bool = False,
+    ignore_mentions: bool = False,
     reason: str | None = None,
 ) -> ProjectEdit:
     """Removes a tool's spec, and reserves its name and its former ones.
 
     Args:
-        now: although no day was announced, or it has not come; a draft needs none.
-        anyway: although texts of other specs say its name; they are listed.
+        without_notice: remove the tool even if no removal date was announced or it is
+            in the future. A draft needs no date.
+        ignore_mentions: remove the tool even if texts of other specs mention it; the
+            mentions are listed.
         reason: why the names are reserved; default: that the tool was removed, and when.
 
     Raises:
@@ -50,14 +52,15 @@ def remove(
         UneditableValueError: `toolset.yaml` has a layout that is not edited.
     """
     toolset, tool = owned
-    if not now and toolset.stability_of(tool) != "draft":
+    if not without_notice and toolset.stability_of(tool) != "draft":
         _refuse_unannounced(tool)
     _refuse_replacement(workspace, owned)
-    mentions = [] if anyway else [*mentions_of(workspace, owned)]
+    mentions = [] if ignore_mentions else [*mentions_of(workspace, owned)]
     if mentions:
         message = f"other texts say `{tool.name}`:{_listed(mentions)}"
         raise EditRefusedError(
-            message, "change them, or add `--anyway` and change them then"
+            message,
+            "change them first, or use `--ignore-mentions` and change them afterwards",
         )
     editing = Editing()
     take_out(editing, owned)
@@ -65,7 +68,7 @@ def remove(
     reserve(editing, toolset, dict.fromkeys(names, reason or _reason(tool)))
     before, after = editing.files()
     edited = specs_after(
-        workspace, after, passed=("name/former-alive", "prompt/other-tools")
+        workspace, after, passed=("name/retired-name-used", "prompt/other-tools")
     )
     here = next(one for one in edited.toolsets if one.folder == toolset.folder)
     left = [
@@ -117,7 +120,9 @@ def _refuse_unannounced(tool: ToolSpec) -> None:
         announce = "wait for that day"
     else:
         return
-    raise EditRefusedError(message, f"{announce}; `--now` removes it at once")
+    raise EditRefusedError(
+        message, f"{announce}; use `--without-notice` to remove it at once"
+    )
 
 
 def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
@@ -181,8 +186,8 @@ def _handler(workspace: Workspace, owned: Owned) -> list[Left]:
         if other is not tool
     )
     code = handler_code(workspace, toolset, tool)
-    if used or code is None or not code.place:
+    if used or code is None or not code.location:
         return []
-    file, _, line = code.place.rpartition(":")
+    file, _, line = code.location.rpartition(":")
     text = f"`{tool.handler}` is no tool's handler any more"
     return [Left(file, int(line), 1, text)]

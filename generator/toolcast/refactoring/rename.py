@@ -82,13 +82,13 @@ def rename(
     editing.move(tool.source.file, _file(tool, new), begun)
     rename_in_other_files(editing, workspace, owned, new)
     change_marks(editing, workspace, owned, new)
-    passed = {"name/former-alive"}
+    passed = {"name/retired-name-used"}
     if function is not None:
         for file, (old, renamed) in function.files.items():
             editing.set_bytes(file, old, renamed)
         editing.left += function.left
         # They read the module that is on disk.
-        passed |= {"handler/not-found", "handler/not-own"}
+        passed |= {"handler/not-found", "handler/imported"}
     before, after = editing.files()
     edited = specs_after(workspace, after, renamed=(tool.name, new), passed=passed)
     left = [
@@ -219,7 +219,7 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
 
     def place_of(module: str, function: str) -> str:
         code = function_code(workspace, toolset, HandlerReference(module, function))
-        return code.place if code is not None and not code.foreign else ""
+        return code.location if code is not None and not code.foreign else ""
 
     place = place_of(reference.module, old)
     if not place and place_of(reference.module, name):

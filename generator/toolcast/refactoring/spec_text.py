@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any
 
-from ..encoders.json_text import compact
-from ..encoders.yaml_block import block, scalar
+from ..encoders.json_text import encode_compact_json
+from ..encoders.yaml_block import encode_entry, encode_scalar
 from ..findings import has_errors
 from ..parsing.characters import decode_text
 from ..parsing.tree import Path, Source
 from ..parsing.yaml_reader import ScalarError, parse_plain_scalar, read_yaml
-from ..suggestions import dotted
+from ..suggestions import format_path
 
 Entry = Mapping[str, str]
 """A mapping of texts, as it is written into a file."""
@@ -40,7 +40,7 @@ class UneditableValueError(Exception):
 
     def __init__(self, file: str, line: int, path: Path, why: str = "") -> None:
         where = f"{file}:{line}" if line else file
-        name = f"`{dotted(path)}`" if path else "it"
+        name = f"`{format_path(path)}`" if path else "it"
         why = why or f"{name} stands in a layout that is not edited here"
         super().__init__(f"{where}: {why}")
         self.path = path
@@ -79,7 +79,7 @@ class SpecText:
         elif quote in ("|", ">"):
             new = raw.replace(str(self._at(path)), name)
         else:
-            new = str(scalar(name))
+            new = str(encode_scalar(name))
         self._replace(start, end, new)
         self._set(path, name)
 
@@ -99,9 +99,9 @@ class SpecText:
         if quote == '"':
             # A word may be spelled with an escape.
             if not _reads_as(spelling, new):
-                spelling = str(compact(new))
+                spelling = str(encode_compact_json(new))
         elif not quote and raw[:1] not in ("|", ">") and not _is_plain(new):
-            spelling = str(scalar(new))
+            spelling = str(encode_scalar(new))
         elif spelling == raw:
             raise self.cannot(path)
         self._replace(start, end, spelling)
@@ -178,7 +178,7 @@ class SpecText:
             value: JSON.
             after: the key behind which it goes where the file does not have it.
         """
-        lines = str(block(key, value))
+        lines = str(encode_entry(key, value))
         there = self.source.tree
         if key in there:
             start, _ = self._offsets((key,), at_key=True)
@@ -372,13 +372,13 @@ def _flow(value: Any) -> str:
         return f"[{', '.join(map(_flow, value))}]"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(scalar(value))
+    return str(encode_scalar(value))
 
 
 def _block_item(item: str | Entry, margin: str) -> str:
     if isinstance(item, str):
-        return f"{margin}- {scalar(item)}\n"
-    rows = [f"{key}: {scalar(text)}\n" for key, text in item.items()]
+        return f"{margin}- {encode_scalar(item)}\n"
+    rows = [f"{key}: {encode_scalar(text)}\n" for key, text in item.items()]
     return f"{margin}- " + f"{margin}  ".join(rows)
 
 

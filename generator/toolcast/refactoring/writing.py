@@ -11,7 +11,7 @@ from toolcast_runtime.core.safe_folder import (
     ConcurrentRunError,
     Folder,
     SymlinkError,
-    locked,
+    lock_output_folder,
 )
 
 from ..git.index import read_index
@@ -31,7 +31,7 @@ def write(root: str, edit: ProjectEdit) -> None:
             or it cannot be written. Then every file is what it was, and no folder is new.
     """
     try:
-        with Folder.at(root, create=True) as top, locked(top):
+        with Folder.open_path(root, create=True) as top, lock_output_folder(top):
             for path, data in edit.before.items():
                 _refuse_other(top, path, data, edit.after)
             _replace(top, edit.before, edit.after)
@@ -72,7 +72,7 @@ def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> N
     above, _, name = path.rpartition("/")
     instead = "edit what it leads to"
     try:
-        with top.below(above) as folder:
+        with top.open_subfolder(above) as folder:
             there = folder.lstat(name)
             if stat.S_ISLNK(there.st_mode):
                 raise EditRefusedError(f"{path} is a symbolic link", instead)
@@ -120,7 +120,7 @@ def _replace(top: Folder, before: Files, after: Files) -> None:
                 _put(top, path, before[path])
         for folder in reversed(absent):
             outer, _, name = folder.rpartition("/")
-            with contextlib.suppress(OSError), top.below(outer) as opened:
+            with contextlib.suppress(OSError), top.open_subfolder(outer) as opened:
                 opened.remove_folder(name)
         raise
 
@@ -134,7 +134,7 @@ def _above(path: str) -> Iterator[str]:
 def _put(top: Folder, path: str, data: bytes | None, *, is_new: bool = False) -> None:
     """Writes a file, or removes it where it is to have no bytes."""
     above, _, name = path.rpartition("/")
-    with top.below(above, create=data is not None) as folder:
+    with top.open_subfolder(above, create=data is not None) as folder:
         if data is None:
             folder.remove_file(name)
         else:

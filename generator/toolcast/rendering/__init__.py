@@ -1,1 +1,1 @@
-"""Views to text: the template environment, its gate and its lint."""
+"""Render views with templates, lint templates, and check the shape of the result."""

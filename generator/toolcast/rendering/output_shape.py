@@ -1,8 +1,8 @@
-"""What a template sees of a toolset, and the shape that what it draws is held to.
+"""Views, the values that templates print, and shapes, which rendered files must match.
 
-An encoder with a hole, or a target that goes around the encoders, would let a spec's text
-become code. The check of the shape turns such a hole into a failed run that writes nothing: what
-is imported, defined and called is known before the text is drawn, and nothing else may appear.
+A defect in an encoder, or a target that bypasses the encoders, could let text of a spec become
+code. Therefore a target declares beforehand what a file imports, defines and calls. If the
+rendered file contains anything else, the run fails and writes nothing.
 """
 
 from __future__ import annotations
@@ -11,23 +11,26 @@ import ast
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast, get_args
 
 from ..encoders.code import Code
 
 
 class OutputShapeError(Exception):
-    """Rendered file that has no declared shape or does not match it: a target's defect."""
+    """Raised when a rendered file has no declared shape or does not match it.
+
+    The cause is a defect of the target.
+    """
 
 
 class PythonShape(NamedTuple):
-    """What a rendered Python file may hold.
+    """The allowed content of a rendered Python file.
 
     Attributes:
-        statements: its top-level statements in order, a word each: `docstring`,
+        statements: the top-level statements in order, each in a short form: `docstring`,
             `from MODULE`, `class NAME`, `def NAME`, `NAME =`, `NAME:`, `if NAME` and `try`.
-        calls: the dotted names of everything that it calls.
+        calls: the dotted names of all functions that may be called.
     """
 
     statements: tuple[str, ...]
@@ -35,12 +38,12 @@ class PythonShape(NamedTuple):
 
 
 class MarkdownShape(NamedTuple):
-    """What a rendered Markdown file may hold: these heading lines, and no open fence.
+    """The allowed content of a rendered Markdown file. No fence may remain open.
 
     Attributes:
-        headings: the lines, in order.
-        front_matter: the keys of the YAML that it begins with, in order; empty for none.
-        names: texts that a project's template may put into a heading of its own.
+        headings: the heading lines, in order.
+        front_matter: the keys of the YAML front matter, in order; empty for none.
+        names: text that a project's template may use in headings of its own.
     """
 
     headings: tuple[str, ...]
@@ -49,20 +52,20 @@ class MarkdownShape(NamedTuple):
 
 
 class JsonShape(NamedTuple):
-    """What a rendered JSON file may hold: one object with these keys, in this order."""
+    """The allowed content of a rendered JSON file: an object with these keys, in order."""
 
     keys: tuple[str, ...]
 
 
 class TextShape(NamedTuple):
-    """What a rendered file of plain text may hold: so many lines, each of them ended."""
+    """The number of lines of a rendered plain-text file, which all end with a newline."""
 
     lines: int
 
 
 Shape = PythonShape | MarkdownShape | JsonShape | TextShape
 
-_KINDS: dict[str, type[Shape]] = {
+_SHAPES_BY_SUFFIX: dict[str, type[Shape]] = {
     ".py": PythonShape,
     ".pyi": PythonShape,
     ".md": MarkdownShape,
@@ -70,95 +73,110 @@ _KINDS: dict[str, type[Shape]] = {
 }
 
 
-def shape_of_path(path: str) -> type[Shape]:
-    """The kind of shape that a file of that name must have: plain text is what is left."""
-    return _KINDS.get(os.path.splitext(path)[1].lower(), TextShape)
+def get_shape_type(path: str) -> type[Shape]:
+    """Return the type of shape for a file name; TextShape for unknown suffixes."""
+    return _SHAPES_BY_SUFFIX.get(os.path.splitext(path)[1].lower(), TextShape)
 
 
 def verify_shape(
-    name: str, data: bytes, shape: object, known: frozenset[str] | None = None
+    name: str,
+    data: bytes,
+    shape: object,
+    template_words: frozenset[str] | None = None,
 ) -> None:
-    """Compares rendered bytes with their declared shape.
+    """Check rendered bytes against their declared shape.
 
     Args:
-        name: what the bytes are called in a violation: their template.
+        name: the template or file, for the error message.
         data: the bytes.
-        shape: what was declared; anything but a shape is none.
-        known: words that the template itself has. Statements, calls and headings made of
-            these and the declared ones' alone may stand in it, in any order. None for what
-            no template of a project renders.
+        shape: the declared shape; any other type of value is an error.
+        template_words: the words in a project's own template. Statements, calls and
+            headings that consist only of these words and of declared words are allowed, in
+            any order. None if no template of a project rendered the bytes.
 
     Raises:
-        OutputShapeError: there is no shape, or with the name and the first difference.
+        OutputShapeError: the shape is missing or does not match; the message has the first
+            difference.
     """
     text = data.decode("utf-8")
     match shape:
         case PythonShape():
-            problem = _python_problem(text, shape, known)
+            problem = _find_python_problem(text, shape, template_words)
         case MarkdownShape():
-            problem = _markdown_problem(text, shape, known)
+            problem = _find_markdown_problem(text, shape, template_words)
         case JsonShape():
-            problem = _json_problem(text, shape)
+            problem = _find_json_problem(text, shape)
         case TextShape():
-            problem = _text_problem(text, shape)
+            problem = _find_text_problem(text, shape)
         case _:
             problem = (
-                "its view declares no `shape`; what a file may hold is declared before it"
-                " is rendered, as PythonShape, MarkdownShape, JsonShape or TextShape"
+                "the view has no `shape`; declare one as PythonShape, MarkdownShape,"
+                " JsonShape or TextShape"
             )
     if problem:
         raise OutputShapeError(f"{name}: {problem}")
 
 
-def _python_problem(text: str, shape: PythonShape, known: frozenset[str] | None) -> str:
+def _find_python_problem(
+    text: str, shape: PythonShape, template_words: frozenset[str] | None
+) -> str:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"not Python: {error}"
-    found = [word for node in tree.body for word in _statement(node)]
-    if problem := _difference(found, shape.statements, known, ""):
+    statements = [form for node in tree.body for form in _list_statement_forms(node)]
+    if problem := _compare(statements, shape.statements, template_words, ""):
         return problem
-    for node in _judged(tree):
+    for node in _list_restricted_nodes(tree):
         if isinstance(node, ast.Call):
             name = _dotted(node.func)
-            if name not in shape.calls and not _is_made_of(name, known):
+            if name not in shape.calls and not _consists_of(name, template_words):
                 return f"line {node.lineno} calls {name!r}"
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            if node not in tree.body and not _may_import(node):
+            if node not in tree.body and not _imports_one_name(node):
                 return f"line {node.lineno} imports more than one name"
         else:
             return f"line {node.lineno} has {type(node).__name__}"
     return ""
 
 
-def _difference(
-    found: Iterable[str],
+def _compare(
+    found: Sequence[str],
     declared: tuple[str, ...],
-    known: frozenset[str] | None,
-    what: str,
+    template_words: frozenset[str] | None,
+    label: str,
 ) -> str:
-    """How what was found differs from what was declared, but for what is known."""
-    listed = list(found)
-    if listed == list(declared):
+    """Return the difference between found and declared items; empty if there is none.
+
+    With `template_words`, items may be missing or repeated, and items of allowed words may be
+    added.
+    """
+    if list(found) == list(declared):
         return ""
-    words = re.findall(r"\w+", " ".join(declared))
-    own = None if known is None else known.union(words)
+    allowed_words = None
+    if template_words is not None:
+        declared_words = re.findall(r"\w+", " ".join(declared))
+        allowed_words = template_words.union(declared_words)
     extra = [
-        word for word in listed if word not in declared and not _is_made_of(word, own)
+        item
+        for item in found
+        if item not in declared and not _consists_of(item, allowed_words)
     ]
-    missing = [word for word in declared if known is None and word not in listed]
+    missing = []
+    if template_words is None:
+        missing = [item for item in declared if item not in found]
     if extra or missing:
-        return f"unexpected {what}{extra}, missing {missing}"
-    if known is not None:
+        return f"unexpected {label}{extra}, missing {missing}"
+    if template_words is not None:
         return ""
-    return f"{what}{listed} in another order or number than declared"
+    return f"the order or number of {label}{list(found)} differs from the declaration"
 
 
-def _is_made_of(text: str, known: frozenset[str] | None) -> bool:
-    return known is not None and known.issuperset(re.findall(r"\w+", text))
+def _consists_of(text: str, words: frozenset[str] | None) -> bool:
+    return words is not None and words.issuperset(re.findall(r"\w+", text))
 
 
-_Judged = (
+_RestrictedNode = (
     ast.Call
     | ast.Import
     | ast.ImportFrom
@@ -167,40 +185,41 @@ _Judged = (
     | ast.Await
     | ast.Delete
 )
-_JUDGED = frozenset(get_args(_Judged))
-# Most of a file is made of these: below them is no node.
-_ENDS = frozenset([ast.Constant, ast.Name, ast.Load, ast.Store, str, int, type(None)])
+_RESTRICTED = frozenset(get_args(_RestrictedNode))
+# Most nodes of a file are of these types, which have no restricted nodes below them.
+_LEAVES = frozenset([ast.Constant, ast.Name, ast.Load, ast.Store, str, int, type(None)])
 
 
-def _judged(tree: ast.AST) -> Iterator[_Judged]:
-    """The nodes of all kinds that not every file may have, wherever they stand."""
-    found = [tree]
-    for node in found:
-        if node.__class__ in _JUDGED:
-            yield cast("_Judged", node)
+def _list_restricted_nodes(tree: ast.AST) -> Iterator[_RestrictedNode]:
+    """Yield all nodes of the types that only some files may contain."""
+    pending = [tree]
+    for node in pending:
+        if node.__class__ in _RESTRICTED:
+            yield cast("_RestrictedNode", node)
         for name in node._fields:
             value = getattr(node, name, None)
-            if value.__class__ in _ENDS:
+            if value.__class__ in _LEAVES:
                 continue
             if isinstance(value, list):
-                found += [part for part in value if part.__class__ not in _ENDS]
+                pending += [item for item in value if item.__class__ not in _LEAVES]
             elif isinstance(value, ast.AST):
-                found.append(value)
+                pending.append(value)
 
 
-def _may_import(node: ast.Import | ast.ImportFrom) -> bool:
-    """Inside of a block only one name is imported: what type checkers look at."""
+def _imports_one_name(node: ast.Import | ast.ImportFrom) -> bool:
+    """Return whether an import has one name without alias, as in blocks for type checkers."""
     return len(node.names) == 1 and node.names[0].asname is None
 
 
-def _statement(node: ast.stmt) -> Iterator[str]:
+def _list_statement_forms(node: ast.stmt) -> Iterator[str]:
+    """Yield the short form of a top-level statement; see `PythonShape`."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         yield "docstring"
     elif isinstance(node, ast.ImportFrom):
         yield f"from {'.' * node.level}{node.module or ''}"
     elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-        word = "class" if isinstance(node, ast.ClassDef) else "def"
-        yield f"{word} {node.name}"
+        keyword = "class" if isinstance(node, ast.ClassDef) else "def"
+        yield f"{keyword} {node.name}"
     elif isinstance(node, ast.Assign):
         yield from (f"{_dotted(target)} =" for target in node.targets)
     elif isinstance(node, ast.AnnAssign):
@@ -227,16 +246,16 @@ _HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*$")
 
 
-def _markdown_problem(
-    text: str, shape: MarkdownShape, known: frozenset[str] | None
+def _find_markdown_problem(
+    text: str, shape: MarkdownShape, template_words: frozenset[str] | None
 ) -> str:
     if shape.front_matter:
         front, _, text = text.removeprefix("---\n").partition("\n---\n")
         keys = tuple(re.findall(r"^[^\s#][^:]*(?=:)", front, re.MULTILINE))
         if keys != shape.front_matter or "---" in front:
-            return f"front matter with {keys} instead of {shape.front_matter}"
+            return f"front matter has the keys {keys} instead of {shape.front_matter}"
     headings: list[str] = []
-    fence, before = "", ""
+    fence, previous = "", ""
     for line in text.split("\n"):
         first = line.lstrip(" ")[:1]
         match = _FENCE.match(line) if first in "`~" else None
@@ -249,21 +268,22 @@ def _markdown_problem(
                 fence = ""
         elif match:
             if line.startswith(" "):
-                return "a fence that may belong to a list"
+                return "an indented fence, which could belong to a list item"
             fence = match[1]
         elif first == "#" and _HEADING.match(line):
             headings.append(line)
-        elif first in "=-" and before.strip() and _UNDERLINE.match(line):
-            headings.append(before)
-        before = "" if fence else line
+        elif first in "=-" and previous.strip() and _UNDERLINE.match(line):
+            headings.append(previous)
+        previous = "" if fence else line
     if fence:
-        return "a fenced block is left open"
-    if known is not None:
-        known = known.union(re.findall(r"\w+", " ".join(shape.names)))
-    return _difference(headings, shape.headings, known, "headings ")
+        return "a fenced block is not closed"
+    if template_words is not None:
+        name_words = re.findall(r"\w+", " ".join(shape.names))
+        template_words = template_words.union(name_words)
+    return _compare(headings, shape.headings, template_words, "headings ")
 
 
-def _json_problem(text: str, shape: JsonShape) -> str:
+def _find_json_problem(text: str, shape: JsonShape) -> str:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -272,23 +292,21 @@ def _json_problem(text: str, shape: JsonShape) -> str:
     return "" if keys == shape.keys else f"the keys {keys} instead of {shape.keys}"
 
 
-def _text_problem(text: str, shape: TextShape) -> str:
-    found = text.count("\n")
+def _find_text_problem(text: str, shape: TextShape) -> str:
+    newlines = text.count("\n")
     if text and not text.endswith("\n"):
-        return "the last line has no end"
-    if found != shape.lines or len(text.splitlines()) != found:
+        return "the last line does not end with a newline"
+    # `splitlines` also counts other line separators, which a line must not contain.
+    if newlines != shape.lines or len(text.splitlines()) != newlines:
         return f"{len(text.splitlines())} lines instead of {shape.lines}"
     return ""
 
 
 class View:
-    """Encoded texts, truth values, other views, and lists of these, by their names.
+    """The values that a template can print, as attributes.
 
-    A name is said once, where its value is made. `has_NAME` is whether there is something:
-    a text or a list that is not empty, a view that is not None.
-
-    Args:
-        shape: what the file may hold; None for a view inside of another.
+    Values are Code, booleans, other views, and lists of these. For each value `NAME` the
+    view also has a boolean `has_NAME`: whether the value is neither empty nor None.
     """
 
     def __init__(
@@ -297,15 +315,21 @@ class View:
         /,
         **values: Code | bool | Sequence[Code] | View | Sequence[View] | None,
     ) -> None:
+        """Create a view.
+
+        Args:
+            shape: the shape of the rendered file; None for a view inside of another view.
+            values: the values by attribute name.
+        """
         vars(self).update(values, shape=shape)
 
     def __getattr__(self, name: str) -> Any:
-        """What is no value itself.
+        """Return `has_NAME` for a value `NAME`.
 
         Raises:
-            AttributeError: it asks for no value that there is.
+            AttributeError: the view has no such value.
         """
-        asked = name.removeprefix("has_")
-        if asked == name or asked not in vars(self):
+        value_name = name.removeprefix("has_")
+        if value_name == name or value_name not in vars(self):
             raise AttributeError(f"the view has no `{name}`")
-        return bool(vars(self)[asked])
+        return bool(vars(self)[value_name])

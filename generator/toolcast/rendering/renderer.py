@@ -1,4 +1,4 @@
-"""Renders a view by its template, and lints the templates."""
+"""Render views with Jinja templates, and lint the templates."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from jinja2 import (
 )
 from jinja2.loaders import split_template_path
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..encoders.code import Code
 from ..package_data import templates_folder
 
-_ALLOWED: tuple[type[nodes.Node], ...] = (
+_ALLOWED_NODES: tuple[type[nodes.Node], ...] = (
     nodes.Template,
     nodes.Output,
     nodes.TemplateData,
@@ -42,22 +42,22 @@ _ALLOWED: tuple[type[nodes.Node], ...] = (
 
 
 def lint_template(environment: Environment, source: str) -> Iterator[tuple[int, str]]:
-    """Line and reason of everything in a template that hides logic.
+    """Yield the line and the reason of each construct that templates must not contain.
 
-    Allowed are attributes of the view, `for`, `if` on one boolean, and `include` of a
-    template by its constant name.
+    Templates contain no logic: only attributes of the view, `for`, `if` with one boolean,
+    and `include` with a constant name are allowed.
     """
     for node in _walk(environment.parse(source)):
-        if not isinstance(node, _ALLOWED):
+        if not isinstance(node, _ALLOWED_NODES):
             yield node.lineno, f"`{type(node).__name__}` is not allowed in a template"
         elif isinstance(node, nodes.If) and not isinstance(
             node.test, (nodes.Getattr, nodes.Name)
         ):
-            yield node.lineno, "`if` takes one boolean of the view"
+            yield node.lineno, "`if` must test one boolean of the view"
         elif isinstance(node, nodes.Include) and not isinstance(
             node.template, nodes.Const
         ):
-            yield node.lineno, "`include` takes a constant name"
+            yield node.lineno, "`include` needs a constant name"
 
 
 def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
@@ -67,38 +67,41 @@ def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
 
 
 _MAX_TEMPLATE_BYTES = 2 * 1024 * 1024
-"""Size of a template."""
 
 
 class TemplateRenderError(Exception):
-    """Template that cannot be rendered: a mistake in the template, never in a spec.
+    """Raised when a template cannot be rendered. The cause is the template, not a spec.
 
     Attributes:
-        reason: what is wrong.
-        template: its name; empty where no template is at fault.
-        line: its line; 0 for none.
+        reason: the problem, without its location.
+        template: the name of the template; empty if the problem has no template.
+        line: the 1-based line of the template; 0 if unknown.
     """
 
     def __init__(self, reason: str, template: str = "", line: int = 0) -> None:
-        where = f"{template}:{line}: " if line else f"{template}: " if template else ""
-        super().__init__(where + reason)
+        location = f"{template}:{line}" if line else template
+        super().__init__(f"{location}: {reason}" if location else reason)
         self.reason, self.template, self.line = reason, template, line
 
 
-def _only_code(value: Any) -> Any:
+def _require_code(value: Any) -> Any:
+    """Return a value that a template prints, if it is Code."""
     if isinstance(value, Code):
         return value
     if isinstance(value, Undefined):
-        return str(value)  # raises, and names what is missing
+        # Converting StrictUndefined to a string raises an error with the missing name.
+        return str(value)
     raise TypeError(
-        f"a template prints {type(value).__name__}; only encoded text can be printed"
+        f"a template prints a value of type {type(value).__name__}; templates can only"
+        " print Code"
     )
 
 
 class _LintedLoader(BaseLoader):
-    """Templates that are not ours, held to the lint: `~` would get around the gate.
+    """Jinja loader for templates of projects and extensions; lints each template.
 
-    They are files of their folder; none is a link out of it, and a pipe is not waited for.
+    Without the lint, operators such as `~` could create text that is not Code. Symbolic links
+    out of the folder and files that are not regular files are rejected.
     """
 
     def __init__(self, folder: str) -> None:
@@ -111,19 +114,19 @@ class _LintedLoader(BaseLoader):
         path = os.path.join(self._folder, *split_template_path(template))
         if not os.path.lexists(path):
             raise TemplateNotFound(template)
-        source = self._source(template, path)
+        source = self._read_source(template, path)
         for line, reason in lint_template(environment, source):
             raise TemplateSyntaxError(reason, line, template, path)
-        changed = _changed(path)
-        return source, path, lambda: _changed(path) == changed
+        loaded_at = _get_mtime(path)
+        return source, path, lambda: _get_mtime(path) == loaded_at
 
-    def _source(self, template: str, path: str) -> str:
+    def _read_source(self, template: str, path: str) -> str:
         folder, real = os.path.realpath(self._folder), os.path.realpath(path)
         if os.path.commonpath([folder, real]) != folder:
-            reason = "the template is a link out of its folder"
+            reason = "the template is a symbolic link out of its folder"
         else:
             try:
-                return read_regular(real, _MAX_TEMPLATE_BYTES).decode("utf-8")
+                return read_regular_file(real, _MAX_TEMPLATE_BYTES).decode("utf-8")
             except UnicodeDecodeError:
                 reason = "the template is not UTF-8"
             except OSError as error:
@@ -131,7 +134,7 @@ class _LintedLoader(BaseLoader):
         raise TemplateSyntaxError(reason, 1, template, path)
 
 
-def _changed(path: str) -> int:
+def _get_mtime(path: str) -> int:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
@@ -139,23 +142,23 @@ def _changed(path: str) -> int:
 
 
 @cache
-def environment(folders: tuple[str, ...] = ()) -> Environment:
-    """The environment over the built-in templates, behind those of other folders.
+def create_environment(folders: tuple[str, ...] = ()) -> Environment:
+    """Return the Jinja environment for the built-in templates and those of other folders.
 
     Args:
-        folders: absolute paths, a project's and a third-party target's, whose files go
-            before the built-in ones of the same name.
+        folders: absolute paths of template folders of a project and a third-party target;
+            their files override built-in templates of the same name.
     """
     loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
     loaders.append(FileSystemLoader(templates_folder()))
-    # Plain text is refused by `finalize`, so nothing is ever HTML-escaped.
+    # `finalize` rejects plain text, so that HTML escaping is not needed.
     return Environment(
         loader=ChoiceLoader(loaders),
-        # Nobody changes our own templates while the program runs.
+        # Built-in templates do not change while the program runs.
         auto_reload=bool(folders),
         autoescape=False,  # noqa: S701 - see above; escaping would change finished text
         undefined=StrictUndefined,
-        finalize=_only_code,
+        finalize=_require_code,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -163,54 +166,56 @@ def environment(folders: tuple[str, ...] = ()) -> Environment:
 
 
 def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
-    """Whether a template is the generator's own, not one of the other folders."""
+    """Return whether a template is built in and not overridden in one of the folders."""
     return not any(
         os.path.lexists(os.path.join(folder, template)) for folder in folders
     )
 
 
-def own_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
-    """The words that a template itself has, without what it places.
+def list_template_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
+    """Return the words in the literal text of a template, without the values it prints.
 
     Raises:
-        TemplateRenderError: it cannot be read.
+        TemplateRenderError: the template cannot be read.
     """
-    found = environment(folders)
-    loader = found.loader
+    environment = create_environment(folders)
+    loader = environment.loader
     try:
-        source = loader.get_source(found, template)[0] if loader is not None else ""
-        parsed = found.parse(source)
+        source = ""
+        if loader is not None:
+            source, _, _ = loader.get_source(environment, template)
+        parsed = environment.parse(source)
     except (TemplateError, RecursionError) as error:
-        raise TemplateRenderError(_reason(error), template) from error
+        raise TemplateRenderError(_format_reason(error), template) from error
     texts = (node.data for node in parsed.find_all(nodes.TemplateData))
     return frozenset(re.findall(r"\w+", " ".join(texts)))
 
 
 def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
-    """The bytes that a template draws of a view, which it sees as `view`.
+    """Render a template, which can refer to the view as `view`.
 
     Raises:
-        TemplateRenderError: with the template, the line and the reason.
+        TemplateRenderError: the template cannot be rendered; the error has its line.
     """
     try:
-        text = environment(folders).get_template(template).render(view=view)
+        text = create_environment(folders).get_template(template).render(view=view)
     except (
         TemplateError,
         TypeError,
         AttributeError,
         ValueError,
-        RecursionError,  # of one that is nested too deeply, or includes itself
-        SyntaxError,  # of the Python that Jinja makes of it: nested too deeply, too
+        RecursionError,  # the template is nested too deeply, or includes itself
+        SyntaxError,  # the Python that Jinja compiles it to is nested too deeply
     ) as error:
-        name, line = _place_of(error, template, folders)
-        raise TemplateRenderError(_reason(error), name, line) from error
+        name, line = _locate_error(error, template, folders)
+        raise TemplateRenderError(_format_reason(error), name, line) from error
     return text.encode("utf-8")
 
 
-def _place_of(
+def _locate_error(
     error: Exception, template: str, folders: tuple[str, ...]
 ) -> tuple[str, int]:
-    """The name of the template that is at fault, which another may include, and the line."""
+    """Return the name and line of the failing template, which may be an included one."""
     if isinstance(error, TemplateSyntaxError):
         return error.name or template, error.lineno
     import traceback
@@ -225,17 +230,17 @@ def _place_of(
     return template, 0
 
 
-def _reason(error: Exception) -> str:
+def _format_reason(error: Exception) -> str:
     if isinstance(error, TemplateNotFound):
-        return f"there is no template `{error.name}`"
-    # What Jinja adds to the reason of a syntax error is its line, and the file's path.
+        return f"the template `{error.name}` does not exist"
+    # `str` of a syntax error also contains the line and the path of the file.
     return error.message or "" if isinstance(error, TemplateSyntaxError) else str(error)
 
 
-def formatted(template: str, data: bytes) -> bytes:
-    """Python of a template that is not ours, as black lays it out.
+def format_python(template: str, data: bytes) -> bytes:
+    """Format Python of a project's or extension's template with black.
 
-    The user's own configuration of black has no say.
+    The user's configuration of black is ignored.
 
     Raises:
         TemplateRenderError: the text is not Python.
@@ -245,7 +250,7 @@ def formatted(template: str, data: bytes) -> bytes:
     from black.parsing import InvalidInput
 
     try:
-        # Black takes very long over brackets that are nested deeper than Python's may be.
+        # Black is very slow for brackets nested more deeply than Python allows.
         ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise TemplateRenderError(f"not Python: {error}", template) from error

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..diff.change import ABSENT, AUDIENCES, Change, Grade, Grades
-from ..suggestions import first_of
+from ..suggestions import format_first
 from .item import NO_VALUES, Item
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _item(group: Sequence[Judged], named: Callable[[Judged], str]) -> Item:
     return Item(
         change.rule.id,
         first.severity,
-        first.place,
+        first.location,
         message,
         change.reason,
         change.fingerprint,
@@ -107,7 +107,7 @@ def _item(group: Sequence[Judged], named: Callable[[Judged], str]) -> Item:
         grades=graded(change.grades),
         fails=bool(first.fails),
         values=_unsaid(change) if message else NO_VALUES,
-        was=change.place if change.is_gone else None,
+        was=change.location if change.is_gone else None,
         others=tuple(_listed(group, named)) if others else (),
     )
 
@@ -136,7 +136,7 @@ def _listed(group: Sequence[Judged], named: Callable[[Judged], str]) -> Iterator
         if (is_same and len(there) == 1) or not any(there):
             yield f"{owner} {known.get(owner, '')}".rstrip()
         else:
-            yield f"{owner} ({first_of(there, _MAX_LOCATIONS_SHOWN)})"
+            yield f"{owner} ({format_first(there, _MAX_LOCATIONS_SHOWN)})"
 
 
 def _spot(change: Change) -> str:
@@ -255,12 +255,12 @@ def from_definitions(verdict: Verdict) -> list[tuple[str, str]]:
     found: dict[str, list[Judged]] = {}
     for one in verdict.changes:
         if one.change.is_shared:
-            found.setdefault(one.change.place.file, []).append(one)
+            found.setdefault(one.change.location.file, []).append(one)
     return [(file, _told_once(changes)) for file, changes in found.items()]
 
 
 def _told_once(changes: Sequence[Judged]) -> str:
-    lines = len({(one.change.place.line, one.change.is_gone) for one in changes})
+    lines = len({(one.change.location.line, one.change.is_gone) for one in changes})
     tools = len({one.owner for one in changes})
     return (
         f"{lines} changed {'line makes' if lines == 1 else 'lines make'}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..encoders.markdown import span
+from ..encoders.markdown import encode_code_span
 from ..parsing.characters import is_printable
 
 # A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
@@ -55,7 +55,7 @@ def workflow_property(text: str) -> str:
 
 def code_span(text: str) -> str:
     """A name or value of one line as a span of code in Markdown."""
-    return str(span(printable(text)))
+    return str(encode_code_span(printable(text)))
 
 
 def markdown_text(message: str) -> str:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..findings import Finding, Place, Severity, to_show
+from ..findings import Finding, Location, Severity, limit_findings
 from ..git.program import path_in_repository
 from .escaping import printable, workflow_message, workflow_property
 from .item import (
@@ -43,9 +43,11 @@ def report_findings(
     """Findings in one of `FORMATS`; untrusted text is escaped for it."""
     about = about or About()
     if format_ == "github":
-        return workflow_commands(items_of_findings(to_show(findings)), about.root)
+        return workflow_commands(
+            items_of_findings(limit_findings(findings)), about.root
+        )
     if format_ == "sarif":
-        items = items_of_findings(to_show(findings))
+        items = items_of_findings(limit_findings(findings))
         return sarif(items, _rules_of_findings(about.extensions), about.root, "check")
     text: str = _module_of(format_).findings(findings, about)
     return text
@@ -63,7 +65,10 @@ def report_changes(verdict: Verdict, format_: str, about: About) -> str:
     from .change_items import items_of_changes
 
     shown = [one for one in verdict.changes if one.change.grades.worst > 0]
-    of_findings = [*items_of_findings(to_show(verdict.findings)), *_of_check(verdict)]
+    of_findings = [
+        *items_of_findings(limit_findings(verdict.findings)),
+        *_of_check(verdict),
+    ]
     if format_ == "github":
         items = [*items_of_changes(shown), *of_findings]
         return workflow_commands(items, about.root)
@@ -86,16 +91,16 @@ def _of_check(verdict: Verdict) -> list[Item]:
     """The findings of `check` that the changes bring and mend; here none of them fails."""
     brought = [
         item._replace(severity=min(item.severity, Severity.WARNING))
-        for item in items_of_findings(to_show(verdict.brought))
+        for item in items_of_findings(limit_findings(verdict.brought))
     ]
     mended = [
         item._replace(
             severity=Severity.NOTE,
-            place=Place(item.place.file),
+            location=Location(item.location.file),
             message=f"mended: {item.message}",
             help="",
         )
-        for item in items_of_findings(to_show(verdict.mended))
+        for item in items_of_findings(limit_findings(verdict.mended))
     ]
     return [*brought, *mended]
 
@@ -132,7 +137,7 @@ def workflow_commands(items: Iterable[Item], root: str | None) -> str:
 
 
 def _command(item: Item, root: str | None) -> str:
-    place = place_in_repository(item.place, root)
+    place = place_in_repository(item.location, root)
     properties = [f"file={workflow_property(place.file)}"]
     if place.line:
         properties += [f"line={place.line}", f"col={place.column}"]
@@ -250,7 +255,7 @@ def _message(text: str) -> str:
 def _location(item: Item, root: str | None) -> dict[str, Any]:
     from urllib.parse import quote  # no other format needs it
 
-    place = place_in_repository(item.place, root)
+    place = place_in_repository(item.location, root)
     location: dict[str, Any] = {
         "artifactLocation": {"uri": quote(place.file), "uriBaseId": _BASE}
     }

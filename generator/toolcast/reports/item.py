@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from ..git.program import path_in_repository
-from ..suggestions import first_of
+from ..suggestions import format_first
 
 _MAX_NAMES_SHOWN = 20
 """Owners of one change that a message names."""
@@ -62,7 +62,7 @@ class Item(NamedTuple):
 
     rule: str
     severity: Severity
-    place: Place
+    location: Location
     message: str
     help: str = ""
     fingerprint: str = ""
@@ -72,7 +72,7 @@ class Item(NamedTuple):
     grades: str = ""
     fails: bool = False
     values: tuple[Any, ...] = NO_VALUES
-    was: Place | None = None
+    was: Location | None = None
     others: tuple[str, ...] = ()
 
     @property
@@ -81,7 +81,7 @@ class Item(NamedTuple):
         if not self.grades:
             return self.message
         whom = (
-            f"in {first_of(self.others, _MAX_NAMES_SHOWN)}"
+            f"in {format_first(self.others, _MAX_NAMES_SHOWN)}"
             if self.others
             else self.owner
         )
@@ -104,7 +104,7 @@ class ItemRule(NamedTuple):
     text: str
 
 
-def place_in_repository(place: Place, root: str | None) -> Place:
+def place_in_repository(place: Location, root: str | None) -> Location:
     """A place by its path in the repository that the project at `root` lies in."""
     above = path_in_repository(root) if root is not None else ""
     return place._replace(file=above + place.file)
@@ -116,7 +116,7 @@ def items_of_findings(findings: Iterable[Finding]) -> list[Item]:
         Item(
             finding.rule,
             finding.severity,
-            finding.place,
+            finding.location,
             finding.message,
             finding.help,
             fingerprint,
@@ -134,7 +134,7 @@ def fingerprinted(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
     """
     seen: Counter[str] = Counter()
     for finding in findings:
-        identity = "\0".join([finding.rule, finding.place.file, finding.message])
+        identity = "\0".join([finding.rule, finding.location.file, finding.message])
         seen[identity] += 1
         digest = hashlib.sha256(
             f"{identity}\0{seen[identity]}".encode("utf-8", "replace")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..diff.change import ABSENT, AUDIENCES, Change
-from ..findings import Finding, to_show
+from ..findings import Finding, limit_findings
 from .change_items import counts
 from .item import About, fingerprinted
 
@@ -27,11 +27,11 @@ def findings(found: Sequence[Finding], about: About) -> str:
         "outputs": about.outputs,
         "severities": {word: severities[word] for word in ("error", "warning", "note")},
         "rules": dict(sorted(Counter(f.rule for f in found).items())),
-        "files": dict(sorted(Counter(f.place.file for f in found).items())),
+        "files": dict(sorted(Counter(f.location.file for f in found).items())),
     }
     listed = [
         {**_finding(finding), "fingerprint": fingerprint}
-        for finding, fingerprint in fingerprinted(to_show(found))
+        for finding, fingerprint in fingerprinted(limit_findings(found))
     ]
     return _text({"summary": numbers, "findings": listed})
 
@@ -63,14 +63,14 @@ def _text(value: Any) -> str:
 
 
 def _findings(found: Iterable[Finding]) -> list[dict[str, Any]]:
-    return [_finding(one) for one in to_show(found)]
+    return [_finding(one) for one in limit_findings(found)]
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "severity": finding.severity.word,
-        **finding.place._asdict(),
+        **finding.location._asdict(),
         "message": finding.message,
         "help": finding.help,
     }
@@ -91,8 +91,8 @@ def _change(one: Judged) -> dict[str, Any]:
         "reason": change.reason,
         "fingerprint": change.fingerprint,
         "is_gone": change.is_gone,
-        "place": one.place._asdict(),
-        "former_place": change.place._asdict() if change.is_gone else None,
+        "place": one.location._asdict(),
+        "former_place": change.location._asdict() if change.is_gone else None,
         "fails": list(one.fails),
         "accepted": one.accepted and _accepted(one.accepted),
     }
@@ -106,7 +106,7 @@ def _values(one: Change | Effect) -> dict[str, Any]:
 
 def _accepted(one: Acceptance) -> dict[str, Any]:
     until = one.until and one.until.isoformat()
-    return {"reason": one.reason, "until": until, "place": one.place._asdict()}
+    return {"reason": one.reason, "until": until, "place": one.location._asdict()}
 
 
 def _effect(one: Effect) -> dict[str, Any]:

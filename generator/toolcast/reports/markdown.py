@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from ..diff.change import AUDIENCES, Change, Grade
 from ..diff.review.verdict import DEFAULT, Proposal, Verdict, limits_text
-from ..encoders.markdown import fenced
-from ..findings import Finding, Place, grouped, to_show
-from ..suggestions import first_of
+from ..encoders.markdown import encode_code_block
+from ..findings import Finding, Location, group_similar, limit_findings
+from ..suggestions import format_first
 from .change_items import (
     alike_effects,
     counts_in_words,
@@ -60,9 +60,10 @@ def findings(found: Sequence[Finding], about: About) -> str:
         f"### Tool specs\n\n**{summary(found)}**\n\n"
         "| | Finding | Place |\n| --- | --- | --- |\n"
     )
-    shown = found if about.every else grouped(found)
+    shown = found if about.every else group_similar(found)
     rows = [
-        _finding_row(one) for one in sorted(to_show(shown), key=lambda f: -f.severity)
+        _finding_row(one)
+        for one in sorted(limit_findings(shown), key=lambda f: -f.severity)
     ]
     kept = _within(rows, len(head))
     left = len(rows) - len(kept)
@@ -71,7 +72,7 @@ def findings(found: Sequence[Finding], about: About) -> str:
 
 
 def _finding_row(finding: Finding) -> str:
-    place = finding.place
+    place = finding.location
     line = f":{place.line}:{place.column}" if place.line else ""
     words = markdown_text(finding.message)
     if finding.help:
@@ -202,8 +203,8 @@ def _lines(item: Item) -> Iterator[str]:
     words = f": {markdown_text(item.message)}" if item.message else ""
     yield f"- {mark}{owners}{words}<br>"
     if item.others:
-        yield f"  {first_of([*map(code_span, item.others)], _MAX_NAMES_SHOWN)}<br>"
-    place = item.was or item.place
+        yield f"  {format_first([*map(code_span, item.others)], _MAX_NAMES_SHOWN)}<br>"
+    place = item.was or item.location
     at = f":{place.line}" if place.line else ""
     was = "was at " if item.was else ""
     where = "" if item.others else f", {was}{code_span(place.file + at)}"
@@ -217,7 +218,7 @@ def _lines(item: Item) -> Iterator[str]:
     values = zip("-+", differing(item.values, _VALUE), strict=True)
     rows = [f"{sign} {printable(text)}" for sign, text in values if text]
     if rows:
-        block = str(fenced("\n".join(rows), "diff"))
+        block = str(encode_code_block("\n".join(rows), "diff"))
         yield ""
         yield from (f"  {line}" for line in block.split("\n"))
 
@@ -235,9 +236,9 @@ def _effects(effects: Sequence[Effect]) -> str:
 def _of_check(words: str, found: Sequence[Finding]) -> str:
     rows = [
         f"- {one.severity.word}: {markdown_text(one.message)}"
-        f" ({_where(one.place)}): {code_span(one.rule)}"
+        f" ({_where(one.location)}): {code_span(one.rule)}"
         f"{f', and {len(one.alike):,} more like it' if one.alike else ''}\n"
-        for one in to_show(grouped(found))
+        for one in limit_findings(group_similar(found))
     ]
     return _fold(f"{words} findings of <code>toolcast check</code>", rows)
 
@@ -252,14 +253,14 @@ def _fold(title: str, rows: Sequence[str]) -> str:
     return f"<details>{summed}\n\n{''.join(kept)}{ending}\n</details>\n\n"
 
 
-def _where(place: Place) -> str:
+def _where(place: Location) -> str:
     line = f", line {place.line}" if place.line else ""
     return code_span(place.file) + line
 
 
 def _of_acceptances(verdict: Verdict) -> str:
     rows = [
-        f"- {markdown_text(one.message)} ({_where(one.place)}):"
+        f"- {markdown_text(one.message)} ({_where(one.location)}):"
         f" {markdown_text(one.help)}\n"
         for one in verdict.findings[:_MAX_FINDINGS]
     ]

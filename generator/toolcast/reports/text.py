@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..diff.change import AUDIENCES, Grade
 from ..encoders.python import text_width
-from ..findings import Finding, Severity, grouped, to_show
-from ..suggestions import joined
+from ..findings import Finding, Severity, group_similar, limit_findings
+from ..suggestions import format_list
 from .change_items import (
     alike_effects,
     counts_in_words,
@@ -38,9 +38,10 @@ _GRADE_COLOURS = {Grade.BREAKING.word: "31", Grade.RISKY.word: "33"}
 
 def findings(found: Sequence[Finding], about: About) -> str:
     """A paragraph each, those that are alike once."""
-    shown = found if about.every else grouped(found)
+    shown = found if about.every else group_similar(found)
     return "".join(
-        _finding(item, about.colour) for item in items_of_findings(to_show(shown))
+        _finding(item, about.colour)
+        for item in items_of_findings(limit_findings(shown))
     )
 
 
@@ -48,9 +49,9 @@ def _finding(item: Item, colour: bool) -> str:
     word = item.severity.word
     if colour:
         word = f"\x1b[{_COLOURS[item.severity]}m{word}\x1b[0m"
-    where = log_line(printable(str(item.place)))
+    where = log_line(printable(str(item.location)))
     text = f"{where}: {word}: {item.rule}: {printable(item.message)}\n"
-    if item.place.line and item.source_line.strip():
+    if item.location.line and item.source_line.strip():
         text += _excerpt(item)
     help_ = f"  help: {printable(item.help)}" if item.help else ""
     text += f"{help_.ljust(_EXPLAIN_COLUMN)}  toolcast explain {item.rule}\n"
@@ -65,7 +66,7 @@ def _finding(item: Item, colour: bool) -> str:
 
 def _excerpt(item: Item) -> str:
     """The source line with carets below the place, cut to a screen's width around it."""
-    place, line = item.place, item.source_line
+    place, line = item.location, item.source_line
     start = place.column - 1
     end = max(place.end_column - 1, start + 1)
     first = max(0, start - 40) if len(line) > 100 else 0
@@ -137,7 +138,7 @@ def _paragraph(items: Sequence[Item], about: About) -> Iterator[str]:
 
 
 def _change(item: Item, *, with_place: bool) -> Iterator[str]:
-    place = item.was or item.place
+    place = item.was or item.location
     line = "" if with_place or not place.line else f":{place.line}"
     if item.others:
         yield from _wrapped(f"{len(item.others)} tools: {item.message}", "  ", 2)
@@ -175,9 +176,9 @@ def _effects(effects: Sequence[Effect]) -> Iterator[str]:
 def _of_check(words: str, found: Sequence[Finding]) -> Iterator[str]:
     number = "a finding" if len(found) == 1 else f"{len(found)} findings"
     yield f"{words} {number} of `toolcast check`\n"
-    for item in items_of_findings(to_show(grouped(found))):
+    for item in items_of_findings(limit_findings(group_similar(found))):
         more = f" and {len(item.others):,} more like it" if item.others else ""
-        where = f"{item.place}: {item.severity.word}: {item.rule}"
+        where = f"{item.location}: {item.severity.word}: {item.rule}"
         yield from _wrapped(f"{where}: {item.message}{more}", "  ", 2)
 
 
@@ -228,6 +229,6 @@ def _decided(verdict: Verdict) -> str:
     accepted = f"; {verdict.accepted} accepted" if verdict.accepted else ""
     if not verdict.failing:
         return f"nothing fails{limits}{accepted}"
-    whom = joined([name for name in AUDIENCES if failing[name]])
+    whom = format_list([name for name in AUDIENCES if failing[name]])
     verb = "fails" if verdict.failing == 1 else "fail"
     return f"{verdict.failing} {verb}{limits}, for {whom}{accepted}"

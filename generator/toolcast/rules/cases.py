@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..findings import Severity
 from ..model.model import Toolset, Workspace
 from ..tool_selection.trial import cases_of, messages_of
-from .rule import Problem, at, rule
+from .rule import Problem, problem_at, rule
 from .unknown_names import unknown_names
 
 unknown_tool = unknown_names("cases/unknown-tool", "case_tool")
@@ -25,24 +25,24 @@ def contradicting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         first = meant.setdefault(attempt.same_words, attempt.tool)
         if first != attempt.tool:
             text = f"the message means {_name(first)} in another case"
-            yield at(attempt.owner, attempt.path, text, _HELP)
+            yield problem_at(attempt.owner, attempt.path, text, _HELP)
     for attempt in messages_of(toolset):
         is_meant = (
             attempt.tool is not None and meant.get(attempt.same_words) == attempt.tool
         )
         if attempt.is_near and is_meant:
             text = f"a near miss of `{attempt.tool}` means it in another case"
-            yield at(attempt.owner, attempt.path, text, _HELP)
+            yield problem_at(attempt.owner, attempt.path, text, _HELP)
     for declared in cases_of(toolset):
         case, path = declared.case, declared.path
         if case.tool in case.never:
             where = (*path, "never", case.never.index(case.tool))
             text = f"`{case.tool}` is meant, and must never be chosen"
-            yield at(declared.owner, where, text, _HELP)
+            yield problem_at(declared.owner, where, text, _HELP)
         if case.tool is None and case.near:
             text = "a case that means no tool has no near misses"
             help_ = "make each of them a case of its own"
-            yield at(declared.owner, (*path, "near"), text, help_)
+            yield problem_at(declared.owner, (*path, "near"), text, help_)
 
 
 def _name(tool: str | None) -> str:
@@ -58,5 +58,5 @@ def repeated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if key in seen:
             message = "the same message stands in another case already"
             help_ = "delete one of them; each counts once among those that pass"
-            yield at(attempt.owner, attempt.path, message, help_)
+            yield problem_at(attempt.owner, attempt.path, message, help_)
         seen.add(key)

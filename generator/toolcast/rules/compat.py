@@ -9,13 +9,13 @@ from toolcast_runtime.core.validation.protocol import Refusal
 from ..analysis.mcp_definitions import mcp_definition, refusals_of
 from ..findings import Severity
 from ..model.model import ToolSpec
-from .rule import Problem, at, rule
+from .rule import Problem, problem_at, rule
 from .subjects import Where
 
 _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
 
 
-@rule("compat/strict-list", on="tool", severity=Severity.WARNING, target="mcp")
+@rule("compat/strict-client", on="tool", severity=Severity.WARNING, target="mcp")
 def strict_list(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     refused: dict[Refusal, list[str]] = {}
     for revision, refusals in refusals_of(mcp_definition(tool)).items():
@@ -25,12 +25,12 @@ def strict_list(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         if not _is_told_elsewhere(tool, refusal):
             message = (
                 f"clients that check lists by MCP {' and '.join(revisions)} refuse this"
-                f" server's: `{refusal.place}` {refusal.problem}"
+                f" server's: `{refusal.path_text}` {refusal.problem}"
             )
             help_ = "write what the protocol asks for, or leave the key out"
             first, *rest = refusal.path
             path = (_FIELDS.get(str(first), first), *rest)
-            yield at(tool, path, message, help_)
+            yield problem_at(tool, path, message, help_)
 
 
 def _is_told_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:

@@ -9,9 +9,9 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..static_analysis.call_graph import Touched, reached_from
 from ..static_analysis.handler import is_below
 from ..static_analysis.modules import read_module
-from ..suggestions import did_you_mean, quoted_list
+from ..suggestions import did_you_mean, format_quoted_list
 from .handler import place, way_to
-from .rule import Problem, at, rule
+from .rule import Problem, problem_at, rule
 from .subjects import Where
 from .unknown_names import unknown_names
 
@@ -36,7 +36,7 @@ def wrong_pool(toolset: Toolset, touched: Touched) -> str | None:
 def declared(tool: ToolSpec) -> dict[str, set[str]]:
     """The tables that a spec declares, each with the keys of `data` that name it."""
     found: dict[str, set[str]] = {}
-    for key in ("reads", "writes", "destroys"):
+    for key in ("reads", "writes", "deletes"):
         for table in (tool.data or {}).get(key, ()):
             found.setdefault(table, set()).add(key)
     return found
@@ -46,7 +46,7 @@ def at_data(tool: ToolSpec, touched: Touched, does: str, help_: str) -> Problem:
     """What a line does, told at a tool's `data`, or at its handler when it has none."""
     path = ("data",) if tool.data is not None else ("handler",)
     message = f"{place(touched.file, touched.line)} {does}{way_to(touched.way)}"
-    return at(tool, path, message, help_, at_key=tool.data is not None)
+    return problem_at(tool, path, message, help_, at_key=tool.data is not None)
 
 
 @rule("data/undeclared-effect", on="tool", severity=Severity.ERROR)
@@ -56,11 +56,7 @@ def undeclared_effect(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     for one in touched_of(where, tool) if where.toolset.pools else ():
         said = one.table, one.kind
         is_undeclared = one.table in named and one.kind not in named[one.table]
-        if (
-            one.kind in ("writes", "destroys")
-            and is_undeclared
-            and said not in reported
-        ):
+        if one.kind in ("writes", "deletes") and is_undeclared and said not in reported:
             reported.add(said)
             message = f"{one.kind} `{one.table}`, and the spec does not say so"
             help_ = f"add it to `data.{one.kind}`, or leave the table as it is"
@@ -73,7 +69,7 @@ def undeclared_table(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     known = {table for tables in pools.values() for table in tables}
     named = declared(tool)
     reported = {*named}
-    has = f"it names {quoted_list(list(named))}" if named else "it names none"
+    has = f"it names {format_quoted_list(list(named))}" if named else "it names none"
     for one in touched_of(where, tool) if pools else ():
         is_table = one.is_certain or one.table in known
         if one.table in reported or not is_table or wrong_pool(where.toolset, one):
@@ -90,7 +86,7 @@ def unknown_accessor(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
         for index, accessor in enumerate(accessors):
             problem = _problem(toolset, workspace, accessor)
             if problem is not None:
-                yield at(toolset, ("pools", pool, "accessors", index), *problem)
+                yield problem_at(toolset, ("pools", pool, "accessors", index), *problem)
 
 
 def _problem(
@@ -120,7 +116,7 @@ def without_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.data is not None and "pool" not in tool.data:
         message = "`data` does not say in which pool the tables are"
         help_ = "add `pool:`, one of the toolset's `pools`"
-        yield at(tool, ("data",), message, help_, at_key=True)
+        yield problem_at(tool, ("data",), message, help_, at_key=True)
 
 
 @rule("data/wrong-pool", on="tool", severity=Severity.ERROR)

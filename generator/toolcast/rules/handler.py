@@ -13,8 +13,8 @@ from toolcast_runtime.values.schema_types import SchemaTypes
 
 from ..analysis.annotation import Annotations
 from ..analysis.uri_templates import variables_of
-from ..encoders.json_text import compact
-from ..findings import Finding, Place, Severity
+from ..encoders.json_text import encode_compact_json
+from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference, PromptSpec, ResourceSpec
 from ..parsing.tree import Path
@@ -40,9 +40,9 @@ from ..static_analysis.modules import (
     last_name,
     read_text,
 )
-from ..suggestions import did_you_mean, known_instead
-from ..targets.table import enabled
-from .rule import Problem, at, rule
+from ..suggestions import did_you_mean, suggest_name
+from ..targets.table import list_enabled_targets
+from .rule import Problem, problem_at, rule
 from .subjects import Where
 
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
@@ -79,7 +79,7 @@ def missing_function(
     code = function_code(workspace, toolset, reference)
     if code is None or code.is_found:
         return None
-    help_ = known_instead(reference.function, sorted(module.bindings.functions))
+    help_ = suggest_name(reference.function, sorted(module.bindings.functions))
     return f"{module.file} has no function `{reference.function}`", help_
 
 
@@ -111,19 +111,19 @@ def outside_or_missing(
     return problem or missing_function(workspace, toolset, named)
 
 
-def problems_with_resources(
+def problems_with_dependencies(
     signature: Signature, uses: Sequence[str], toolset: Toolset
 ) -> Iterator[tuple[str, str]]:
-    """What a function does not take of the resources that it is given, with a help each.
+    """What a function does not take of the dependencies that it is given, with a help each.
 
     One that the toolset does not have is `handler/unknown-resource`'s to tell.
     """
-    for name in filter(toolset.resources.__contains__, uses):
+    for name in filter(toolset.dependencies.__contains__, uses):
         if name in signature.positional_only:
             only = f"the handler takes `{name}` by place only"
-            yield f"{only}, and resources come by name", "remove the `/` behind it"
+            yield f"{only}, and dependencies come by name", "remove the `/` behind it"
         elif name not in signature.names and not signature.takes_any:
-            lacks = f"the handler has no parameter for the resource `{name}`"
+            lacks = f"the handler has no parameter for the dependency `{name}`"
             help_ = f"add `{name}` to the function, or remove it from `uses`"
             yield f"{lacks}, which `uses` names", help_
 
@@ -137,11 +137,11 @@ def annotation_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if where.toolset.has_python_values(tool) or tool.arguments_type:
         return
     for problem in _problems_of_annotation_mismatch(tool, code, where.workspace):
-        message = f"{problem} (`{tool.handler.function}`, {code.place})"
+        message = f"{problem} (`{tool.handler.function}`, {code.location})"
         help_ = (
             "mend the annotation or the schema; the schema is what callers are held to"
         )
-        yield at(tool, ("handler",), message, help_)
+        yield problem_at(tool, ("handler",), message, help_)
 
 
 def _problems_of_annotation_mismatch(
@@ -150,13 +150,15 @@ def _problems_of_annotation_mismatch(
     signature, module = code.signature, code.source
     if signature is None or module is None or module.tree is None:
         return
-    if not code.takes_mapping(tool):
+    if not code.accepts_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
         given = types.arguments("Arguments")
         annotations = Annotations(names_of(workspace), module, types.objects)
         for name, node in signature.annotations.items():
             if name in given.members:
-                yield from annotations.not_taken(given.members[name].type, node, name)
+                yield from annotations.find_rejected(
+                    given.members[name].type, node, name
+                )
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
         wanted, _ = types.whole("Result")
@@ -164,10 +166,10 @@ def _problems_of_annotation_mismatch(
         yield from annotations.not_allowed(wanted, signature.result, "the result")
 
 
-@rule("handler/default", on="tool", severity=Severity.WARNING)
+@rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
 def default(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     code = handler_code(where.workspace, where.toolset, tool)
-    if code is None or code.signature is None or code.takes_mapping(tool):
+    if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     for name, expression in code.signature.optional.items():
         schema = tool.properties.get(name)
@@ -175,19 +177,19 @@ def default(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             continue
         try:
             default = ast.literal_eval(expression)
-            shown = compact(default)
+            shown = encode_compact_json(default)
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             # Not a literal, or one that JSON has not: only the handler knows it.
             continue
-        if default is not None and shown != compact(schema["default"]):
-            own = (
-                f"the handler's own default of `{name}` is {shown[:60]} ({code.place})"
-            )
+        if default is not None and shown != encode_compact_json(schema["default"]):
+            own = f"the handler's own default of `{name}` is {shown[:60]} ({code.location})"
             help_ = (
                 "callers are told the one of the schema; let the handler have the same"
                 " one, or None"
             )
-            yield at(tool, ("parameters", "properties", name, "default"), own, help_)
+            yield problem_at(
+                tool, ("parameters", "properties", name, "default"), own, help_
+            )
 
 
 @rule(
@@ -202,10 +204,10 @@ def ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     sink = HandlerReference.parse(toolset.ledger["sink"])
     problem = outside_or_missing(workspace, toolset, sink)
     if problem is not None:
-        yield at(toolset, ("ledger", "sink"), *problem)
+        yield problem_at(toolset, ("ledger", "sink"), *problem)
     elif "path" in toolset.ledger:
         message = "records go to `sink`, and nothing is written to `path`"
-        yield at(toolset, ("ledger", "path"), message, "remove one of the two")
+        yield problem_at(toolset, ("ledger", "path"), message, "remove one of the two")
 
 
 @rule(
@@ -213,23 +215,25 @@ def ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 )
 def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if toolset.lifespan is None:
-        if toolset.resources:
-            message = "nothing gives the resources: the toolset has no `lifespan`"
+        if toolset.dependencies:
+            message = "nothing gives the dependencies: the toolset has no `lifespan`"
             help_ = (
                 "add `lifespan: module:function`, a context manager that yields them"
             )
-            yield at(toolset, ("resources",), message, help_, at_key=True)
+            yield problem_at(toolset, ("dependencies",), message, help_, at_key=True)
         return
     problem = outside_or_missing(workspace, toolset, toolset.lifespan)
     if problem is None:
         problem = _signature_problem(toolset, workspace)
     if problem is not None:
-        yield at(toolset, ("lifespan",), *problem)
-    for name, type_ in toolset.resources.items():
+        yield problem_at(toolset, ("lifespan",), *problem)
+    for name, type_ in toolset.dependencies.items():
         parts = [*type_.module.split("."), type_.function]
         if any(map(keyword.iskeyword, parts)):
             message = f"no module can have a class that is called `{type_}`"
-            yield at(toolset, ("resources", name), message, "write `module:Class`")
+            yield problem_at(
+                toolset, ("dependencies", name), message, "write `module:Class`"
+            )
             continue
         # What others define is not looked for: nothing imports it but type checkers.
         if toolset.handlers is None or not is_below(type_.module, toolset.handlers):
@@ -238,7 +242,9 @@ def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if absent is not None:
             message = absent[0].replace("has no function", "has no class")
             near = did_you_mean(type_.function, _classes(workspace, type_))
-            yield at(toolset, ("resources", name), message, near or absent[1])
+            yield problem_at(
+                toolset, ("dependencies", name), message, near or absent[1]
+            )
 
 
 def _classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
@@ -259,7 +265,7 @@ def _signature_problem(
         return None
     listed = ", ".join(f"`{name}`" for name in left)
     return (
-        f"the lifespan needs {listed}, and it is given nothing ({code.place})",
+        f"the lifespan needs {listed}, and it is given nothing ({code.location})",
         "let it read its settings itself, from the environment for example",
     )
 
@@ -279,10 +285,10 @@ def mcp_signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             always = tuple(one.name for one in spec.arguments if one.required)
         signature = code.signature.without(spec.uses)
         for message, help_ in (
-            *problems_with_resources(code.signature, spec.uses, toolset),
+            *problems_with_dependencies(code.signature, spec.uses, toolset),
             *_problems_of_mcp_signature(signature, given, always),
         ):
-            yield at(spec, ("handler",), f"{message} ({code.place})", help_)
+            yield problem_at(spec, ("handler",), f"{message} ({code.location})", help_)
 
 
 def _problems_of_mcp_signature(
@@ -311,7 +317,7 @@ def _problems_of_mcp_signature(
 
 @rule("handler/missing", on="toolset", severity=Severity.WARNING)
 def missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    chosen = enabled(tuple(toolset.targets), workspace.extensions)
+    chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     if "registry" not in {*toolset.targets}.union(*(one.needs for one in chosen)):
         return
     shown = toolset.tools_in("registry")
@@ -326,7 +332,7 @@ def missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             "name the package of their `handlers` here and a `handler` in each, or `proxy`"
             " with a server that answers"
         )
-        yield at(toolset, ("name",), message, help_)
+        yield problem_at(toolset, ("name",), message, help_)
         return
     for tool in missing:
         message = f"`{tool.name}` has no handler: it can be shown and not called"
@@ -334,7 +340,7 @@ def missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             "add `handler: module:function`, or `proxy` with a server that answers;"
             " `toolcast new NAME --kind handler` writes a stub"
         )
-        yield at(tool, ("name",), message, help_)
+        yield problem_at(tool, ("name",), message, help_)
 
 
 @rule(
@@ -347,10 +353,12 @@ def not_found(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if named is not None and outside(toolset, named, "handlers") is None:
             problem = missing_function(workspace, toolset, named)
             if problem is not None:
-                yield at(spec, ("handler",), *problem)
+                yield problem_at(spec, ("handler",), *problem)
 
 
-@rule("handler/not-own", on="toolset", severity=Severity.ERROR, can_be_suppressed=False)
+@rule(
+    "handler/imported", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
+)
 def not_own(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     named: list[tuple[Owner, Path, HandlerReference | None]] = [
         (spec, ("handler",), spec.handler)
@@ -367,7 +375,7 @@ def not_own(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f"`{reference.function}` is not seen to be defined in"
                 f" `{toolset.handlers}`: it {code.foreign}"
             )
-            yield at(owner, path, message, _HELP)
+            yield problem_at(owner, path, message, _HELP)
 
 
 _HELP = (
@@ -390,7 +398,7 @@ def outside_package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
     ]
     meant = _meant(toolset, workspace) if found else ""
     for spec, (message, help_) in found:
-        yield at(spec, ("handler",), message, help_ + meant)
+        yield problem_at(spec, ("handler",), message, help_ + meant)
 
 
 def _meant(toolset: Toolset, workspace: Workspace) -> str:
@@ -429,26 +437,26 @@ def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             message = f"`{owner.proxy}` is no entry of `mcp_servers`"
             near = did_you_mean(owner.proxy, servers)
             help_ = near or "declare the server, or remove `proxy`"
-            yield at(owner, ("proxy",), message, help_)
+            yield problem_at(owner, ("proxy",), message, help_)
     for tool in toolset.tools:
         if tool.proxy is not None and tool.handler is not None:
             message = (
                 f"`{tool.name}` has a handler and a proxy: one of them answers a call"
             )
-            yield at(tool, ("proxy",), message, "remove `handler`, or `proxy`")
+            yield problem_at(tool, ("proxy",), message, "remove `handler`, or `proxy`")
         server = servers.get(toolset.proxy_of(tool) or "")
-        own = "" if server is None else server.own_name(tool.name)
-        if server is not None and not server.takes(own):
+        own = "" if server is None else server.get_server_name(tool.name)
+        if server is not None and not server.is_allowed(own):
             message = f"`{own}` is not taken from `{server.name}`, which is to answer its calls"
-            help_ = "remove the server's `allow` and `restrict`, or the tool's proxy"
-            yield at(tool, ("name",), message, help_)
+            help_ = "remove the server's `allow` and `deny`, or the tool's proxy"
+            yield problem_at(tool, ("name",), message, help_)
     for name in sorted(toolset.proxied_servers & servers.keys()):
         for field in servers[name].fields:
             if field in _UNREAD:
                 message = f"`{field}` of `{name}` is not read: its tools are the toolset's own"
                 help_ = f"remove it: {_UNREAD[field]}"
                 path = ("mcp_servers", name, field)
-                yield at(toolset, path, message, help_, at_key=True)
+                yield problem_at(toolset, path, message, help_, at_key=True)
 
 
 @rule("handler/signature", on="tool", severity=Severity.ERROR)
@@ -456,12 +464,12 @@ def signature(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     whole = tool.handler and function_code(where.workspace, where.toolset, tool.handler)
     if not whole or whole.signature is None:
         return
-    problems = [*problems_with_resources(whole.signature, tool.uses, where.toolset)]
+    problems = [*problems_with_dependencies(whole.signature, tool.uses, where.toolset)]
     signature = whole.signature.without(tool.uses)
-    if not whole._replace(signature=signature).takes_mapping(tool):
+    if not whole._replace(signature=signature).accepts_mapping(tool):
         problems += _problems_of_signature(tool, signature)
     for message, help_ in problems:
-        yield at(tool, ("handler",), f"{message} ({whole.place})", help_)
+        yield problem_at(tool, ("handler",), f"{message} ({whole.location})", help_)
 
 
 def _problems_of_signature(
@@ -489,7 +497,7 @@ def _problems_of_signature(
         if name in signature.optional or name in sent:
             continue
         needs = f"the handler needs `{name}`"
-        if not declared.lacks([name]):
+        if not declared.find_undeclared([name]):
             help_ = "give it a default, or make it `required` in the schema"
             yield f"{needs}, and a call may leave it out", help_
         else:
@@ -528,7 +536,7 @@ def type_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
                 f"`{reference.function}` does not agree with the schema: {problem}"
             )
             help_ = "mend one of the two; the schema is what callers are shown"
-            yield at(tool, (key,), message, help_)
+            yield problem_at(tool, (key,), message, help_)
 
 
 def _disagreements(
@@ -557,7 +565,7 @@ def _disagreements(
 
 
 @rule(
-    "handler/type-not-own", on="tool", severity=Severity.ERROR, can_be_suppressed=False
+    "handler/imported-type", on="tool", severity=Severity.ERROR, can_be_suppressed=False
 )
 def type_not_own(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     for field in ("arguments_type", "result_type"):
@@ -568,7 +576,7 @@ def type_not_own(tool: ToolSpec, where: Where) -> Iterator[Problem]:
                 f"`{named.function}` is no class of the handlers' package: it {problem}"
             )
             help_ = "name a `class` that is written below the toolset's `handlers`"
-            yield at(tool, (field,), message, help_)
+            yield problem_at(tool, (field,), message, help_)
 
 
 _CALL, _ASK = "current_call", "ask"
@@ -585,7 +593,7 @@ def unawaited_ask(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         for line in sorted(_unawaited_in(module)):
             message = f"{place(module.file, line)} asks a person and goes on without the answer"
             help_ = "`await` it in an async function; a plain one has `ask_sync`"
-            yield at(tool, ("handler",), message, help_)
+            yield problem_at(tool, ("handler",), message, help_)
 
 
 def _unawaited_in(module: PythonModule) -> Iterator[int]:
@@ -629,30 +637,30 @@ def _is_ask(node: ast.expr, calls: set[str]) -> bool:
 @rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
 def undeclared_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     code = handler_code(where.workspace, where.toolset, tool)
-    if code is None or code.signature is None or code.takes_mapping(tool):
+    if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     declared = tool.schemas["parameters"].declared
     # One without a default is found by `handler/signature`.
-    for name in declared.lacks(code.signature.optional):
+    for name in declared.find_undeclared(code.signature.optional):
         what = f"the handler has a parameter `{name}` that the schema does not declare"
         help_ = did_you_mean(name, sorted(declared.names)) or (
             "no caller can give it: declare it in `parameters`, or let the handler"
             " have it in another way"
         )
-        yield at(tool, ("handler",), f"{what} ({code.place})", help_)
+        yield problem_at(tool, ("handler",), f"{what} ({code.location})", help_)
     if tool.parameters.get("additionalProperties", False) is not False:
         message = (
             "the schema lets in parameters that it does not name, and a handler that"
-            f" takes keywords is never given one ({code.place})"
+            f" takes keywords is never given one ({code.location})"
         )
         help_ = (
             "let the handler take one mapping, or write `additionalProperties: false`"
         )
         path = ("parameters", "additionalProperties")
-        yield at(tool, path, message, help_, at_key=True)
+        yield problem_at(tool, path, message, help_, at_key=True)
 
 
-@rule("handler/unfollowed", on="tool", severity=Severity.WARNING)
+@rule("handler/unanalyzed-code", on="tool", severity=Severity.WARNING)
 def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if not tool.data:
         return
@@ -660,7 +668,7 @@ def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     for reason in reach.unread[:3] if reach else ():
         message = f"what the handler does cannot be followed to the end: {reason}"
         help_ = "until then nobody knows which tables it queries"
-        yield at(tool, ("handler",), message, help_)
+        yield problem_at(tool, ("handler",), message, help_)
 
 
 @rule(
@@ -670,30 +678,34 @@ def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     can_be_suppressed=False,
 )
 def unknown_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for name in toolset.resources:
+    for name in toolset.dependencies:
         if not is_keyword_argument(name):
             message = f"no function can have a parameter `{name}`"
-            help_ = "give the resource another name"
-            yield at(toolset, ("resources", name), message, help_, at_key=True)
+            help_ = "give the dependency another name"
+            yield problem_at(
+                toolset, ("dependencies", name), message, help_, at_key=True
+            )
     for spec in (*toolset.tools, *toolset.mcp_specs):
         for number, name in enumerate(spec.uses):
-            if name not in toolset.resources:
-                message = f"the toolset has no resource `{name}`"
-                near = did_you_mean(name, list(toolset.resources))
-                help_ = near or "add it to `resources` of toolset.yaml, with its type"
-                yield at(spec, ("uses", number), message, help_)
+            if name not in toolset.dependencies:
+                message = f"the toolset has no dependency `{name}`"
+                near = did_you_mean(name, list(toolset.dependencies))
+                help_ = (
+                    near or "add it to `dependencies` of toolset.yaml, with its type"
+                )
+                yield problem_at(spec, ("uses", number), message, help_)
             what, is_sent = _sent(spec, name)
             if is_sent:
                 message = f"`{name}` is {what}, too: a caller could send it"
                 help_ = "give one of the two another name"
-                yield at(spec, ("uses", number), message, help_)
+                yield problem_at(spec, ("uses", number), message, help_)
 
 
 def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, bool]:
     """What callers send, and whether something of that is called so."""
     if isinstance(spec, ToolSpec):
         declared = spec.schemas["parameters"].declared
-        return "a parameter of the tool", not declared.lacks([name])
+        return "a parameter of the tool", not declared.find_undeclared([name])
     if isinstance(spec, ResourceSpec):
         variables = variables_of(spec.uri_template or "")
         return "a variable of the URI", name in variables
@@ -705,15 +717,17 @@ def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, b
 def unused_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     specs = (*toolset.tools, *toolset.mcp_specs)
     used = {name for spec in specs for name in spec.uses}
-    for name in toolset.resources:
+    for name in toolset.dependencies:
         if name not in used:
-            unknown = sorted(used - toolset.resources.keys())
-            message = f"nothing uses the resource `{name}`"
+            unknown = sorted(used - toolset.dependencies.keys())
+            message = f"nothing uses the dependency `{name}`"
             use = (
                 f"say `uses: [{name}]` in a spec, or remove it here and in the lifespan"
             )
             help_ = did_you_mean(name, unknown) or use
-            yield at(toolset, ("resources", name), message, help_, at_key=True)
+            yield problem_at(
+                toolset, ("dependencies", name), message, help_, at_key=True
+            )
 
 
 def gone_imports(
@@ -753,9 +767,9 @@ def gone_imports(
         text = read_text(workspace.root, module.file) or ""
         line = "".join(text.splitlines()[node.lineno - 1 : node.lineno])
         yield Finding(
-            "handler/not-imported",
+            "handler/import-error",
             Severity.ERROR,
-            Place(module.file, node.lineno, node.col_offset + 1, len(line) + 1),
+            Location(module.file, node.lineno, node.col_offset + 1, len(line) + 1),
             f"a handler imports `{name}`, which is not generated",
             former.get(name, help_),
             line,

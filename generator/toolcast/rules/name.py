@@ -28,11 +28,11 @@ from ..analysis.skill_texts import (
 )
 from ..analysis.tool_names import NOT_LISTED, tool_names
 from ..analysis.tool_search import own_names
-from ..findings import Place, Severity
+from ..findings import Location, Severity
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.tree import Path
-from .rule import Problem, at, rule
+from .rule import Problem, problem_at, rule
 from .subjects import Parameter, Texts, Where
 
 
@@ -49,8 +49,8 @@ def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
     prefixes: dict[str, str] = {}
     for server in toolset.listed_servers:
         for path, own in _named(server):
-            name = server.name_here(own)
-            if not server.takes(own):
+            name = server.get_local_name(own)
+            if not server.is_allowed(own):
                 continue
             mine = (name, f"a tool of `{server.name}`")
             other = owners.setdefault(look_alike_key(name), mine)
@@ -60,14 +60,18 @@ def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
                 is_taken = "is" if taken == name else f"looks like `{taken}`,"
                 what = f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins"
                 help_ = "give the server a `prefix`, its tool another name in `tools`, or leave it out"
-                yield at(toolset, ("mcp_servers", server.name, *path), what, help_)
+                yield problem_at(
+                    toolset, ("mcp_servers", server.name, *path), what, help_
+                )
         first = prefixes.setdefault(server.prefix, server.name)
         if server.prefix and first != server.name:
             what = (
                 f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`"
             )
             help_ = "give each its own: of two tools with one name, only the first is offered"
-            yield at(toolset, ("mcp_servers", server.name, "prefix"), what, help_)
+            yield problem_at(
+                toolset, ("mcp_servers", server.name, "prefix"), what, help_
+            )
 
 
 @rule("name/server-clash", on="toolset", severity=Severity.ERROR)
@@ -84,14 +88,16 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         except ListingError:
             continue  # `spec/server-lock` tells it.
         for own in (tool["name"] for tool in listing.tools):
-            name = server.name_here(own)
-            if name in specs and server.takes(own):
+            name = server.get_local_name(own)
+            if name in specs and server.is_allowed(own):
                 what = f"`{name}` is a tool with a spec, and taken live from `{server.name}`, too"
                 help_ = (
-                    f"leave it out of the server's tools (`restrict: [{own}]`), remove"
+                    f"leave it out of the server's tools (`deny: [{own}]`), remove"
                     f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`"
                 )
-                yield at(toolset, ("mcp_servers", server.name, "lock"), what, help_)
+                yield problem_at(
+                    toolset, ("mcp_servers", server.name, "lock"), what, help_
+                )
 
 
 @rule("name/client-prefix", on="tool", severity=Severity.WARNING, target="mcp")
@@ -104,7 +110,7 @@ def client_prefix(tool: ToolSpec, where: Where) -> Iterator[Problem]:
                 f" takes {limit.most}"
             )
             help_ = "shorten the name of the tool, or that of the toolset"
-            yield at(tool, ("name",), message, help_)
+            yield problem_at(tool, ("name",), message, help_)
             break
 
 
@@ -132,7 +138,9 @@ def _section_tools(toolset: Toolset) -> Iterator[Problem]:
         if loose is not None and section.name and module_name(section.name) == "tools":
             message = f"`{loose.name}` has no section, and the block of such tools is `tools`, too"
             help_ = f"rename the section, or give `{loose.name}` one"
-            yield at(toolset, ("sections", section.name), message, help_, at_key=True)
+            yield problem_at(
+                toolset, ("sections", section.name), message, help_, at_key=True
+            )
 
 
 def _tools(tool: ToolSpec, other: ToolSpec) -> Problem:
@@ -145,7 +153,7 @@ def _tools(tool: ToolSpec, other: ToolSpec) -> Problem:
         f"rename one of the two, or the file of `{plain}` to"
         f" `{distinct_name(plain)}.yaml`: then its module is called so, too"
     )
-    return at(tool, ("name",), message, help_)
+    return problem_at(tool, ("name",), message, help_)
 
 
 def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Problem]:
@@ -159,10 +167,10 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Proble
                 f"`{name}` and `{other}` on line {line} give the same file `{derived}`"
             )
             help_ = "rename one of the two"
-            yield at(toolset, (key, name), message, help_, at_key=True)
+            yield problem_at(toolset, (key, name), message, help_, at_key=True)
 
 
-@rule("name/former-alive", on="prose", severity=Severity.ERROR)
+@rule("name/retired-name-used", on="prose", severity=Severity.ERROR)
 def alive(prose: Texts, where: Where) -> Iterator[Problem]:
     yield from _reserved(where.toolset)
     yield from _clashes(where.toolset)
@@ -178,7 +186,9 @@ def _said(prose: Texts, where: Where, *, not_listed: bool) -> Iterator[Problem]:
     for text in prose.places(text for text, gone in said.items() if gone):
         for name, help_ in said[text.text]:
             if (reasons.get(name) == NOT_LISTED) is not_listed:
-                yield at(text.owner, text.path, f"the text still says `{name}`", help_)
+                yield problem_at(
+                    text.owner, text.path, f"the text still says `{name}`", help_
+                )
 
 
 def _reserved(toolset: Toolset) -> Iterator[Problem]:
@@ -203,7 +213,7 @@ def _reserved(toolset: Toolset) -> Iterator[Problem]:
         if owned is not None:
             like = "is" if name == owned else f"looks like `{owned}`, which is"
             message = f"{what} {like} reserved: {reasons[owned]}"
-            yield at(owner, place, message, help_)
+            yield problem_at(owner, place, message, help_)
 
 
 def _clashes(toolset: Toolset) -> Iterator[Problem]:
@@ -220,10 +230,10 @@ def _clashes(toolset: Toolset) -> Iterator[Problem]:
             else:
                 continue
             help_ = "a call by that name would have two meanings; remove one"
-            yield at(tool, ("renamed_from", index), message, help_)
+            yield problem_at(tool, ("renamed_from", index), message, help_)
 
 
-@rule("name/former-alive", on="prose", severity=Severity.WARNING)
+@rule("name/retired-name-used", on="prose", severity=Severity.WARNING)
 def in_files(prose: Texts, where: Where) -> Iterator[Problem]:
     toolset, workspace = where
     yield from _said(prose, where, not_listed=True)
@@ -233,14 +243,14 @@ def in_files(prose: Texts, where: Where) -> Iterator[Problem]:
         if mention.name in not_live:
             end = mention.column + len(mention.name)
             yield Problem(
-                Place(mention.file, mention.line, mention.column, end),
+                Location(mention.file, mention.line, mention.column, end),
                 f"the file still says `{mention.name}`",
                 not_live[mention.name],
                 mention.text,
             )
     if toolset is workspace.toolsets[0]:
         for index, problem in found.problems:
-            yield at(workspace, ("scan", index), problem)
+            yield problem_at(workspace, ("scan", index), problem)
 
 
 NEEDED = frozenset("""
@@ -255,13 +265,17 @@ def hiding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     output = workspace.package.partition(".")[0]
     if _is_needed(output):
         help_ = "choose another folder, such as `generated`"
-        yield at(workspace, ("output",), _message(output), help_)
+        yield problem_at(workspace, ("output",), _message(output), help_)
     # Where the output folder itself is on the path, each toolset is a package there.
     if not output and _is_needed(toolset.name):
-        yield at(toolset, ("name",), _message(toolset.name), "choose another name")
+        yield problem_at(
+            toolset, ("name",), _message(toolset.name), "choose another name"
+        )
     handlers = (toolset.handlers or "").partition(".")[0]
     if _is_needed(handlers):
-        yield at(toolset, ("handlers",), _message(handlers), "rename the package")
+        yield problem_at(
+            toolset, ("handlers",), _message(handlers), "rename the package"
+        )
 
 
 def _is_needed(name: str) -> bool:
@@ -273,7 +287,7 @@ def _message(name: str) -> str:
     return f"the package `{name}` would hide {owner} module `{name}`"
 
 
-@rule("name/langchain-lost", on="parameter", severity=Severity.WARNING)
+@rule("name/langchain-conflict", on="parameter", severity=Severity.WARNING)
 def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
     name = parameter.name
     if name in LANGCHAIN_LOSES:
@@ -284,7 +298,7 @@ def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
             "choose another name; the generated wrappers are not affected,"
             " agents that load the tool over MCP are"
         )
-        yield at(parameter.tool, parameter.path, message, help_, at_key=True)
+        yield problem_at(parameter.tool, parameter.path, message, help_, at_key=True)
 
 
 @rule("name/not-importable", on="toolset", severity=Severity.ERROR)
@@ -300,10 +314,10 @@ def no_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
         if other != name:
             help_ = f"`{other}` is free, for example"
             at_key = owner is workspace
-            yield at(owner, path, f"{no} `{name}`", help_, at_key=at_key)
+            yield problem_at(owner, path, f"{no} `{name}`", help_, at_key=at_key)
     for step in filter(keyword.iskeyword, workspace.output.split("/")):
         help_ = "it is a word of Python; choose another folder"
-        yield at(workspace, ("output",), f"{no} `{step}`", help_)
+        yield problem_at(workspace, ("output",), f"{no} `{step}`", help_)
         break
 
 
@@ -315,7 +329,7 @@ def portability(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             "letters, digits, `_` and `-`, a letter first and at most 64 characters,"
             " are taken everywhere"
         )
-        yield at(tool, ("name",), f"the name `{tool.name}` {problem}", help_)
+        yield problem_at(tool, ("name",), f"the name `{tool.name}` {problem}", help_)
 
 
 def _named(server: McpServer) -> Iterator[tuple[Path, str]]:
@@ -344,7 +358,7 @@ def similar(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if second in own:
             message = f"the name `{second}` is nearly `{first}`"
             help_ = "choose names that a model does not confuse"
-            yield at(known[second], ("name",), message, help_)
+            yield problem_at(known[second], ("name",), message, help_)
 
 
 @rule("name/skill-name", on="toolset", severity=Severity.ERROR, target="skills")
@@ -363,7 +377,7 @@ def no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         else:
             taken[name] = owner
             continue
-        yield at(owner, name_path(owner), message, _HELP)
+        yield problem_at(owner, name_path(owner), message, _HELP)
 
 
 def _skills(toolset: Toolset) -> Iterator[tuple[Toolset | ToolSpec, str]]:
@@ -390,10 +404,10 @@ def not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
         for word in _RESERVED:
             if word in name:
                 message = f"the skill's name, `{name}`, has `{word}` in it, which Claude's API refuses"
-                yield at(owner, name_path(owner), message, _HELP)
+                yield problem_at(owner, name_path(owner), message, _HELP)
         if name in taken:
             message = f"the toolset {taken[name]} has a skill named `{name}`, too"
-            yield at(owner, name_path(owner), message, _HELP)
+            yield problem_at(owner, name_path(owner), message, _HELP)
 
 
 @rule("name/unknown-tool", on="prose", severity=Severity.WARNING)
@@ -403,7 +417,7 @@ def of_no_tool(prose: Texts, where: Where) -> Iterator[Problem]:
     for text in prose.places(text for text, words in said.items() if words):
         for word, help_ in said[text.text]:
             message = f"the text says `{word}`, and there is no such tool"
-            yield at(text.owner, text.path, message, help_)
+            yield problem_at(text.owner, text.path, message, help_)
 
 
 # A name without a hyphen or an underscore may be a word of the text, unless it stands as code.
@@ -425,7 +439,7 @@ def not_everybodys(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             for name in sorted(named & others):
                 message = f"`{client.name}` is told of `{name}`, which it may not have"
                 help_ = f"say it in the `when_to_use` or `guidance` of `{name}`"
-                yield at(toolset, path, message, help_)
+                yield problem_at(toolset, path, message, help_)
 
 
 _SHORTEST_WORD = 5

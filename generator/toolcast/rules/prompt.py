@@ -30,7 +30,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import describe_character
 from ..parsing.tree import Path
 from ..targets.prompt_blocks import find_block_texts
-from .rule import Problem, Rule, at, rule
+from .rule import Problem, Rule, problem_at, rule
 from .subjects import Parameter, Text, Texts, Where, folded
 from .unknown_names import unknown_names
 
@@ -110,7 +110,7 @@ class CrossToolInstructions:
             text: what is searched.
             own: the name of the tool whose text it is, which is not looked for.
         """
-        names = self.names_in(text, own)
+        names = self.list_names_in(text, own)
         if names and _order_of_any().search(text):
             yield from _pattern(tuple(sorted(names))).finditer(text)
 
@@ -118,9 +118,9 @@ class CrossToolInstructions:
         """The texts that have the name of a tool, and order the use of whatever one."""
         orders = (*_BEFORE_NAME, _BEHIND_NAME)
         ordering = texts.with_any(re.compile(_spaced(order)) for order in orders)
-        return {*filter(_order_of_any().search, filter(self.names_in, ordering))}
+        return {*filter(_order_of_any().search, filter(self.list_names_in, ordering))}
 
-    def names_in(self, text: str, own: str = "") -> list[str]:
+    def list_names_in(self, text: str, own: str = "") -> list[str]:
         """The names that a text has where they count, but for its tool's own."""
         searched = folded(text)
         runs = frozenset(_NAMES.findall(searched))
@@ -472,7 +472,7 @@ def _listed(
         messages = _messages(texts, phrases)
         for text in filter(looks_at, texts.places(messages)):
             message = messages[text.text]
-            yield at(text.owner, text.path, message, help, at_key=text.is_key)
+            yield problem_at(text.owner, text.path, message, help, at_key=text.is_key)
 
     return check
 
@@ -486,10 +486,13 @@ RULES = (
         lambda text: text.path[0] != "icons",
     ),
     _listed(
-        "prompt/secrecy", SECRECY, "let the user see what the tool does", lambda _: True
+        "prompt/hides-from-user",
+        SECRECY,
+        "let the user see what the tool does",
+        lambda _: True,
     ),
     _listed(
-        "prompt/secrets",
+        "prompt/asks-for-secrets",
         SECRETS,
         "let the handler take its secrets from its own configuration",
         lambda _: True,
@@ -512,7 +515,7 @@ def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 "shorten its texts, or raise the budget; `toolcast tokens --by block` shows"
                 " all of them"
             )
-            yield at(toolset, ("token_budget", "blocks", name), message, help_)
+            yield problem_at(toolset, ("token_budget", "blocks", name), message, help_)
 
 
 @rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
@@ -535,7 +538,7 @@ def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 "offer it fewer tools, shorten their texts, or raise the budget; `toolcast"
                 " tokens --by tool` shows the largest"
             )
-            yield at(toolset, path, message, help_)
+            yield problem_at(toolset, path, message, help_)
 
 
 @rule("prompt/token-budget", on="tool", severity=Severity.ERROR)
@@ -550,7 +553,7 @@ def tool_budget(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         help_ = (
             "shorten its texts, split it, or raise `token_budget.tool` of toolset.yaml"
         )
-        yield at(tool, ("name",), message, help_)
+        yield problem_at(tool, ("name",), message, help_)
 
 
 @rule("prompt/description-long", on="tool", severity=Severity.WARNING)
@@ -568,7 +571,7 @@ def description_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             "move what is advice into `guidance`, and what is about one parameter"
             " into that parameter's description"
         )
-        yield at(tool, (field,), message, help_)
+        yield problem_at(tool, (field,), message, help_)
 
 
 @rule("prompt/description-missing", on="tool", severity=Severity.WARNING)
@@ -577,11 +580,13 @@ def description_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if is_given and not (tool.description or "").strip():
         described = "null" if tool.description is None else "empty"
         help_ = "say what the tool does; without the field the summary is used"
-        yield at(tool, ("description",), f"the description is {described}", help_)
+        yield problem_at(
+            tool, ("description",), f"the description is {described}", help_
+        )
     elif "description" in tool.mcp_omit:
         message = "the MCP list leaves the description out"
         help_ = "models that see the tool over MCP know it by its name alone"
-        yield at(tool, ("mcp", "omit"), message, help_)
+        yield problem_at(tool, ("mcp", "omit"), message, help_)
 
 
 @rule("prompt/instructions-long", on="toolset", severity=Severity.WARNING, target="mcp")
@@ -597,7 +602,7 @@ def instructions_long(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
             "keep what holds for the server as a whole; what is about one tool belongs into"
             " that tool's description"
         )
-        yield at(toolset, ("instructions",), message, help_)
+        yield problem_at(toolset, ("instructions",), message, help_)
 
 
 @rule("prompt/mixed-script", on="texts", severity=Severity.WARNING)
@@ -608,7 +613,7 @@ def mixed_script(texts: Texts, where: Where) -> Iterator[Problem]:
             word, character = hit
             what = f"the word {shown(word)} has {describe_character(character)} among Latin letters"
             help_ = "write the word in one script"
-            yield at(text.owner, text.path, what, help_, at_key=text.is_key)
+            yield problem_at(text.owner, text.path, what, help_, at_key=text.is_key)
 
 
 @rule("prompt/other-tools", on="texts", severity=Severity.WARNING)
@@ -622,12 +627,12 @@ def other_tools(texts: Texts, where: Where) -> Iterator[Problem]:
         if not is_defined:
             continue
         if text in messages:
-            yield at(owner, path, messages[text], help_, at_key=is_key)
+            yield problem_at(owner, path, messages[text], help_, at_key=is_key)
         match = next(instructions.finditer(text, owner.name), None)
         if match is not None:
             name = next(group for group in match.groups() if group)
             message = f"the text steers the use of `{name}`: {shown(match.group())}"
-            yield at(owner, path, message, help_, at_key=is_key)
+            yield problem_at(owner, path, message, help_, at_key=is_key)
 
 
 @rule("prompt/parameter-undescribed", on="parameter", severity=Severity.NOTE)
@@ -637,7 +642,7 @@ def parameter_undescribed(parameter: Parameter, where: Where) -> Iterator[Proble
         return
     if not str(schema.get("description") or "").strip():
         message = f"the parameter `{parameter.name}` has no description"
-        yield at(parameter.tool, parameter.path, message, at_key=True)
+        yield problem_at(parameter.tool, parameter.path, message, at_key=True)
 
 
 # What a model knows and nobody is to ask it for.
@@ -664,7 +669,7 @@ def secret_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
                 "let the handler take it from its own configuration, or suppress"
                 " this with the reason"
             )
-            yield at(tool, path, message, help_, at_key=True)
+            yield problem_at(tool, path, message, help_, at_key=True)
 
 
 def _collect_named(value: Any, path: Path, found: list[Path]) -> None:
@@ -707,7 +712,7 @@ def made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
         else:
             continue
         help_ = "say in `skill.description` what the skill does and when to use it"
-        yield at(owner, (field,), message, help_)
+        yield problem_at(owner, (field,), message, help_)
 
 
 @rule("prompt/skill-text", on="toolset", severity=Severity.WARNING, target="skills")
@@ -721,7 +726,7 @@ def long_skills(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f" {MAX_LINES} and {MAX_BYTES:,}, about 5,000 tokens"
             )
             help_ = "move what is not needed at each call elsewhere"
-            yield at(owner, _longest(owner), message, help_)
+            yield problem_at(owner, _longest(owner), message, help_)
 
 
 def _longest(owner: Toolset | ToolSpec) -> tuple[str, ...]:
@@ -742,7 +747,7 @@ def summary_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if len(tool.summary) > _MAX_SUMMARY_CHARACTERS:
         message = f"the summary has {len(tool.summary)} characters; {_MAX_SUMMARY_CHARACTERS} are a line"
         help_ = "say shortly what the tool does; the rest belongs in `description`"
-        yield at(tool, (summary_field(tool),), message, help_)
+        yield problem_at(tool, (summary_field(tool),), message, help_)
 
 
 # Where a script puts no blanks between words, each letter is one.
@@ -765,7 +770,7 @@ def summary_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if min(len(said), len(described)) > 1 and said.isdisjoint(described):
         message = "the summary and the description have no word in common"
         help_ = "remove the summary: it is then the description's first sentence"
-        yield at(tool, ("summary",), message, help_)
+        yield problem_at(tool, ("summary",), message, help_)
 
 
 def _beginnings(text: str) -> frozenset[str]:
@@ -782,7 +787,7 @@ def todo(prose: Texts, where: Where) -> Iterator[Problem]:
     for text in prose.places(filter(_TODO.match, prose.different)):
         message = "the text is not written yet"
         help_ = "write it, or leave the field out"
-        yield at(text.owner, text.path, message, help_)
+        yield problem_at(text.owner, text.path, message, help_)
 
 
 _DECISION = "`when_to_use: {text: null, reason: ...}`"
@@ -800,4 +805,4 @@ def usage_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         else f"the prompt docs say nowhere when to use `{tool.name}`"
     )
     help_ = f"write `when_to_use` or `guidance`, or decide against it: {_DECISION}"
-    yield at(tool, ("when_to_use",) if is_null else (), message, help_)
+    yield problem_at(tool, ("when_to_use",) if is_null else (), message, help_)

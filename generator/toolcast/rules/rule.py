@@ -20,7 +20,7 @@ from typing import (
     overload,
 )
 
-from ..findings import Finding, Place, Severity
+from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Definitions, PromptSpec, ResourceSpec
 from ..parsing.tree import Path
@@ -38,7 +38,7 @@ class Problem(NamedTuple):
         source_line: the text of the line at the place.
     """
 
-    place: Place
+    location: Location
     message: str
     help: str = ""
     source_line: str = ""
@@ -58,7 +58,7 @@ Check = Callable[..., Iterator[Problem]]
 """What finds the problems of what it is given; `rule` says which arguments it takes."""
 
 
-def at(
+def problem_at(
     owner: ToolSpec | ResourceSpec | PromptSpec | Toolset | Definitions | Workspace,
     path: Path,
     message: str,

@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 _MAX_PAGE_BYTES = 1024 * 1024
 """Size of a rule's documentation page."""
@@ -96,7 +96,11 @@ def page(file: str) -> Page:
         PageError: it cannot be read, or a paragraph is not as it should be.
     """
     try:
-        text = read_regular(file, _MAX_PAGE_BYTES).decode("utf-8").replace("\r\n", "\n")
+        text = (
+            read_regular_file(file, _MAX_PAGE_BYTES)
+            .decode("utf-8")
+            .replace("\r\n", "\n")
+        )
     except (OSError, UnicodeDecodeError) as error:
         raise PageError(f"{file} cannot be read: {error}") from error
     start, *rules = _HEADING.split(text)

@@ -74,9 +74,9 @@ def by_their_authors(
             if toolset.proxy_of(tool) is not None:
                 theirs[tool.source.file] = tool.source, listed_fields(tool)
     for finding in findings:
-        if finding.severity is Severity.WARNING and finding.place.file in theirs:
-            source, fields = theirs[finding.place.file]
-            field = _field_at(source, finding.place.line)
+        if finding.severity is Severity.WARNING and finding.location.file in theirs:
+            source, fields = theirs[finding.location.file]
+            field = _field_at(source, finding.location.line)
             # A tool's own decisions are told at its name, too.
             if field in fields or (
                 field == "name" and finding.rule.startswith("name/")
@@ -145,7 +145,7 @@ def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Findi
             removal = (tool.deprecated or {}).get("removal", "")
             if _DATE.fullmatch(removal) and removal <= today.isoformat():
                 yield tool.source.finding(
-                    "spec/removal-over",
+                    "spec/removal-expired",
                     Severity.WARNING,
                     ("deprecated", "removal"),
                     f"`{tool.name}` was to be removed on {removal}",
@@ -171,7 +171,7 @@ def without_suppressed(
         if found_by is not None and not found_by.can_be_suppressed:
             remaining.append(finding)
             continue
-        for file in _homes(finding.place.file, workspace):
+        for file in _homes(finding.location.file, workspace):
             match = _match(finding, suppressions.get(file), today)
             if match is not None:
                 used.add((file, match))
@@ -246,7 +246,7 @@ def _problem(
     if _is_over(entry, today):
         message = f"the suppression of `{entry.rule}` ended on {entry.until}"
         help_ = "mend the finding, or decide anew"
-        return "spec/suppression-over", Severity.WARNING, message, help_
+        return "spec/suppression-expired", Severity.WARNING, message, help_
     if not is_used:
         message = f"nothing here needs the suppression of `{entry.rule}`"
         return "spec/unused-suppression", Severity.WARNING, message, "remove it"

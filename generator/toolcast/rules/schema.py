@@ -16,13 +16,13 @@ from re import _constants as constants  # type: ignore[attr-defined]  # not in t
 from re import _parser as parser  # type: ignore[attr-defined]  # likewise
 from typing import Any, NamedTuple
 
-from toolcast_runtime.core.calls.tool_validators import problems_with_action
+from toolcast_runtime.core.calls.tool_validators import check_action
 from toolcast_runtime.core.definitions.tool import Action
-from toolcast_runtime.core.validation.compiled import FORMATS, compiled
+from toolcast_runtime.core.validation.compiled import FORMATS, compile_schema
 from toolcast_runtime.core.validation.limits import MAX_PATHS
 from toolcast_runtime.values.python_values import ENCODINGS
 
-from ..encoders.json_text import compact
+from ..encoders.json_text import encode_compact_json
 from ..findings import Severity
 from ..json_schema.dialects import DIALECTS, KEYWORDS, get_dialect
 from ..json_schema.graph import JsonSchema
@@ -33,7 +33,7 @@ from ..model.spec_files import DEFINITIONS_FILE
 from ..model.toolset_parts import PREFIX, Definitions, shared_name
 from ..parsing.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
-from .rule import Problem, at, rule
+from .rule import Problem, problem_at, rule
 from .subjects import ToolSchema, Where
 
 
@@ -53,7 +53,9 @@ def _patterns_that(
         words = problem(text, pattern(text))
         if words:
             message = f"`{text[:60]}` {words}"
-            yield at(schema.tool, (schema.field, *path), message, help, at_key=is_key)
+            yield problem_at(
+                schema.tool, (schema.field, *path), message, help, at_key=is_key
+            )
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
@@ -76,7 +78,9 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             help_ = (
                 "a caller that sends it is refused; change the default or the schema"
             )
-            yield at(schema.tool, (schema.field, *path, "default"), message, help_)
+            yield problem_at(
+                schema.tool, (schema.field, *path, "default"), message, help_
+            )
 
 
 def _checker(graph: JsonSchema, field: str, where: Where) -> ValueChecker:
@@ -96,7 +100,7 @@ def ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
     for name in filter(own.__contains__, above.tree if above is not None else ()):
         message = f"`{name}` stands in {above.file}, too" if above else ""
         help_ = "give one of the two another name"
-        yield at(definitions, (name,), message, help_, at_key=True)
+        yield problem_at(definitions, (name,), message, help_, at_key=True)
     for name, definition in definitions.schemas.items():
         yield from _in_definition(definitions, name, JsonSchema(definition))
 
@@ -108,7 +112,9 @@ def to_all_definitions(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         if reference.text == whole:
             message = f"`{whole}` names all shared definitions, which are no schema"
             help_ = f"name one: `{PREFIX}NAME`"
-            yield at(schema.tool, (schema.field, *reference.path), message, help_)
+            yield problem_at(
+                schema.tool, (schema.field, *reference.path), message, help_
+            )
 
 
 def _in_definition(
@@ -120,7 +126,7 @@ def _in_definition(
             what = what if reference.is_local else "leads out of the definitions"
             message = f"`{reference.text[:80]}` {what}"
             help_ = f"a definition refers to others as `{PREFIX}NAME`"
-            yield at(definitions, (name, *reference.path), message, help_)
+            yield problem_at(definitions, (name, *reference.path), message, help_)
     for path, subschema in schema.subschemas.items():
         for keyword in _NAMING:
             if isinstance(subschema.get(keyword), str | bool):
@@ -129,28 +135,28 @@ def _in_definition(
                 )
                 help_ = f"leave it out; tools refer to it as `{PREFIX}{name}`"
                 path = (name, *path, keyword)
-                yield at(definitions, path, message, help_, at_key=True)
+                yield problem_at(definitions, path, message, help_, at_key=True)
 
 
-@rule("schema/enum", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-enum", on="schema", severity=Severity.ERROR)
 def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         if values == []:
             message = "`enum` is empty: no value is valid"
             help_ = "list the values, or remove `enum`"
-            yield at(schema.tool, path, message, help_)
+            yield problem_at(schema.tool, path, message, help_)
 
 
-@rule("schema/enum", on="schema", severity=Severity.WARNING)
+@rule("schema/invalid-enum", on="schema", severity=Severity.WARNING)
 def twice_in_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         seen: set[str] = set()
         for index, value in enumerate(values if isinstance(values, list) else ()):
-            text = compact(value)
+            text = encode_compact_json(value)
             if text in seen:
                 message = f"{text[:60]} stands twice in `enum`"
                 help_ = "remove one of the two"
-                yield at(schema.tool, (*path, index), message, help_)
+                yield problem_at(schema.tool, (*path, index), message, help_)
             seen.add(text)
 
 
@@ -176,13 +182,13 @@ def example_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             for problem in problems:
                 path = ("examples", index, "arguments")
                 message = f"the example is refused: {problem}"
-                yield at(tool, path, message, "mend the example")
+                yield problem_at(tool, path, message, "mend the example")
         if example.has_result and "returns" in checkers:
             problem = checkers["returns"].problem(example.result)
             if problem:
                 path = ("examples", index, "result")
                 message = f"the result is not what `returns` says: {problem}"
-                yield at(tool, path, message, "mend one of the two")
+                yield problem_at(tool, path, message, "mend one of the two")
 
 
 def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
@@ -192,7 +198,7 @@ def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
     for one in tool.actions.values:
         if example.arguments.get(parameter) == one.name:
             action = Action(one.summary, one.requires, one.requires_any, one.accepts)
-            yield from problems_with_action(parameter, action, example.arguments)
+            yield from check_action(parameter, action, example.arguments)
 
 
 @rule("schema/invalid", on="schema", severity=Severity.ERROR)
@@ -202,12 +208,12 @@ def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             known = ", ".join(DIALECTS.values())
             message = f"the dialect `{str(declared)[:80]}` is not known"
             help_ = f"the dialects are {known}; without `$schema` it is 2020-12"
-            yield at(schema.tool, path, message, help_)
+            yield problem_at(schema.tool, path, message, help_)
     for path, message, help_ in find_schema_problems(schema.graph):
-        yield at(schema.tool, (schema.field, *path), message, help_)
+        yield problem_at(schema.tool, (schema.field, *path), message, help_)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.loops:
         message = f"`{reference.text[:80]}` leads back to itself"
@@ -215,15 +221,15 @@ def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             "a schema may contain itself only below `properties` or `items`,"
             " where the data ends the recursion"
         )
-        yield at(schema.tool, (schema.field, *reference.path), message, help_)
+        yield problem_at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if schema.graph.multiplies:
         message = f"more than {MAX_PATHS:,} ways lead to one place of a value"
         help_ = "let fewer alternatives name the same definition"
-        yield at(schema.tool, (schema.field,), message, help_)
+        yield problem_at(schema.tool, (schema.field,), message, help_)
 
 
 @rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
@@ -231,14 +237,18 @@ def other_root(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     kinds = tool.parameters.get("type", "object")
     if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
         help_ = "write `type: object` and make the value one of its `properties`"
-        yield at(tool, ("parameters", "type"), "arguments are always an object", help_)
+        yield problem_at(
+            tool, ("parameters", "type"), "arguments are always an object", help_
+        )
 
 
 @rule("schema/root-not-object", on="tool", severity=Severity.WARNING)
 def root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if "type" not in tool.parameters:
         message = "`parameters` has no `type`"
-        yield at(tool, ("parameters",), message, "add `type: object`", at_key=True)
+        yield problem_at(
+            tool, ("parameters",), message, "add `type: object`", at_key=True
+        )
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
@@ -251,24 +261,28 @@ def own_shared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if isinstance(own, dict) and shared in own:
         message = "`$defs/shared` is where the shared definitions are put"
         help_ = "give this definition another name"
-        yield at(schema.tool, (schema.field, *SHARED), message, help_, at_key=True)
+        yield problem_at(
+            schema.tool, (schema.field, *SHARED), message, help_, at_key=True
+        )
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for reference in schema.graph.references:
         # Of those in definitions `schema/definition-reference` tells.
         if not reference.is_local and not schema.is_shared(reference.path):
             message = f"`{reference.text[:80]}` leads out of this schema"
             help_ = "copy what it names into `$defs` and write `#/$defs/...`"
-            yield at(schema.tool, (schema.field, *reference.path), message, help_)
+            yield problem_at(
+                schema.tool, (schema.field, *reference.path), message, help_
+            )
     keyword = "id" if schema.graph.dialect == "draft-04" else "$id"
     for path, base in schema.having(keyword):
         is_address = isinstance(base, str) and not base.startswith("#")
         if path[1:-1] and is_address and not schema.is_shared(path[1:]):
             message = f"`{keyword}` gives a part of the schema an address of its own"
             help_ = f"remove `{keyword}`; references by `#/...` need none"
-            yield at(schema.tool, path, message, help_)
+            yield problem_at(schema.tool, path, message, help_)
 
 
 @rule("schema/required-undeclared", on="schema", severity=Severity.WARNING)
@@ -276,14 +290,14 @@ def required_undeclared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, name, _ in _unknown_names(schema, permitted=True):
         message = f"`required` names `{name}`, which no property describes"
         help_ = f"add `{name}` to `properties`, so that a caller learns what it is"
-        yield at(schema.tool, path, message, help_)
+        yield problem_at(schema.tool, path, message, help_)
 
 
 @rule("schema/required-unknown", on="schema", severity=Severity.ERROR)
 def required_unknown(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     for path, name, suggestions in _unknown_names(schema, permitted=False):
         message = f"`required` names `{name}`, which is not a property"
-        yield at(schema.tool, path, message, suggestions.near(name))
+        yield problem_at(schema.tool, path, message, suggestions.near(name))
 
 
 def _unknown_names(
@@ -414,7 +428,7 @@ def _unknown_values(schema: ToolSchema, standard: _Standard) -> Iterator[Problem
     for path, name in schema.having(standard.keyword):
         if isinstance(name, str) and name not in standard.known:
             message = f"`{name[:60]}` is no {standard.what}, so nothing knows it"
-            yield at(schema.tool, path, message, _near_value(standard, name))
+            yield problem_at(schema.tool, path, message, _near_value(standard, name))
 
 
 @lru_cache(maxsize=4096)
@@ -446,7 +460,7 @@ def unknown_keyword(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             if meant:
                 message = f"`{word}` is no keyword of JSON Schema, so nothing checks it"
                 place = (schema.field, *path, word)
-                yield at(schema.tool, place, message, meant, at_key=True)
+                yield problem_at(schema.tool, place, message, meant, at_key=True)
 
 
 @lru_cache(maxsize=4096)
@@ -461,7 +475,7 @@ def _near(word: str) -> str:
     return did_you_mean(word, candidates) if candidates else ""
 
 
-@rule("schema/reference", on="schema", severity=Severity.ERROR)
+@rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:
@@ -480,7 +494,7 @@ def naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
         if name is not None:
             message = f"`{reference.text[:80]}` names no shared definition"
             help_ = help_ or f"write it into {where.toolset.folder}/{DEFINITIONS_FILE}"
-        yield at(schema.tool, (schema.field, *reference.path), message, help_)
+        yield problem_at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
 def _references_that_lead(
@@ -502,7 +516,7 @@ def not_applicable(schema: ToolSchema, where: Where) -> Iterator[Problem]:
     if _are_too_large_together(schema.graph):
         message = "the patterns are too large together to check calls by"
         help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"
-        yield at(schema.tool, (schema.field,), message, help_)
+        yield problem_at(schema.tool, (schema.field,), message, help_)
     help_ = (
         "write it in the syntax of ECMA-262 (`$` for `\\Z`, `<` for `\\<`), with smaller"
         " counts and fewer brackets"
@@ -544,7 +558,9 @@ def unused_definition(workspace: Workspace) -> Iterator[Problem]:
     for place, definitions in found.items():
         if place not in used:
             message = f"no tool uses the definition `{place[1]}`"
-            yield at(definitions, (place[1],), message, "remove it", at_key=True)
+            yield problem_at(
+                definitions, (place[1],), message, "remove it", at_key=True
+            )
 
 
 _MANY = 16
@@ -609,7 +625,7 @@ def pattern(text: str) -> Pattern:
 def can_be_applied(text: str) -> bool:
     """Whether the validator of calls takes a regular expression."""
     try:
-        compiled({"pattern": text})
+        compile_schema({"pattern": text})
     except ValueError:
         return False
     return True

@@ -10,13 +10,13 @@ from typing import Any
 
 from toolcast_runtime.consent.confirmation import may_give_up
 from toolcast_runtime.core.definitions.tool import look_alike_key, module_name
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.results.field_selection import way_to
 
 from ..analysis.network_reach import is_secret_text, secret_places, sent_variables
 from ..analysis.uri_templates import problems_with_template, variables_of
-from ..findings import Place, Severity
+from ..findings import Location, Severity
 from ..json_schema.graph import JsonSchema
 from ..json_schema.schema_errors import find_schema_problems
 from ..model.mcp_servers import McpServer, reference_problem
@@ -25,19 +25,21 @@ from ..model.spec_schema import named_schemas
 from ..model.toolset_parts import PromptSpec, ResourceSpec, shared_name
 from ..parsing.tree import Path
 from ..spec_language.spec_language import read_by, schema_text
-from ..suggestions import Suggestions, did_you_mean, kind_of, quoted_list
-from ..targets.table import enabled, targets
-from .rule import Problem, at, rule
+from ..suggestions import Suggestions, describe_value, did_you_mean, format_quoted_list
+from ..targets.table import list_enabled_targets, load_targets
+from .rule import Problem, problem_at, rule
 from .subjects import Where
 from .unknown_names import unknown_names
 
 unknown_permission = unknown_names("spec/unknown-permission", "permission")
 unknown_replacement = unknown_names("spec/unknown-replacement", "replacement")
 unknown_section = unknown_names("spec/unknown-section", "section")
-unknown_in_result = unknown_names("spec/result", "parameter", "item_property", "pick")
+unknown_in_result = unknown_names(
+    "spec/invalid-result", "parameter", "item_property", "pick"
+)
 
 
-@rule("spec/actions", on="tool", severity=Severity.ERROR)
+@rule("spec/actions-mismatch", on="tool", severity=Severity.ERROR)
 def actions(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.actions is not None:
         yield from _parameter(tool, tool.actions)
@@ -49,7 +51,7 @@ def _parameter(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
     if parameter not in tool.properties:
         message = f"`{parameter}` is not a parameter"
         meant = did_you_mean(parameter, tool.properties)
-        yield at(tool, ("actions", "parameter"), message, meant)
+        yield problem_at(tool, ("actions", "parameter"), message, meant)
         return
     schema = tool.properties[parameter]
     values = schema.get("enum") if isinstance(schema, dict) else None
@@ -57,7 +59,7 @@ def _parameter(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
     if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
         message = f"`{parameter}` has no `enum` of texts to choose an action from"
         help_ = f"add `enum: [{', '.join(names)}]` to it"
-        yield at(tool, ("actions", "parameter"), message, help_)
+        yield problem_at(tool, ("actions", "parameter"), message, help_)
         return
     allowed, described = frozenset(values), frozenset(names)
     suggestions = Suggestions(values)
@@ -65,13 +67,17 @@ def _parameter(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
         if name not in allowed:
             place = ("actions", "values", name)
             message = f"`{name}` is not in the `enum` of `{parameter}`"
-            meant = suggestions.near(name) or f"it has {quoted_list(values[:20])}"
-            yield at(tool, place, message, meant, at_key=True)
+            meant = (
+                suggestions.near(name) or f"it has {format_quoted_list(values[:20])}"
+            )
+            yield problem_at(tool, place, message, meant, at_key=True)
     for index, value in enumerate(values):
         if value not in described:
             path = ("parameters", "properties", parameter, "enum", index)
             help_ = f"add `{value}: {{}}` to `actions.values`"
-            yield at(tool, path, f"`actions` says nothing about `{value}`", help_)
+            yield problem_at(
+                tool, path, f"`actions` says nothing about `{value}`", help_
+            )
 
 
 def _needs(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
@@ -82,7 +88,7 @@ def _needs(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
                 if name not in tool.properties:
                     path = ("actions", "values", action.name, key, index)
                     message = f"`{name}` is not a parameter"
-                    yield at(tool, path, message, suggestions.near(name))
+                    yield problem_at(tool, path, message, suggestions.near(name))
 
 
 _PATH = ("confirm", "when")
@@ -97,9 +103,9 @@ def confirm_condition(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
     if condition.dialect is None:
         help_ = "without `$schema` it is 2020-12"
-        yield at(tool, (*_PATH, "$schema"), "the dialect is not known", help_)
+        yield problem_at(tool, (*_PATH, "$schema"), "the dialect is not known", help_)
     for path, message, help_ in find_schema_problems(condition):
-        yield at(tool, (*_PATH, *path), message, help_)
+        yield problem_at(tool, (*_PATH, *path), message, help_)
     is_applied = condition.is_sound and _checker(condition.value) is not None
     if condition.is_valid and not is_applied:
         message = "the condition cannot be applied, so that a person is always asked"
@@ -109,17 +115,17 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
                 "only `parameters` and `returns` are given shared definitions: write out"
                 " what is meant"
             )
-        yield at(tool, _PATH, message, help_)
+        yield problem_at(tool, _PATH, message, help_)
     if may_give_up(condition.value):
         message = (
             "a pattern of the condition may give up, so that a person is always asked"
         )
-        yield at(tool, _PATH, message, "say it without look-around and `\\1`")
+        yield problem_at(tool, _PATH, message, "say it without look-around and `\\1`")
     declared = DeclaredNames(tool.parameters)
-    for name in declared.lacks(sorted(DeclaredNames(condition.value).names)):
+    for name in declared.find_undeclared(sorted(DeclaredNames(condition.value).names)):
         meant = did_you_mean(name, declared.names) or "name one of the parameters"
         message = f"the condition is about `{name[:80]}`, which is no parameter"
-        yield at(tool, _PATH, message, meant)
+        yield problem_at(tool, _PATH, message, meant)
     if not (condition.is_valid and JsonSchema(tool.parameters).is_valid):
         return
     for name in _left_out(tool.parameters, condition.value):
@@ -128,7 +134,7 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
             " default is what a person is to be asked about"
         )
         help_ = "take it out of `required` of the condition"
-        yield at(tool, (*_PATH, "required"), message, help_)
+        yield problem_at(tool, (*_PATH, "required"), message, help_)
 
 
 def _left_out(parameters: Mapping[str, Any], condition: Any) -> Iterator[str]:
@@ -169,7 +175,7 @@ def deprecated_replacement(tool: ToolSpec, where: Where) -> Iterator[Problem]:
             further = other.deprecated.get("replacement")
             named = further is not None and further not in (name, tool.name)
             help_ = f"name `{further}`" if named else "name a tool that stays"
-            yield at(tool, ("deprecated", "replacement"), message, help_)
+            yield problem_at(tool, ("deprecated", "replacement"), message, help_)
 
 
 @rule("spec/mcp-content", on="toolset", severity=Severity.ERROR)
@@ -183,10 +189,14 @@ def mcp_content(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             has = " and ".join(f"`{key}`" for key in given) or "nothing"
             message = f"`{spec.name}` has {has} for what it {does}"
             place = given[-1] if given else "name"
-            yield at(spec, (place,), message, f"write one of {quoted_list(keys)}")
+            yield problem_at(
+                spec, (place,), message, f"write one of {format_quoted_list(keys)}"
+            )
         elif isinstance(spec, ResourceSpec) and spec.uri_template and not spec.handler:
             message = "each URI of a template would hold the same"
-            yield at(spec, (given[0],), message, "write a `handler`, or a `uri`")
+            yield problem_at(
+                spec, (given[0],), message, "write a `handler`, or a `uri`"
+            )
 
 
 _ANNOTATIONS = {
@@ -222,22 +232,22 @@ def _object(
             meant = did_you_mean(key, known)
             if meant:
                 message = f"`{key}` is no key of MCP's `{path[0]}`, so nobody reads it"
-                yield at(tool, here, message, meant, at_key=True)
+                yield problem_at(tool, here, message, meant, at_key=True)
         elif type(inner) is not known[key]:
-            message = f"`{key}` is {_WORDS[known[key]]}, not {kind_of(inner)}"
-            yield at(tool, here, message)
+            message = f"`{key}` is {_WORDS[known[key]]}, not {describe_value(inner)}"
+            yield problem_at(tool, here, message)
         elif isinstance(inner, str) and inner not in _VALUES.get(key, (inner,)):
             choices = ", ".join(f"`{choice}`" for choice in _VALUES[key])
             message = f"`{inner}` is no value of `{key}`"
             help_ = did_you_mean(inner, _VALUES[key]) or f"one of {choices}"
-            yield at(tool, here, message, help_)
+            yield problem_at(tool, here, message, help_)
 
 
 _MAX_FILE_BYTES = 8 * 1024 * 1024
 """Size of a schema file that is read."""
 
 
-@rule("spec/old-schema", on="toolset", severity=Severity.WARNING)
+@rule("spec/outdated-schema", on="toolset", severity=Severity.WARNING)
 def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     before: dict[str, str] = {}
     for one in workspace.toolsets:
@@ -251,13 +261,15 @@ def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             "the schema is not the one of this version and the project's extensions"
         )
         try:
-            there = read_regular(os.path.join(workspace.root, path), _MAX_FILE_BYTES)
+            there = read_regular_file(
+                os.path.join(workspace.root, path), _MAX_FILE_BYTES
+            )
             text = schema_text(kind, workspace.extensions)
             if there.replace(b"\r\n", b"\n") == text.encode("utf-8"):
                 continue
         except OSError:
             message = "specs name this file as their schema, and it cannot be read"
-        yield Problem(Place(path), message, "run `toolcast schema --write`")
+        yield Problem(Location(path), message, "run `toolcast schema --write`")
 
 
 def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
@@ -280,7 +292,7 @@ def prompt_argument(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
         for index, name in enumerate(names):
             if name in names[:index]:
                 message = f"the argument `{name}` is there twice"
-                yield at(prompt, ("arguments", index, "name"), message)
+                yield problem_at(prompt, ("arguments", index, "name"), message)
         if prompt.messages:
             yield from _places(prompt, names)
 
@@ -294,11 +306,13 @@ def _places(prompt: PromptSpec, names: list[str]) -> Iterator[Problem]:
             if name not in names:
                 text = f"`{match[0]}` stands for no argument"
                 help_ = did_you_mean(name, names) or f"add `{name}` to `arguments`"
-                yield at(prompt, ("messages", index, "text"), text, help_)
+                yield problem_at(prompt, ("messages", index, "text"), text, help_)
     for index, name in enumerate(names):
         if name not in used and name not in names[:index]:
             text = f"nothing that the prompt says has `{{{{{name}}}}}`"
-            yield at(prompt, ("arguments", index, "name"), text, "use it, or remove it")
+            yield problem_at(
+                prompt, ("arguments", index, "name"), text, "use it, or remove it"
+            )
 
 
 @rule("spec/removal-date", on="tool", severity=Severity.ERROR)
@@ -311,12 +325,12 @@ def removal_date(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     day = _date(removal)
     if day is None:
         message = f"the removal `{removal}` is no date"
-        yield at(tool, path, message, 'write it as "2030-01-31"')
+        yield problem_at(tool, path, message, 'write it as "2030-01-31"')
         return
     since = _date(deprecated["since"])
     if since is not None and day < since:
         message = f"the removal is before the deprecation of {since}"
-        yield at(tool, path, message, "name a later day")
+        yield problem_at(tool, path, message, "name a later day")
 
 
 def _date(text: str) -> datetime.date | None:
@@ -337,28 +351,28 @@ def resource_uri(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         uri = spec.uri if spec.uri is not None else spec.uri_template
         if uri is None or (spec.uri is not None and spec.uri_template is not None):
             message = "a resource has a `uri` or a `uri_template`, and not both"
-            yield at(spec, ("uri",), message)
+            yield problem_at(spec, ("uri",), message)
             continue
         key = "uri" if spec.uri is not None else "uri_template"
         if uri.startswith(_OWN):
             message = f"`{_OWN}` is for what handlers' links lead to"
-            yield at(spec, (key,), message, "choose another scheme")
+            yield problem_at(spec, (key,), message, "choose another scheme")
         other = first.setdefault(_NAMES.sub(r"{\1}", uri), spec)
         # Of two that differ in names, the second is read where the first takes some values only.
         if other is not spec and (
             not other.variables or uri in (other.uri, other.uri_template)
         ):
             message = f"`{uri}` is the URI of `{other.name}`, too"
-            yield at(spec, (key,), message, "give one of the two another URI")
+            yield problem_at(spec, (key,), message, "give one of the two another URI")
         if spec.uri_template is not None:
             for problem in problems_with_template(uri):
-                yield at(spec, (key,), f"the template {problem}")
+                yield problem_at(spec, (key,), f"the template {problem}")
         known = variables_of(spec.uri_template or "")
         for name in spec.variables:
             if name not in known:
                 message = f"`{name}` is no variable of the URI"
                 help_ = did_you_mean(name, known)
-                yield at(spec, ("variables", name), message, help_, at_key=True)
+                yield problem_at(spec, ("variables", name), message, help_, at_key=True)
     yield from _same_files(toolset.mcp_resources)
     yield from _same_files(toolset.mcp_prompts)
 
@@ -369,7 +383,7 @@ def _same_files(specs: tuple[ResourceSpec | PromptSpec, ...]) -> Iterator[Proble
         other = first.setdefault(module_name(spec.name), spec)
         if other is not spec:
             message = f"`{spec.name}` and `{other.name}` would be one file"
-            yield at(spec, ("name",), message, "rename one of the two")
+            yield problem_at(spec, ("name",), message, "rename one of the two")
 
 
 # What may be broken by what is left out.
@@ -379,16 +393,16 @@ _HINDERING = (
 ).split()
 
 
-@rule("spec/result", on="tool", severity=Severity.ERROR)
+@rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     has_value = tool.returns is not None or where.toolset.proxy_of(tool) is not None
     if tool.result.send == "structured" and not has_value:
         message = "there is no `returns`, so that nothing is sent as structured content"
         help_ = "describe the result in `returns`, or send `text`"
-        yield at(tool, ("result", "send"), message, help_)
+        yield problem_at(tool, ("result", "send"), message, help_)
 
 
-@rule("spec/result", on="tool", severity=Severity.ERROR)
+@rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def picked_fields(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if tool.picks is None:
         return
@@ -397,20 +411,20 @@ def picked_fields(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if look_alike_key(tool.picks["parameter"]) in {*names}:
         message = f"`{tool.picks['parameter']}` is a parameter already, or like one"
         help_ = "give the one that picks another name: `result.fields.parameter`"
-        yield at(tool, (*path, "parameter"), message, help_)
+        yield problem_at(tool, (*path, "parameter"), message, help_)
     for index, name in enumerate(allowed):
         try:
             *way, _ = way_to(tool.returns, name)
         except LookupError:
             message = f"`{name}` is no property that `returns` writes out"
             help_ = "name a way through `properties` and `items`: `items.title`"
-            yield at(tool, (*path, "allowed", index), message, help_)
+            yield problem_at(tool, (*path, "allowed", index), message, help_)
             continue
         found = [key for key in _HINDERING if any(key in schema for schema in way)]
         if found:
             message = f"`{name}` cannot be left out: `{found[0]}` is on its way"
             help_ = "say that otherwise in `returns`, or pick something else"
-            yield at(tool, (*path, "allowed", index), message, help_)
+            yield problem_at(tool, (*path, "allowed", index), message, help_)
 
 
 @rule("spec/section-missing", on="tool", severity=Severity.WARNING, target="prompts")
@@ -418,7 +432,7 @@ def section_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
     if where.toolset.sections and tool.section is None:
         message = f"`{tool.name}` has no section, while the toolset has some"
         help_ = "add `section:`; without one it stands behind all others"
-        yield at(tool, ("name",), message, help_)
+        yield problem_at(tool, ("name",), message, help_)
 
 
 @rule("spec/server-lock", on="toolset", severity=Severity.ERROR)
@@ -432,12 +446,12 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         other = owners.setdefault(server.lock, server.name)
         if other != server.name:
             message = f"`{server.lock}` is the lock of `{other}`, too"
-            yield at(toolset, (*path, "lock"), message, "name another file")
+            yield problem_at(toolset, (*path, "lock"), message, "name another file")
             continue
         file = f"{toolset.folder}/{server.lock}"
         if server.locked is None:
             message = f"the lock `{file}` cannot be read"
-            yield at(toolset, (*path, "lock"), message, update)
+            yield problem_at(toolset, (*path, "lock"), message, update)
             continue
         # Its reader is not needed where there is no lock.
         from ..mcp_client.server_listing import ListingError, locked_listing
@@ -447,14 +461,14 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         try:
             read_json(server.locked)
         except JsonError as problem:
-            place = Place(file, problem.line, problem.column)
+            place = Location(file, problem.line, problem.column)
             message = f"the lock of `{server.name}` is no JSON: {problem}"
             yield Problem(place, message, anew)
             continue
         try:
             locked_listing(server.locked, file)
         except ListingError as error:
-            yield at(toolset, (*path, "lock"), str(error), anew)
+            yield problem_at(toolset, (*path, "lock"), str(error), anew)
 
 
 @rule("spec/server-lock", on="toolset", severity=Severity.ERROR)
@@ -464,7 +478,7 @@ def unused_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             path = ("mcp_servers", server.name, "on_change")
             message = "`on_change` has no effect without `lock`"
             help_ = "remove `on_change`, or name a `lock`"
-            yield at(toolset, path, message, help_, at_key=True)
+            yield problem_at(toolset, path, message, help_, at_key=True)
 
 
 _HELP = "put it into an environment variable and write `${NAME}` here"
@@ -483,7 +497,9 @@ def server_secret(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         message = f"{what} has a secret written out"
         at_key = isinstance(path[-1], str)
         # It says where the value is, and shows neither that nor its line.
-        yield at(toolset, path, message, _HELP, at_key=at_key)._replace(source_line="")
+        yield problem_at(toolset, path, message, _HELP, at_key=at_key)._replace(
+            source_line=""
+        )
 
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -501,7 +517,7 @@ def server_transport(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
         path = ("mcp_servers", server.name)
         for key, message, help_ in _problems(server):
             at_fault = (*path, key) if key else path
-            yield at(toolset, at_fault, message, help_, at_key=True)
+            yield problem_at(toolset, at_fault, message, help_, at_key=True)
         name = f"`{server.name}`"
         texts += [(name, (*path, *inner), text) for inner, text in server.texts]
     if toolset.router is not None:
@@ -512,7 +528,7 @@ def server_transport(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
         problem = reference_problem(text)
         if problem is not None:
             message = f"{owner} names a variable in a way that is not read"
-            yield at(toolset, place, message, problem)
+            yield problem_at(toolset, place, message, problem)
 
 
 def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
@@ -552,7 +568,7 @@ def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
 @rule("spec/unread-field", on="toolset", severity=Severity.NOTE)
 def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     extensions = workspace.extensions
-    chosen = enabled(tuple(toolset.targets), extensions)
+    chosen = list_enabled_targets(tuple(toolset.targets), extensions)
     read = read_by("tool", "rules", extensions).union(*(one.reads for one in chosen))
     found: list[tuple[ToolSpec | Toolset, str]] = [
         (tool, field)
@@ -561,14 +577,16 @@ def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if field not in read
     ]
     with_reader = {*toolset.extensions}
-    with_reader.update(*(one.reads_toolset for one in targets(extensions).values()))
+    with_reader.update(
+        *(one.reads_toolset for one in load_targets(extensions).values())
+    )
     always = read_by("toolset", "rules", extensions)
     read = always.union(*(target.reads_toolset for target in chosen))
     unread = with_reader - read
     found += [(toolset, field) for field in toolset.fields if field in unread]
     for owner, field in found:
         message = f"none of the toolset's targets reads `{field}`"
-        yield at(owner, (field,), message, at_key=True)
+        yield problem_at(owner, (field,), message, at_key=True)
 
 
 _MADE_TO_BE_SENT = re.compile(r"TOKEN|API_?KEY")
@@ -589,7 +607,7 @@ def variable_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             f"name a variable for it: `{owners[0]}_...`, or one with `TOKEN` or `API_KEY`"
             " in its name"
         )
-        yield at(toolset, path, message, help_)
+        yield problem_at(toolset, path, message, help_)
 
 
 def _capitals(name: str) -> str:

@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ..extensions import RULES, ExtensionError, guarded, values
+from ..extensions import RULES, ExtensionError, guard_function, load_contributions
 from ..findings import Severity
 from .rule import Check, Problem, Rule, family_page, page_beside
 from .rule_docs import PageError
@@ -24,7 +24,8 @@ FAMILIES = (
     "compat",
     "name",
     "prompt",
-    "expose",
+    "access",
+    "cli",
     "target",
     "handler",
     "data",
@@ -36,25 +37,25 @@ FAMILIES = (
 _ID = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
 # Reading, comparing and writing find their problems.
 _ERRORS = """
-    handler/not-imported
-    output/differs output/foreign output/link output/marker output/missing output/orphaned
-    output/region
-    spec/document spec/duplicate-tool spec/duplicate-toolset spec/file-stem spec/invalid-value
-    spec/many-findings spec/missing-extension spec/missing-key spec/output-over-input
-    spec/outside-project spec/sub-folder spec/unknown-key spec/unknown-rule
+    handler/import-error
+    output/outdated output/foreign-file output/symlink output/invalid-marker output/missing output/orphaned
+    output/outdated-region
+    spec/invalid-document spec/duplicate-tool spec/duplicate-toolset spec/file-name-mismatch spec/invalid-value
+    spec/too-many-findings spec/missing-extension spec/missing-key spec/output-overlaps-input
+    spec/outside-project spec/unread-sub-folder spec/unknown-key spec/unknown-rule
     spec/unknown-toolset spec/unreadable spec/unsuppressable-rule spec/wrong-type
-    target/shape target/template
-    yaml/ambiguous yaml/duplicate-key yaml/empty yaml/encoding yaml/feature
-    yaml/forbidden-character yaml/key yaml/merge-conflict yaml/syntax yaml/too-large
+    target/unexpected-output target/template-error
+    yaml/ambiguous yaml/duplicate-key yaml/empty yaml/encoding yaml/unsupported-feature
+    yaml/forbidden-character yaml/non-string-key yaml/merge-conflict yaml/syntax yaml/too-large
     """.split()
 _WARNINGS = """
-    accept/over accept/unused
-    handler/not-set
-    spec/removal-over spec/suppression-over spec/unlisted-toolset spec/unused-suppression
+    accept/expired accept/unused
+    handler/missing-setting
+    spec/removal-expired spec/suppression-expired spec/unlisted-toolset spec/unused-suppression
     yaml/invisible-character
     """.split()
 _NOBODY_DECIDES = frozenset(
-    "accept/over accept/unused handler/not-imported handler/not-set".split()
+    "accept/expired accept/unused handler/import-error handler/missing-setting".split()
 )
 _FOUND_ELSEWHERE = tuple(
     Rule(id, severity, family_page(id), can_be_suppressed=id not in _NOBODY_DECIDES)
@@ -106,7 +107,7 @@ def _of_module(module: ModuleType) -> Iterator[Rule]:
 def _others(extensions: tuple[str, ...]) -> dict[str, Rule]:
     taken = {rule.id for rule in built_in()}
     found: dict[str, Rule] = {}
-    for where, value in values(extensions, RULES):
+    for where, value in load_contributions(extensions, RULES):
         own = _rules_of(where, value)
         for rule in own:
             _hold(where, rule, taken | found.keys())
@@ -144,7 +145,7 @@ def _held(rule: Rule) -> Check | None:
                 raise TypeError(f"a check gives problems, not {type(one).__name__}")
         return iter(found)
 
-    return guarded(f"the rule `{rule.id}`", problems)
+    return guard_function(f"the rule `{rule.id}`", problems)
 
 
 def _rules_of(where: str, value: Any) -> list[Any]:

@@ -14,9 +14,9 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..parsing.tree import Path
 from ..spec_language.name_fields import named_places
-from ..suggestions import Suggestions, known_instead, quoted_list
-from ..targets.table import enabled, target_named, target_names
-from .rule import Problem, Rule, at, family_page
+from ..suggestions import Suggestions, format_quoted_list, suggest_name
+from ..targets.table import find_target, list_enabled_targets, list_target_names
+from .rule import Problem, Rule, family_page, problem_at
 
 Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset | Workspace
 
@@ -69,7 +69,7 @@ def unknown_names(id: str, *kinds: str) -> Rule:
                     named = Named(name, path, owner, toolset, workspace)
                     problem = _problem(KINDS[kind], named, known)
                     if problem is not None:
-                        yield at(owner, path, *problem, at_key=at_key)
+                        yield problem_at(owner, path, *problem, at_key=at_key)
 
     return Rule(id, Severity.ERROR, family_page(id), "toolset", check)
 
@@ -136,7 +136,7 @@ def _pattern(named: Named) -> tuple[str, str] | None:
     section, known = text.removeprefix("section:"), _sections(named)
     if section in known:
         return f"no tool is in the section `{section}`", ""
-    return f"there is no section `{section}`", known_instead(section, known)
+    return f"there is no section `{section}`", suggest_name(section, known)
 
 
 def _replacements(named: Named) -> list[str]:
@@ -166,7 +166,7 @@ def _sections(named: Named) -> list[str]:
 
 
 def _targets(named: Named) -> list[str]:
-    return target_names(named.workspace.extensions)
+    return list_target_names(named.workspace.extensions)
 
 
 def _enabled_targets(named: Named) -> list[str] | None:
@@ -174,17 +174,20 @@ def _enabled_targets(named: Named) -> list[str] | None:
     if named.toolset.exclusions[int(index)].tool not in _tools(named):
         return None
     targets = tuple(named.toolset.targets)
-    return [target.name for target in enabled(targets, named.workspace.extensions)]
+    return [
+        target.name
+        for target in list_enabled_targets(targets, named.workspace.extensions)
+    ]
 
 
 def _options(named: Named) -> list[str] | None:
-    target = target_named(str(named.path[1]), named.workspace.extensions)
+    target = find_target(str(named.path[1]), named.workspace.extensions)
     return None if target is None else list(target.options)
 
 
 def _known_options(named: Named) -> str:
     known = _options(named)
-    return f"it has {quoted_list(known)}" if known else "it has none"
+    return f"it has {format_quoted_list(known)}" if known else "it has none"
 
 
 def _blocks(named: Named) -> list[str]:
@@ -195,7 +198,7 @@ def _known_blocks(named: Named) -> str:
     known = _blocks(named)
     if not known:
         return "the toolset has no target `prompts`"
-    return f"there are {quoted_list(known[:10])}"
+    return f"there are {format_quoted_list(known[:10])}"
 
 
 def _in_lists(named: Named) -> list[str] | None:
@@ -278,7 +281,7 @@ KINDS: Mapping[str, Kind] = {
     "target": Kind(
         _targets,
         "there is no target `{}`",
-        lambda named: f"the targets are {quoted_list(_targets(named))}",
+        lambda named: f"the targets are {format_quoted_list(_targets(named))}",
     ),
     "tool_entry": Kind(
         _tools, "there is no tool `{}`", accepts=_is_entry, instead=_pattern

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from ..encoders.json_text import pretty
-from ..extensions import ExtensionError, fields_of
+from ..encoders.json_text import encode_json
+from ..extensions import ExtensionError, load_fields
 from ..package_data import read_packaged
 
 KINDS = (
@@ -47,7 +47,7 @@ class Field(NamedTuple):
     """A field of a kind of file.
 
     Attributes:
-        way: the keys to it, `clients.*.approves`: `*` is any key of a mapping, or any item.
+        way: the keys to it, `clients.*.client_confirms`: `*` is any key of a mapping, or any item.
         node: its annotated schema.
     """
 
@@ -211,7 +211,7 @@ def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
 def _extended(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
     import jsonschema_rs
 
-    own, added = _language(kind), fields_of(extensions)
+    own, added = _language(kind), load_fields(extensions)
     ours = [added.tool] if kind == "tool" else [added.toolset, added.target_options]
     whole = _with(own, ours[0], extensions)
     if kind == "toolset":
@@ -282,7 +282,7 @@ def _with(
     for name in added:
         if name in node["properties"]:
             names = ", ".join(extensions)
-            raise ExtensionError(f"the field `{name}` of {names} is there already")
+            raise ExtensionError(f"the field `{name}` of {names} already exists")
     return {**node, "properties": {**node["properties"], **added}}
 
 
@@ -296,7 +296,7 @@ def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
     if kind == "project":
         # It is for programs: a field a line, so that a difference shows which one differs.
         return f"{json_lines(whole, 4)}\n"
-    return str(pretty(whole, opened=("properties",)))
+    return str(encode_json(whole, expanded=("properties",)))
 
 
 def json_lines(value: Any, levels: int, indent: str = "") -> str:

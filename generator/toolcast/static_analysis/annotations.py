@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..json_schema.graph import JsonSchema
 from ..json_schema.schema_errors import ValueChecker
-from ..suggestions import quoted_list
+from ..suggestions import format_quoted_list
 from .module_names import Definition, ModuleNames
 from .modules import PythonModule, shown
 
@@ -432,7 +432,9 @@ def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise UnknownTypeError(f"{quoted_list([text[:60]])} is no annotation") from None
+        raise UnknownTypeError(
+            f"{format_quoted_list([text[:60]])} is no annotation"
+        ) from None
 
 
 def _is_ellipsis(node: ast.expr) -> bool:

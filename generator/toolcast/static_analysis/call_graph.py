@@ -50,7 +50,7 @@ class Touched(NamedTuple):
     """A table that is named in the code.
 
     Attributes:
-        kind: `reads`, `writes` or `destroys`.
+        kind: `reads`, `writes` or `deletes`.
         pools: the pools by whose accessors it is reached; empty when the code does not show it.
         is_certain: it is a table, though no pool has it.
     """

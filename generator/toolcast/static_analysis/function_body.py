@@ -18,10 +18,10 @@ Context = tuple[tuple[Definition, ...], ...]
 """What stands around a place, from within to without: what a connection was made with, what
 a call calls, what a `with` enters."""
 
-_KINDS = {"insert": "writes", "update": "writes", "delete": "destroys"}
+_KINDS = {"insert": "writes", "update": "writes", "delete": "deletes"}
 # The expressions that may be a text as a whole; the others are looked at by their parts.
 _WITH_TEXT = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.Subscript)
-_OF_METADATA = {"sorted_tables": "reads", "drop_all": "destroys"}
+_OF_METADATA = {"sorted_tables": "reads", "drop_all": "deletes"}
 
 
 class Reference(NamedTuple):
@@ -36,7 +36,7 @@ class Mention(NamedTuple):
     """A place that names a table.
 
     Attributes:
-        kind: `reads`, `writes` or `destroys`.
+        kind: `reads`, `writes` or `deletes`.
         is_certain: it is a table even if no pool has it: the SQL cannot be prose.
     """
 

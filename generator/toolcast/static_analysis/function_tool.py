@@ -73,7 +73,7 @@ class FunctionTool(NamedTuple):
         notes: what its author should know, each with file and line.
     """
 
-    place: str
+    location: str
     documented: Docstring
     parameters: dict[str, Any]
     taken: tuple[Parameter, ...]

@@ -66,11 +66,11 @@ class HandlerCode(NamedTuple):
     module: PythonModule
     is_found: bool = True
     foreign: str = ""
-    place: str = ""
+    location: str = ""
     source: PythonModule | None = None
     signature: Signature | None = None
 
-    def takes_mapping(self, tool: ToolSpec) -> bool:
+    def accepts_mapping(self, tool: ToolSpec) -> bool:
         """Whether it is handed all arguments as one mapping.
 
         The runtime decides the same of the live function.
@@ -102,7 +102,7 @@ def handler_code(
 ) -> HandlerCode | None:
     """The handler of a tool; None when it has none, or none that may be read.
 
-    Its signature is without the resources that the tool uses.
+    Its signature is without the dependencies that the tool uses.
     """
     if tool.handler is None:
         return None
@@ -197,7 +197,7 @@ class _Read:
         is_plain = own[0].kind == "function" and not node.decorator_list
         signature = _signature(node) if is_plain else None
         where = f"{source.file}:{node.lineno}"
-        return HandlerCode(module, place=where, source=source, signature=signature)
+        return HandlerCode(module, location=where, source=source, signature=signature)
 
     def _class(self, package: str, reference: HandlerReference) -> Own | str | None:
         module = self.module(reference.module)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 MAX_BYTES = 2 * 1024 * 1024
 
@@ -152,7 +152,7 @@ def read_text(root: str, path: str) -> str | None:
     try:
         if os.path.commonpath([real_root, real]) != real_root:
             return None
-        return read_regular(real, MAX_BYTES).decode("utf-8", "replace")
+        return read_regular_file(real, MAX_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):
         return None
 
@@ -177,7 +177,7 @@ def _read(path: str, name: str, file: str, changed: int, size: int) -> PythonMod
     if size > MAX_BYTES:
         return PythonModule(name, file, f"the file has {size:,} bytes")
     try:
-        data = read_regular(path, MAX_BYTES)
+        data = read_regular_file(path, MAX_BYTES)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(data)

@@ -53,7 +53,7 @@ class SqlTable(NamedTuple):
 
     Attributes:
         name: without schema and quotes.
-        kind: `reads`, `writes` or `destroys`.
+        kind: `reads`, `writes` or `deletes`.
         start: where the name stands in the text.
     """
 
@@ -92,7 +92,7 @@ def tables_in_sql(text: str) -> Iterator[SqlTable]:
         kind = _KINDS.get(token.word)
         if token.word in ("truncate", "table") and before not in ("as", "truncate"):
             kind = (
-                "destroys" if token.word == "truncate" or before == "drop" else "writes"
+                "deletes" if token.word == "truncate" or before == "drop" else "writes"
             )
         if kind is None or (token.word == "from" and brackets[-1:] == [True]):
             continue
@@ -101,7 +101,7 @@ def tables_in_sql(text: str) -> Iterator[SqlTable]:
         if token.word == "update" and before in ("do", "for", "key", "on"):
             continue
         if token.word == "from" and before == "delete":
-            kind = "destroys"
+            kind = "deletes"
         for name in _names(tokens, index + 1, several=token.word == "from"):
             if name.text.casefold() not in own and HOLE not in name.text:
                 yield SqlTable(name.text, kind, name.start)

@@ -1,15 +1,15 @@
-"""The command line of a toolset, and the CLI block of the prompt."""
+"""The target `cli`: the command line of a toolset, and the CLI block of the prompt."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from ..analysis.cli_commands import cli_program
-from ..encoders.python import literal, optional, words
+from ..encoders.python import encode_literal, encode_optional, encode_safe_text
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
 from .prompt_blocks import PromptDocs
-from .target import Context, Target, header, package_of
+from .target import Context, Target, encode_header, get_package_name
 
 _SHAPE = PythonShape(
     (
@@ -26,16 +26,16 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`cli.py` and `prompts/cli.md`."""
+    """Generate `cli.py` and `prompts/cli.md`."""
     client = toolset.targets.get("cli", {}).get("client")
-    package = package_of(context, toolset)
+    package = get_package_name(context, toolset)
     view = View(
         _SHAPE,
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        package=words(package),
-        program=literal(cli_program(toolset, package), "    program=", ","),
-        title=literal(toolset.title, "    title=", ","),
-        client=optional(client, "    client=", ","),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        package=encode_safe_text(package),
+        program=encode_literal(cli_program(toolset, package), "    program=", ","),
+        title=encode_literal(toolset.title, "    title=", ","),
+        client=encode_optional(client, "    client=", ","),
     )
     return {
         "cli.py": context.render("cli/cli.py.jinja", view),
@@ -43,15 +43,15 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     }
 
 
-def _left_out(toolset: Toolset, tool: ToolSpec) -> str | None:
-    """Why a tool has no command."""
+def _find_omission_reason(toolset: Toolset, tool: ToolSpec) -> str | None:
+    """Return the reason why a tool has no command; None if it has one."""
     return tool.cli.reason if tool.cli and tool.cli.keyword is None else None
 
 
 TARGET = Target(
     name="cli",
-    purpose="Commands of a shell, and the CLI block of the prompt.",
+    purpose="Shell commands, and the CLI block of the system prompt.",
     generate=generate,
     needs=("registry",),
-    left_out=_left_out,
+    omission_reason=_find_omission_reason,
 )

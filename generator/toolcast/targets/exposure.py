@@ -1,4 +1,4 @@
-"""Who gets a tool and where: each client and target has it, or not, and why not."""
+"""Exposure: which clients and targets have a tool, and why others do not."""
 
 from __future__ import annotations
 
@@ -7,49 +7,52 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client
-from .table import enabled
+from .table import list_enabled_targets
 from .target import Target
 
 
 class Exposure(NamedTuple):
-    """What keeps one tool from whom.
+    """The reasons why clients and targets do not have a tool.
 
-    A client has a tool in a target when neither keeps it out.
+    A client has a tool in a target if both reasons are empty.
 
     Attributes:
-        clients: by each client of the toolset, in order: why it may not have the tool, in
-            one line; empty where it may. A toolset without clients has one caller, who may
-            have every tool.
-        targets: by each enabled target, in order: why the tool is not in it; empty where it
-            is.
+        clients: the reason per client of the toolset, on one line; empty if the client has
+            access. A toolset without clients has one caller, with access to all tools.
+        targets: the reason per enabled target; empty if the tool is included.
     """
 
     clients: Mapping[str, str]
     targets: Mapping[str, str]
 
 
-def exposures(workspace: Workspace, toolset: Toolset) -> dict[str, Exposure]:
-    """The exposure of each tool of a toolset, by its name.
+def build_exposures(workspace: Workspace, toolset: Toolset) -> dict[str, Exposure]:
+    """Return the exposure of each tool of a toolset by tool name.
 
     Raises:
         ExtensionError: a listed extension cannot be used.
     """
-    chosen = enabled(tuple(toolset.targets), workspace.extensions)
-    return {tool.name: exposure_of(toolset, tool, chosen) for tool in toolset.tools}
+    targets = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
+    return {tool.name: build_exposure(toolset, tool, targets) for tool in toolset.tools}
 
 
-def exposure_of(
+def build_exposure(
     toolset: Toolset, tool: ToolSpec, targets: Sequence[Target]
 ) -> Exposure:
-    """The exposure of one tool.
+    """Return the exposure of one tool.
 
     Args:
-        targets: the toolset's enabled ones, each after those that it needs.
+        toolset: the toolset.
+        tool: one of its tools.
+        targets: the enabled targets of the toolset, each after the targets that it needs.
     """
-    clients = {one.name: _kept_by(toolset, tool, one) for one in toolset.clients}
+    clients = {
+        client.name: _find_access_reason(toolset, tool, client)
+        for client in toolset.clients
+    }
     reasons: dict[str, str] = {}
     for target in targets:
-        reason = _left_out(toolset, tool, target)
+        reason = _find_omission_reason(toolset, tool, target)
         for need in target.needs:
             if not reason and reasons.get(need):
                 reason = f"not in {need}, which {target.name} needs: {reasons[need]}"
@@ -57,26 +60,30 @@ def exposure_of(
     return Exposure(clients, reasons)
 
 
-def _kept_by(toolset: Toolset, tool: ToolSpec, client: Client) -> str:
-    """Why a client may not have a tool; empty where it may."""
+def _find_access_reason(toolset: Toolset, tool: ToolSpec, client: Client) -> str:
+    """Return why a client has no access to a tool; empty if it has access."""
     if toolset.is_offered(tool, client):
         return ""
     if tool.clients is not None and client.name not in tool.clients:
-        meant = " and ".join(tool.clients)
-        return f"it is for {meant} only" if meant else "it is for no client"
-    restriction = client.entry_for("restrict", tool.name)
+        clients = " and ".join(tool.clients)
+        return f"only for {clients}" if clients else "for no client"
+    restriction = client.entry_for("deny", tool.name)
     if restriction is not None:
-        by = f" by {restriction.text}" if restriction.is_pattern else ""
-        return f"`restrict` of {client.name} names it{by}"
+        pattern = f" with {restriction.text}" if restriction.is_pattern else ""
+        return f"`deny` of {client.name} lists it{pattern}"
     if not client.permits(tool.permission):
-        return f"{client.name} has not the permission {tool.permission}"
-    return f"`allow` of {client.name} does not name it"
+        return f"{client.name} does not have the permission {tool.permission}"
+    return f"`allow` of {client.name} does not list it"
 
 
-def _left_out(toolset: Toolset, tool: ToolSpec, target: Target) -> str:
-    """Why a tool is not in a target, by a decision about this target."""
+def _find_omission_reason(toolset: Toolset, tool: ToolSpec, target: Target) -> str:
+    """Return why a tool is excluded from this target itself; empty if it is not."""
     for exclusion in toolset.exclusions:
         if (exclusion.tool, exclusion.target) == (tool.name, target.name):
             return exclusion.reason
-    reason = target.left_out(toolset, tool) if target.left_out is not None else None
+    reason = (
+        target.omission_reason(toolset, tool)
+        if target.omission_reason is not None
+        else None
+    )
     return reason or ""

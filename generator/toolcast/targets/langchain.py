@@ -1,4 +1,4 @@
-"""The LangChain wrappers of a toolset."""
+"""The target `langchain`: the tools as LangChain tools."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
-from .target import Context, Target, header
+from .target import Context, Target, encode_header
 
 _SHAPE = PythonShape(
     (
@@ -23,15 +23,15 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`langchain_tools.py`."""
-    view = View(_SHAPE, header=header(f"{toolset.folder}/toolset.yaml"))
+    """Generate `langchain_tools.py`."""
+    view = View(_SHAPE, header=encode_header(f"{toolset.folder}/toolset.yaml"))
     template = "langchain/langchain_tools.py.jinja"
     return {"langchain_tools.py": context.render(template, view)}
 
 
 TARGET = Target(
     name="langchain",
-    purpose="A LangChain BaseTool a tool, sync and async.",
+    purpose="LangChain tools, sync and async.",
     generate=generate,
     needs=("registry",),
 )

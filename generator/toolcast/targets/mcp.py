@@ -1,4 +1,4 @@
-"""The MCP server of a toolset."""
+"""The target `mcp`: the MCP server of a toolset."""
 
 from __future__ import annotations
 
@@ -10,27 +10,34 @@ from toolcast_runtime.core.definitions.tool import module_name
 
 from ..analysis.uri_templates import variables_of
 from ..encoders.code import Code
-from ..encoders.json_text import pretty
+from ..encoders.json_text import encode_json
 from ..encoders.python import (
-    identifier,
-    literal,
-    names,
-    optional,
-    tuple_of_names,
-    words,
+    encode_identifier,
+    encode_literal,
+    encode_name_tuple,
+    encode_optional,
+    encode_safe_text,
+    join_identifiers,
 )
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset
 from ..model.toolset_parts import PromptSpec, ResourceSpec, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
 from ..spec_language.spec_language import default
-from .target import Context, Target, header, package_file, package_of, signature
+from .target import (
+    Context,
+    Target,
+    encode_header,
+    format_signature,
+    get_package_name,
+    render_package_file,
+)
 
 
-def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`mcp_resources/` and `mcp_prompts/`, where the toolset has some."""
+def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    """Render `mcp_resources/` and `mcp_prompts/`, if the toolset has resources or prompts."""
     files: dict[str, bytes] = {}
-    for folder, what, specs in (
+    for folder, kind, specs in (
         ("mcp_resources", "resources", toolset.mcp_resources),
         ("mcp_prompts", "prompts", toolset.mcp_prompts),
     ):
@@ -38,17 +45,20 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             continue
         view = View(
             PythonShape(("docstring",)),
-            header=header(f"{toolset.folder}/toolset.yaml"),
-            what=words(what),
+            header=encode_header(f"{toolset.folder}/toolset.yaml"),
+            kind=encode_safe_text(kind),
         )
         files[f"{folder}/__init__.py"] = context.render(
             "mcp/definitions_package.py.jinja", view
         )
         for spec in specs:
-            parts = _resource(spec) if isinstance(spec, ResourceSpec) else _prompt(spec)
+            if isinstance(spec, ResourceSpec):
+                parts = _build_resource_fields(spec)
+            else:
+                parts = _build_prompt_fields(spec)
             source = f"{toolset.folder}/{folder}/{spec.name}.yaml"
             values = stated(
-                generated=signature(source),
+                generated=format_signature(source),
                 mcp=spec.mcp,
                 **parts,
                 handler=str(spec.handler) if spec.handler else None,
@@ -58,22 +68,24 @@ def mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
             )
             path = f"{folder}/{module_name(spec.name)}.json"
             shape = JsonShape(tuple(values))
-            files[path] = context.write(path, pretty(values, ("mcp",)), shape)
+            files[path] = context.write(path, encode_json(values, ("mcp",)), shape)
     return files
 
 
-def _resource(spec: ResourceSpec) -> dict[str, Any]:
-    """What a resource holds: text is text, whatever it was read from."""
+def _build_resource_fields(spec: ResourceSpec) -> dict[str, Any]:
+    """Return the content of a resource, and the parameters of its URI template."""
     parts: dict[str, Any] = {"text": spec.text}
     if spec.content is not None:
-        parts = _of_bytes(spec.content)
+        parts = _encode_content(spec.content)
     if spec.handler is not None:
         parts["parameters"] = list(variables_of(spec.uri_template or ""))
-    parts["values"] = {n: list(v) for n, v in spec.variables.items()} or None
+    values = {name: list(values) for name, values in spec.variables.items()}
+    parts["values"] = values or None
     return parts
 
 
-def _of_bytes(content: bytes) -> dict[str, Any]:
+def _encode_content(content: bytes) -> dict[str, Any]:
+    """Return file content as text if it is UTF-8 without NUL, else as a base64 blob."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
@@ -83,50 +95,59 @@ def _of_bytes(content: bytes) -> dict[str, Any]:
     return {"text": text}
 
 
-def _prompt(spec: PromptSpec) -> dict[str, Any]:
-    messages = [{"role": one.role, "text": one.text} for one in spec.messages]
-    values = {one.name: list(one.enum) for one in spec.arguments if one.enum}
+def _build_prompt_fields(spec: PromptSpec) -> dict[str, Any]:
+    messages = [
+        {"role": message.role, "text": message.text} for message in spec.messages
+    ]
+    values = {
+        argument.name: list(argument.enum)
+        for argument in spec.arguments
+        if argument.enum
+    }
+    names = [argument.name for argument in spec.arguments]
     return {
         "messages": messages or None,
-        "parameters": [one.name for one in spec.arguments] if spec.handler else None,
+        "parameters": names if spec.handler else None,
         "values": values or None,
     }
 
 
 _WORKSPACE = "toolcast.yaml"
-_LISTS = ("allowed_hosts", "headers", "allowed_origins")
-_WITHIN = " " * 16
+_LIST_SETTINGS = ("allowed_hosts", "headers", "allowed_origins")
+_ENDPOINT_INDENT = " " * 16
 _LINKS = "toolset.targets.mcp.links"
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`mcp_server.py`."""
-    view = _server(toolset, context, f"{toolset.folder}/toolset.yaml", ())
+    """Generate `mcp_server.py` and the definitions of resources and prompts."""
+    view = _build_server_view(toolset, context, f"{toolset.folder}/toolset.yaml", ())
     return {
         "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
-        **mcp_definitions(toolset, context),
+        **render_mcp_definitions(toolset, context),
     }
 
 
-def shared_server(
+def render_shared_server(
     server: Toolset, toolsets: Sequence[str], context: Context
 ) -> Mapping[str, bytes]:
-    """The package of a server that toolsets share.
+    """Render the package of a server that several toolsets share.
 
     Args:
-        server: what is said of it; see `model.endpoints.joined`.
-        toolsets: the names of those that share it.
-        context: of the target.
+        server: the settings of the server; see `model.endpoints.joined`.
+        toolsets: the names of the toolsets.
+        context: the rendering context.
     """
-    view = _server(server, context, _WORKSPACE, toolsets)
+    view = _build_server_view(server, context, _WORKSPACE, toolsets)
     return {
-        "__init__.py": package_file(server.name, header(_WORKSPACE), context),
+        "__init__.py": render_package_file(
+            server.name, encode_header(_WORKSPACE), context
+        ),
         "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
     }
 
 
-def _server(
-    toolset: Toolset, context: Context, source: str, sharing: Sequence[str]
+def _build_server_view(
+    toolset: Toolset, context: Context, source: str, shared_toolsets: Sequence[str]
 ) -> View:
     options = toolset.targets.get("mcp", {})
     http = options.get("http", {})
@@ -134,106 +155,122 @@ def _server(
     client = options.get("client")
     links = options.get("links", {})
     oauth = http.get("oauth", {})
-    inner = "        "
+    indent = "        "
     parts = sorted(context.server_parts.items())
     return View(
-        _shape(toolset, context, sharing),
-        header=header(source),
-        package=words(package_of(context, toolset)),
-        is_shared=bool(sharing),
+        _build_shape(toolset, context, shared_toolsets),
+        header=encode_header(source),
+        package=encode_safe_text(get_package_name(context, toolset)),
+        is_shared=bool(shared_toolsets),
         toolsets=[
-            View(module=words(module), name=identifier(name.upper()))
-            for name, module in zip(sharing, _modules(context, sharing), strict=True)
+            View(module=encode_safe_text(module), name=encode_identifier(name.upper()))
+            for name, module in zip(
+                shared_toolsets,
+                _list_server_modules(context, shared_toolsets),
+                strict=True,
+            )
         ],
-        toolset_names=tuple_of_names([name.upper() for name in sharing], "    ", ","),
-        name=literal(toolset.name),
-        title=literal(toolset.title, "    title=", ","),
-        version=literal(_version(toolset, context), "    version=", ","),
-        instructions=optional(toolset.instructions, "    instructions=", ","),
-        client=optional(client, "    client=", ","),
+        toolset_names=encode_name_tuple(
+            [name.upper() for name in shared_toolsets], "    ", ","
+        ),
+        name=encode_literal(toolset.name),
+        title=encode_literal(toolset.title, "    title=", ","),
+        version=encode_literal(_get_version(toolset, context), "    version=", ","),
+        instructions=encode_optional(toolset.instructions, "    instructions=", ","),
+        client=encode_optional(client, "    client=", ","),
         endpoints=[
             View(
-                path=literal(plan.path, f"{_WITHIN}path=", ","),
-                client=literal(plan.client, f"{_WITHIN}client=", ","),
-                token_variable=literal(
-                    plan.token_variable, f"{_WITHIN}token_variable=", ","
+                path=encode_literal(plan.path, f"{_ENDPOINT_INDENT}path=", ","),
+                client=encode_literal(plan.client, f"{_ENDPOINT_INDENT}client=", ","),
+                token_variable=encode_literal(
+                    plan.token_variable, f"{_ENDPOINT_INDENT}token_variable=", ","
                 ),
-                approves=plan.approves,
+                client_confirms=plan.client_confirms,
             )
             for plan in endpoints(toolset)
         ],
-        admin_variable=literal(admin, f"{inner}admin_variable=", ","),
-        hosts_variable=literal(
-            variable(toolset, "ALLOWED_HOSTS"), f"{inner}hosts_variable=", ","
+        admin_variable=encode_literal(admin, f"{indent}admin_variable=", ","),
+        hosts_variable=encode_literal(
+            variable(toolset, "ALLOWED_HOSTS"), f"{indent}hosts_variable=", ","
         ),
-        **{key: _listed(http, key, inner) for key in _LISTS},
-        oauth_names=names(["OAuth", "Scope"]),
-        oauth_variables=literal(
-            variable(toolset, "")[:-1], f"{inner}    variables=", ","
+        **{key: _encode_list(http, key, indent) for key in _LIST_SETTINGS},
+        oauth_names=join_identifiers(["OAuth", "Scope"]),
+        oauth_variables=encode_literal(
+            variable(toolset, "")[:-1], f"{indent}    variables=", ","
         ),
         has_oauth=bool(oauth),
-        oauth_issuer=literal(oauth.get("issuer"), f"{inner}    issuer=", ","),
-        oauth_jwks_uri=literal(oauth.get("jwks_uri"), f"{inner}    jwks_uri=", ","),
-        oauth_introspection=literal(bool(oauth.get("introspection"))),
-        oauth_algorithms=_listed(oauth, "algorithms", f"{inner}    "),
-        scopes=_scopes(oauth.get("scopes", {})),
-        max_body=optional(http.get("max_body")),
+        oauth_issuer=encode_literal(oauth.get("issuer"), f"{indent}    issuer=", ","),
+        oauth_jwks_uri=encode_literal(
+            oauth.get("jwks_uri"), f"{indent}    jwks_uri=", ","
+        ),
+        oauth_introspection=encode_literal(bool(oauth.get("introspection"))),
+        oauth_algorithms=_encode_list(oauth, "algorithms", f"{indent}    "),
+        scopes=_build_scopes(oauth.get("scopes", {})),
+        max_body=encode_optional(http.get("max_body")),
         is_external=bool(options.get("external")),
         is_silent=options.get("heartbeat") is False,
         is_searched=bool(options.get("search")),
-        state_key_variable=optional(
+        state_key_variable=encode_optional(
             options.get("state_key_variable"), "    state_key_variable=", ","
         ),
-        offers=names(_offers(toolset)),
+        definition_packages=join_identifiers(_list_definition_packages(toolset)),
         has_resources=bool(toolset.mcp_resources),
         has_prompts=bool(toolset.mcp_prompts),
         has_skills="skills" in context.targets,
         has_links="links" in options,
-        link_seconds=literal(links.get("seconds", default(f"{_LINKS}.seconds"))),
-        link_bytes=literal(links.get("bytes", default(f"{_LINKS}.bytes"))),
-        parts=[View(module=identifier(k), name=identifier(name)) for k, name in parts],
-        part_names=tuple_of_names([name for _, name in parts], "    parts=", ","),
+        link_seconds=encode_literal(links.get("seconds", default(f"{_LINKS}.seconds"))),
+        link_bytes=encode_literal(links.get("bytes", default(f"{_LINKS}.bytes"))),
+        parts=[
+            View(module=encode_identifier(k), name=encode_identifier(name))
+            for k, name in parts
+        ],
+        part_names=encode_name_tuple([name for _, name in parts], "    parts=", ","),
     )
 
 
-def _version(toolset: Toolset, context: Context) -> str:
-    """The toolset's own, else that of its package, where it has one."""
-    said = context.project.text_of("version") if context.project else ""
-    is_own = "version" in toolset.fields or "package" not in toolset.targets
-    return toolset.version if is_own or not said else said
+def _get_version(toolset: Toolset, context: Context) -> str:
+    """Return the toolset's version, or the version of the project that packages it."""
+    project_version = context.project.text_of("version") if context.project else ""
+    is_declared = "version" in toolset.fields or "package" not in toolset.targets
+    return toolset.version if is_declared else project_version or toolset.version
 
 
-def _listed(options: Mapping[str, Any], key: str, before: str) -> Code:
-    return optional(tuple(options.get(key, ())) or None, f"{before}{key}=", ",")
+def _encode_list(options: Mapping[str, Any], key: str, before: str) -> Code:
+    return encode_optional(tuple(options.get(key, ())) or None, f"{before}{key}=", ",")
 
 
-def _modules(context: Context, toolsets: Sequence[str]) -> list[str]:
-    """The modules of toolsets' own servers, as Python imports them."""
-    below = [context.package] if context.package else []
-    return [".".join([*below, name, "mcp_server"]) for name in toolsets]
+def _list_server_modules(context: Context, toolsets: Sequence[str]) -> list[str]:
+    """Return the dotted names of the toolsets' server modules."""
+    parents = [context.package] if context.package else []
+    return [".".join([*parents, name, "mcp_server"]) for name in toolsets]
 
 
-def _offers(toolset: Toolset) -> list[str]:
-    """The packages of definitions besides the tools'."""
-    there = {"mcp_prompts": toolset.mcp_prompts, "mcp_resources": toolset.mcp_resources}
-    return [name for name, specs in there.items() if specs]
+def _list_definition_packages(toolset: Toolset) -> list[str]:
+    """Return the packages with definitions of prompts and resources."""
+    packages = {
+        "mcp_prompts": toolset.mcp_prompts,
+        "mcp_resources": toolset.mcp_resources,
+    }
+    return [name for name, specs in packages.items() if specs]
 
 
-def _scopes(scopes: Mapping[str, Any]) -> list[View]:
-    before = "                    "
+def _build_scopes(scopes: Mapping[str, Any]) -> list[View]:
+    indent = "                    "
     return [
         View(
-            name=literal(name, f"{before}name=", ","),
+            name=encode_literal(name, f"{indent}name=", ","),
             **{
-                key: literal(tuple(given.get(key, ())), f"{before}{key}=", ",")
+                key: encode_literal(tuple(grant.get(key, ())), f"{indent}{key}=", ",")
                 for key in ("clients", "permissions")
             },
         )
-        for name, given in scopes.items()
+        for name, grant in scopes.items()
     ]
 
 
-def _shape(toolset: Toolset, context: Context, sharing: Sequence[str]) -> PythonShape:
+def _build_shape(
+    toolset: Toolset, context: Context, shared_toolsets: Sequence[str]
+) -> PythonShape:
     has_links = "links" in toolset.targets.get("mcp", {})
     return PythonShape(
         (
@@ -244,14 +281,17 @@ def _shape(toolset: Toolset, context: Context, sharing: Sequence[str]) -> Python
             *(["from toolcast_runtime.resources"] if has_links else []),
             *(["from ."] if toolset.mcp_specs else []),
             *(f"from .{target}" for target in sorted(context.server_parts)),
-            *(f"from {module}" for module in _modules(context, sharing)),
-            *([] if sharing else ["from .registry"]),
+            *(
+                f"from {module}"
+                for module in _list_server_modules(context, shared_toolsets)
+            ),
+            *([] if shared_toolsets else ["from .registry"]),
             "SERVER =",
             "app =",
             "if __name__",
         ),
         frozenset("""
-            Endpoint HttpSettings LinkLimits McpServer McpServer.of_several OAuth SERVER.asgi_app SERVER.main Scope
+            Endpoint HttpSettings LinkLimits McpServer McpServer.combine OAuth SERVER.asgi_app SERVER.main Scope
             """.split()),
     )
 

@@ -1,4 +1,4 @@
-"""The manifests by which people find, install and start a toolset's server.
+"""The target `package`: manifests to publish, install and start a toolset's server.
 
 Sources: server.json 2025-12-11 (https://github.com/modelcontextprotocol/registry), MCPB 0.4
 (https://github.com/modelcontextprotocol/mcpb), Agent Plugins 1.0.0 (https://agent-plugins.org),
@@ -13,158 +13,168 @@ from operator import attrgetter
 from typing import Any
 
 from ..analysis.network_reach import is_secret_text, variables_of
-from ..encoders.json_text import pretty
+from ..encoders.json_text import encode_json
 from ..model.model import Toolset
 from ..model.python_project import PYPROJECT, PythonProject
 from ..model.toolset_parts import stated
 from ..rendering.output_shape import JsonShape
-from .target import Context, Target, package_of, signature
+from .target import Context, Target, format_signature, get_package_name
 
-_REGISTRY = "https://static.modelcontextprotocol.io/schemas/2025-12-11"
-_PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
-_PLUGINS = "https://agent-plugins.org/schemas/1.0.0"
-_OURS = "dev.toolcast"
+_REGISTRY_SCHEMAS = "https://static.modelcontextprotocol.io/schemas/2025-12-11"
+_PUBLISHER_KEY = "io.modelcontextprotocol.registry/publisher-provided"
+_PLUGIN_SCHEMAS = "https://agent-plugins.org/schemas/1.0.0"
+_TOOLCAST_KEY = "dev.toolcast"
 
-_MAX_REGISTRY_CHARACTERS = (
-    100  # characters of a title, and of a description, in the registry
-)
-# PEP 440's normal form: the package index has no other, and the registry asks it.
+# The registry limits titles, versions and descriptions to this number of characters.
+_MAX_LENGTH = 100
+# The normal form of PEP 440. The package index stores no other, and the registry compares.
 _VERSION = r"(?a:(\d+!)?\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?)"
-_FORMS = {
+# Pattern and description of the values that manifests need from `[project]`.
+_PROJECT_FIELDS = {
     "name": (r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "of letters and digits"),
-    "version": (
-        rf"(?=.{{1,{_MAX_REGISTRY_CHARACTERS}}}$){_VERSION}",
-        "such as `1.2.0`",
-    ),
-    "description": (
-        rf".{{1,{_MAX_REGISTRY_CHARACTERS}}}",
-        f"of at most {_MAX_REGISTRY_CHARACTERS} characters",
-    ),
+    "version": (rf"(?=.{{1,{_MAX_LENGTH}}}$){_VERSION}", "such as `1.2.0`"),
+    "description": (rf".{{1,{_MAX_LENGTH}}}", f"of at most {_MAX_LENGTH} characters"),
     "requires-python": (r"[<>=!~][<>=!~0-9., *]*", "such as `>=3.11`"),
 }
 _RUNTIME = re.compile(r"toolcast[-_.]runtime\s*\[[^\]]*\bmcp\b", re.IGNORECASE)
 _RESERVED = re.compile(r"(?:claude|anthropics?|cc-plugin)(?:-|$)")
-# Who can set these decides which code is installed and run.
-_STEERING = re.compile(
+# Values of these variables decide which code is installed and run.
+_CODE_VARIABLES = re.compile(
     r"(?i)PATH|PATHEXT|COMSPEC|HOME|USERPROFILE|APPDATA|(?:UV|PIP|LD|DYLD|XDG)_.*"
     r"|PYTHON.*|.*_PROXY|SSL_CERT_.*"
 )
 
 
-def problems(
+def find_problems(
     toolset: Toolset, project: PythonProject | None
 ) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """What manifests have to say and cannot: where, a message and a help.
+    """Yield the path, message and help of each problem that prevents the manifests.
 
-    That is a path of toolset.yaml, or PYPROJECT and a key of its `[project]`.
+    The path is a path of toolset.yaml, or PYPROJECT and a key of its `[project]` table.
     """
-    at = ("targets", "package")
+    target_path = ("targets", "package")
     if project is None or project.table is None:
-        message = "manifests repeat `[project]` of pyproject.toml, and none can be read"
-        yield at, message, "write it, beside toolcast.yaml, as TOML in UTF-8"
+        message = "pyproject.toml with a `[project]` table, which manifests need, cannot be read"
+        yield target_path, message, "add it next to toolcast.yaml, as TOML in UTF-8"
     else:
-        for key, message, help_ in _problems_of_project(project):
+        for key, message, help_ in _find_project_problems(project):
             yield (PYPROJECT, key), message, help_
         version = project.text_of("version")
         if "version" in toolset.fields and version not in ("", toolset.version):
-            message = f"the server says {toolset.version}, its package {version}"
-            yield ("version",), message, "leave it out: then both say one"
+            message = f"`version` is {toolset.version}, but the package has {version}"
+            yield ("version",), message, "remove it: the package's version is used"
     if "namespace" not in toolset.targets.get("package", {}):
-        message = "the package has no `namespace`, and no name in the registry without"
-        help_ = "`namespace: io.github.NAME`, or a domain of yours: `com.example`"
-        yield at, message, help_
-    if _RESERVED.match(name := _package_name(toolset)):
-        message = f"clients take a plugin `{name}` for one of Anthropic's own"
-        yield ("name",), message, "call the toolset something else"
-    for one, said in variables_of(toolset).items():
-        if is_secret_text(said.get("default") or ""):
-            message = f"the default of `{one}` is a secret, which everybody would get"
-            yield at, message, "leave it out: people are asked for one of their own"
-        if _STEERING.fullmatch(one):
-            message = f"`{one}` decides which code runs: no package asks for it"
-            yield at, message, "call the variable something else"
+        message = "`namespace` is missing, which the name in the registry begins with"
+        help_ = (
+            "add `namespace: io.github.NAME`, or your reversed domain: `com.example`"
+        )
+        yield target_path, message, help_
+    if _RESERVED.match(name := _get_published_name(toolset)):
+        message = f"the plugin name `{name}` is reserved for Anthropic's own plugins"
+        yield ("name",), message, "rename the toolset"
+    for variable, settings in variables_of(toolset).items():
+        if is_secret_text(settings.get("default") or ""):
+            message = f"the default of `{variable}` is a secret, and would be published"
+            yield target_path, message, "remove it: users are prompted for their own"
+        if _CODE_VARIABLES.fullmatch(variable):
+            message = f"`{variable}` decides which code runs; packages must not set it"
+            yield target_path, message, "rename the variable"
 
 
-def _problems_of_project(project: PythonProject) -> Iterator[tuple[str, str, str]]:
+def _find_project_problems(
+    project: PythonProject,
+) -> Iterator[tuple[str, str, str]]:
     dynamic = project.texts_of("dynamic")
     for key in dynamic:
-        if key in (*_FORMS, "dependencies"):
-            message = f"`{key}` is dynamic: what manifests say of it only a build knows"
-            help_ = "write it in `[project]`; code can ask `importlib.metadata` for it"
+        if key in (*_PROJECT_FIELDS, "dependencies"):
+            message = f"`{key}` is dynamic, so that only a build knows its value"
+            help_ = "set it in `[project]`; code can read it with `importlib.metadata`"
             yield "dynamic", message, help_
-    for key, (form, words) in _FORMS.items():
-        if key not in dynamic and not re.fullmatch(form, project.text_of(key)):
-            yield key, f"`[project]` has no `{key}` {words}", "write one"
-    if not _author(project):
-        message = "`[project]` names no author, and an `.mcpb` manifest has one"
-        yield "authors", message, 'write `authors = [{name = "..."}]`'
+    for key, (pattern, description) in _PROJECT_FIELDS.items():
+        if key not in dynamic and not re.fullmatch(pattern, project.text_of(key)):
+            yield key, f"`[project]` has no `{key}` {description}", f"set `{key}`"
+    if not _get_author(project):
+        message = (
+            "`[project]` has no author with a name, which an `.mcpb` manifest needs"
+        )
+        yield "authors", message, 'add `authors = [{name = "..."}]`'
     required = project.texts_of("dependencies")
     if "dependencies" not in dynamic and not any(map(_RUNTIME.match, required)):
-        message = "`dependencies` lack `toolcast-runtime[mcp]`: no server would start"
-        yield "dependencies", message, "add it"
+        message = "`toolcast-runtime[mcp]` is missing, without which no server starts"
+        yield "dependencies", message, "add it to `dependencies`"
 
 
-def _package_name(toolset: Toolset) -> str:
-    """What the package is called: the toolset's name in kebab case."""
+def _get_published_name(toolset: Toolset) -> str:
+    """Return the name of the package: the toolset's name in kebab case."""
     return "-".join(filter(None, toolset.name.split("_")))
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`package/`; nothing where a rule says why."""
+    """Generate `package/`; return nothing if a rule reports problems."""
     project = context.project
-    if project is None or any(problems(toolset, project)):
+    if project is None or any(find_problems(toolset, project)):
         return {}
-    module = f"{package_of(context, toolset)}.mcp_server"
+    module = f"{get_package_name(context, toolset)}.mcp_server"
     files = {}
-    for name, value in _manifests(toolset, project, module).items():
-        text = pretty(value, ("user_config", "userConfig", "tools"))
+    for name, value in _build_manifests(toolset, project, module).items():
+        text = encode_json(value, ("user_config", "userConfig", "tools"))
         files[f"package/{name}"] = context.write(name, text, JsonShape(tuple(value)))
     return files
 
 
-def _manifests(
+def _build_manifests(
     toolset: Toolset, project: PythonProject, module: str
 ) -> dict[str, dict[str, Any]]:
-    """Each manifest by its name; its first member says what it was made from."""
-    mark = {"generated": signature(f"{toolset.folder}/")}
-    name, title = _package_name(toolset), toolset.heading
+    """Return each manifest by file name; its first member is the signature, if allowed."""
+    signature = {"generated": format_signature(f"{toolset.folder}/")}
+    name, title = _get_published_name(toolset), toolset.heading
     version, python = project.text_of("version"), project.text_of("requires-python")
     mcp = toolset.targets.get("mcp", {})
-    said = stated(
+    common = stated(
         version=version,
         description=project.text_of("description"),
-        author={"name": _author(project)},
+        author={"name": _get_author(project)},
         license=project.text_of("license") or None,
     )
     variables = variables_of(toolset)
-    env = {one: f"${{user_config.{one}}}" for one in variables} or None
-    asked = {
-        one: stated(
+    env = {key: f"${{user_config.{key}}}" for key in variables} or None
+    user_config = {
+        key: stated(
             type="string",
-            title=one,
-            description=asks["description"],
-            required=asks.get("required") or None,
-            # Where it has no value at all, clients pass on the reference to it.
-            default=None if asks.get("required") else asks.get("default") or "",
-            sensitive=asks.get("secret") or None,
+            title=key,
+            description=settings["description"],
+            required=settings.get("required") or None,
+            # Without any value, clients would pass the literal `${user_config...}`.
+            default=None if settings.get("required") else settings.get("default") or "",
+            sensitive=settings.get("secret") or None,
         )
-        for one, asks in variables.items()
+        for key, settings in variables.items()
     } or None
-    listed = [
+    environment_variables = [
         stated(
-            name=one,
-            description=asks["description"],
-            isRequired=asks.get("required") or None,
-            isSecret=asks.get("secret") or None,
-            default=asks.get("default"),
+            name=key,
+            description=settings["description"],
+            isRequired=settings.get("required") or None,
+            isSecret=settings.get("secret") or None,
+            default=settings.get("default"),
         )
-        for one, asks in variables.items()
+        for key, settings in variables.items()
     ]
-    unpacked = ["run", "--directory", "${__dirname}", "python", "-m", module]
-    with_ = f"{project.text_of('name')}=={version}"
-    # The folder that a client works in has no say: no module (-P), `uv.toml` or `.venv` of it.
-    start = ["--python", python, "--from", with_, "python", "-P", "-m", module]
-    uvx = {"command": "uvx", "args": start}
+    uv_arguments = ["run", "--directory", "${__dirname}", "python", "-m", module]
+    requirement = f"{project.text_of('name')}=={version}"
+    # The client's working directory must not affect the server: no module (`-P`), `uv.toml`
+    # or `.venv` of it.
+    uvx_arguments = [
+        "--python",
+        python,
+        "--from",
+        requirement,
+        "python",
+        "-P",
+        "-m",
+        module,
+    ]
+    uvx = {"command": "uvx", "args": uvx_arguments}
     package = stated(
         registryType="pypi",
         identifier=project.text_of("name"),
@@ -172,65 +182,63 @@ def _manifests(
         runtimeHint="uvx",
         runtimeArguments=[{"type": "named", "name": "--python", "value": python}],
         transport={"type": "stdio"},
-        environmentVariables=listed or None,
+        environmentVariables=environment_variables or None,
     )
     return {
         "server.json": {
-            "_meta": {_PUBLISHER: mark},
-            "$schema": f"{_REGISTRY}/server.schema.json",
+            "_meta": {_PUBLISHER_KEY: signature},
+            "$schema": f"{_REGISTRY_SCHEMAS}/server.schema.json",
             "name": f"{toolset.targets['package']['namespace']}/{name}",
             "title": (
-                title
-                if len(title) <= _MAX_REGISTRY_CHARACTERS
-                else f"{title[: _MAX_REGISTRY_CHARACTERS - 1]}…"
+                title if len(title) <= _MAX_LENGTH else f"{title[: _MAX_LENGTH - 1]}…"
             ),
-            "description": said["description"],
+            "description": common["description"],
             "version": version,
             "packages": [package],
         },
         "manifest.json": {
-            "_meta": {_OURS: mark},
+            "_meta": {_TOOLCAST_KEY: signature},
             "manifest_version": "0.4",
             "name": name,
             "display_name": title,
-            **said,
+            **common,
             "server": {
                 "type": "uv",
                 "entry_point": f"{module.replace('.', '/')}.py",
-                "mcp_config": stated(command="uv", args=unpacked, env=env),
+                "mcp_config": stated(command="uv", args=uv_arguments, env=env),
             },
             "compatibility": {"runtimes": {"python": python}},
-            "tools": _tools(toolset, mcp.get("client", "")),
+            "tools": _list_tools(toolset, mcp.get("client", "")),
             **stated(
                 tools_generated=mcp.get("external") or None,
                 prompts_generated=bool(toolset.mcp_prompts) or None,
-                user_config=asked,
+                user_config=user_config,
             ),
         },
         "plugin.json": {
-            "extensions": {_OURS: mark},
-            "$schema": f"{_PLUGINS}/plugin.schema.json",
+            "extensions": {_TOOLCAST_KEY: signature},
+            "$schema": f"{_PLUGIN_SCHEMAS}/plugin.schema.json",
             "name": name,
-            **said,
+            **common,
         },
-        # Its form is closed: it cannot say what it was made from.
+        # This format allows no further keys, so it has no signature.
         "mcp.json": {
-            "$schema": f"{_PLUGINS}/mcp.schema.json",
+            "$schema": f"{_PLUGIN_SCHEMAS}/mcp.schema.json",
             "mcpServers": {name: {"type": "stdio", **uvx}},
         },
         ".claude-plugin/plugin.json": {
-            "metadata": mark,
+            "metadata": signature,
             "name": name,
             "displayName": title,
-            **said,
+            **common,
             "mcpServers": {name: stated(**uvx, env=env)},
-            **stated(userConfig=asked),
+            **stated(userConfig=user_config),
         },
     }
 
 
-def _tools(toolset: Toolset, client_name: str) -> list[dict[str, str]]:
-    """The tools that are listed over stdio, but for those left out of the package; by name."""
+def _list_tools(toolset: Toolset, client_name: str) -> list[dict[str, str]]:
+    """Return the tools that are listed over stdio and not excluded, sorted by name."""
     client, excluded = toolset.client(client_name), toolset.excluded("package")
     return [
         {"name": tool.name, "description": tool.summary}
@@ -240,17 +248,20 @@ def _tools(toolset: Toolset, client_name: str) -> list[dict[str, str]]:
     ]
 
 
-def _author(project: PythonProject) -> str:
-    """The first author who has a name; empty without one."""
+def _get_author(project: PythonProject) -> str:
+    """Return the name of the first author with a name; empty if there is none."""
     authors = (project.table or {}).get("authors")
     entries = authors if isinstance(authors, list) else []
-    names = (one.get("name") for one in entries if isinstance(one, dict))
-    return next((" ".join(n.split()) for n in names if isinstance(n, str) and n), "")
+    for entry in entries:
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if isinstance(name, str) and name:
+            return " ".join(name.split())
+    return ""
 
 
 TARGET = Target(
     name="package",
-    purpose="Manifests by which people find, install and start the server.",
+    purpose="Manifests to publish and install the server.",
     generate=generate,
     needs=("mcp",),
 )

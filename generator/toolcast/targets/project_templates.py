@@ -1,4 +1,4 @@
-"""The templates with which a project replaces those of targets."""
+"""Templates of a project that replace templates of targets."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..model.model import Workspace
 from ..package_data import templates_folder
-from .table import BUILT_IN, enabled, targets
+from .table import BUILT_IN, list_enabled_targets, load_targets
 
-_MAX_TEMPLATE_BYTES = 1024 * 1024
-"""Size of a template."""
+_LARGEST = 1024 * 1024
 _FIRST_LINE = re.compile(rb"\{# A copy of [^\s#]+ \(sha256 ([0-9a-f]{16})\)\. #\}\n")
 
 REPLACED = {
@@ -38,9 +37,9 @@ class Original(NamedTuple):
     """A template of a target.
 
     Attributes:
-        path: its absolute path.
-        targets: the targets that may draw it.
-        is_used: whether a toolset has one of these.
+        path: the absolute path.
+        targets: the targets that may render it.
+        is_used: whether a toolset has one of these targets.
     """
 
     path: str
@@ -48,15 +47,15 @@ class Original(NamedTuple):
     is_used: bool
 
 
-class OwnTemplate(NamedTuple):
-    """A file of a project's folder of templates.
+class ProjectTemplate(NamedTuple):
+    """A file in a project's template folder.
 
     Attributes:
-        name: its path below that folder, with forward slashes.
-        original: what it replaces; None when no target has a template of its name.
-        is_used: whether a target draws it, or a template of the project includes it.
-        is_old: whether its first line says that it is a copy of the original, and the
-            original was another one then.
+        name: the path below the template folder, with forward slashes.
+        original: the template that it replaces; None if no target has one of this name.
+        is_used: whether a target renders it, or a template of the project includes it.
+        is_old: whether its first line identifies it as a copy of an earlier version of the
+            original.
     """
 
     name: str
@@ -65,8 +64,8 @@ class OwnTemplate(NamedTuple):
     is_old: bool
 
 
-def originals(workspace: Workspace) -> dict[str, Original]:
-    """The templates of every target, those of listed extensions too, by name.
+def list_originals(workspace: Workspace) -> dict[str, Original]:
+    """Return the templates of all targets, including listed extensions, by name.
 
     Raises:
         ExtensionError: an extension cannot be loaded.
@@ -74,52 +73,60 @@ def originals(workspace: Workspace) -> dict[str, Original]:
     used = {
         target.name
         for toolset in workspace.toolsets
-        for target in enabled(tuple(toolset.targets), workspace.extensions)
+        for target in list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     }
-    found: dict[str, Original] = {}
-    for target in targets(workspace.extensions).values():
+    templates: dict[str, Original] = {}
+    for target in load_targets(workspace.extensions).values():
         folder = target.templates or templates_folder()
-        below = target.name if target.name in BUILT_IN else "."
-        for name in _files(folder, below):
-            there = found.get(name)
-            drawn_by = (*(there.targets if there else ()), target.name)
+        subfolder = target.name if target.name in BUILT_IN else "."
+        for name in _list_files(folder, subfolder):
+            names = [target.name]
+            if name in templates:
+                names = [*templates[name].targets, target.name]
             path = os.path.join(folder, name)
-            found[name] = Original(path, drawn_by, not used.isdisjoint(drawn_by))
-    return found
+            is_used = not used.isdisjoint(names)
+            templates[name] = Original(path, tuple(names), is_used)
+    return templates
 
 
-def own_templates(
-    workspace: Workspace, known: Mapping[str, Original]
-) -> list[OwnTemplate]:
-    """The files of the project's folder of templates, in order; without hidden ones and a README.
+def list_project_templates(
+    workspace: Workspace, originals: Mapping[str, Original]
+) -> list[ProjectTemplate]:
+    """Return the files of the project's template folder, sorted by name.
+
+    Hidden files and READMEs are left out.
 
     Args:
-        known: the `originals` of the workspace.
+        workspace: the workspace.
+        originals: the result of `list_originals` for the workspace.
     """
     if workspace.templates is None:
         return []
     folder = os.path.join(workspace.root, workspace.templates)
-    names = sorted(_files(folder, "."))
-    used = {name for name in names if name in known and known[name].is_used}
+    names = sorted(_list_files(folder, "."))
+    used = {name for name in names if name in originals and originals[name].is_used}
     if len(used) < len(names):
-        used |= _included(folder, used)
+        used |= _find_included(folder, used)
     return [
-        OwnTemplate(
-            name, known.get(name), name in used, _is_old(folder, name, known.get(name))
+        ProjectTemplate(
+            name,
+            originals.get(name),
+            name in used,
+            _is_old(folder, name, originals.get(name)),
         )
         for name in names
     ]
 
 
-def copy_of(name: str, original: Original) -> bytes:
-    """What a project begins with: the template, below a line that says which one it was."""
-    data = read_regular(original.path, _MAX_TEMPLATE_BYTES)
+def build_copy(name: str, original: Original) -> bytes:
+    """Return a copy of a template for a project, below a line with the original's digest."""
+    data = read_regular_file(original.path, _LARGEST)
     line = f"{{# A copy of {name} (sha256 {_digest(data)}). #}}\n"
     return line.encode("utf-8") + data
 
 
 def _digest(data: bytes) -> str:
-    # Line ends may have been changed by who installed it; they are not what matters.
+    # An installer or git may have converted the line endings.
     return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()[:16]
 
 
@@ -127,43 +134,44 @@ def _is_old(folder: str, name: str, original: Original | None) -> bool:
     if original is None:
         return False
     try:
-        first = read_regular(os.path.join(folder, name), 400)
+        first = read_regular_file(os.path.join(folder, name), 400)
     except OSError:
-        return False  # Drawing it says why.
+        # Rendering the template reports the error.
+        return False
     first_line = _FIRST_LINE.match(first.replace(b"\r\n", b"\n"))
     if first_line is None:
         return False
-    return first_line[1].decode() != _digest(
-        read_regular(original.path, _MAX_TEMPLATE_BYTES)
-    )
+    return first_line[1].decode() != _digest(read_regular_file(original.path, _LARGEST))
 
 
-def _files(folder: str, below: str) -> Iterator[str]:
-    """The files at and below a folder in `folder`, relative to the latter."""
-    for above, folders, names in os.walk(os.path.join(folder, below)):
+def _list_files(folder: str, subfolder: str) -> Iterator[str]:
+    """Yield the paths of the files below a subfolder, relative to `folder`."""
+    for parent, folders, names in os.walk(os.path.join(folder, subfolder)):
         folders[:] = [name for name in folders if not name.startswith((".", "__"))]
         for name in names:
             if not name.startswith((".", "__", "README")) and name[-1] != "~":
-                path = os.path.relpath(os.path.join(above, name), folder)
+                path = os.path.relpath(os.path.join(parent, name), folder)
                 yield path.replace(os.sep, "/")
 
 
-def _included(folder: str, names: set[str]) -> set[str]:
-    """What templates of a folder include, and what that includes."""
+def _find_included(folder: str, names: set[str]) -> set[str]:
+    """Return the templates that the named templates include, directly or indirectly."""
     from jinja2 import TemplateError, meta
 
-    from ..rendering.renderer import environment
+    from ..rendering.renderer import create_environment
 
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        path = os.path.join(folder, waiting.pop())
+    included: set[str] = set()
+    pending = list(names)
+    while pending:
+        path = os.path.join(folder, pending.pop())
         try:
-            text = read_regular(path, _MAX_TEMPLATE_BYTES).decode("utf-8")
-            named = meta.find_referenced_templates(environment().parse(text))
-            new = {name for name in named if name is not None} - found
+            text = read_regular_file(path, _LARGEST).decode("utf-8")
+            syntax_tree = create_environment().parse(text)
+            references = meta.find_referenced_templates(syntax_tree)
+            new = {name for name in references if name is not None} - included
         except (OSError, UnicodeDecodeError, TemplateError, RecursionError):
-            continue  # Drawing it says why.
-        found |= new
-        waiting += new
-    return found
+            # Rendering the template reports the error.
+            continue
+        included |= new
+        pending += new
+    return included

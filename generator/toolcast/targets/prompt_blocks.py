@@ -1,4 +1,4 @@
-"""The pieces of a toolset's prompt blocks as templates render them, joined by the runtime."""
+"""Render the pieces of a toolset's prompt blocks; the runtime composes the blocks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..analysis.cli_commands import cli_definition, cli_texts
 from ..analysis.prompt_docs import sections_of, usage_lines
 from ..analysis.token_costs import PromptTexts
 from ..encoders.code import Code
-from ..encoders.markdown import SLOT, block, composed, inline
+from ..encoders.markdown import SLOT, compose_blocks, encode_block, encode_inline
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, stated
 from ..rendering.output_shape import MarkdownShape, OutputShapeError, View
-from .target import Context, markdown_header, package_of, template_folders
+from .target import Context, encode_markdown_header, get_package_name, template_folders
 
 _BULLET = "prompts/tool_bullet.md.jinja"
 _USAGE = "prompts/tool_usage.md.jinja"
@@ -28,50 +28,52 @@ _CLI = "cli/cli_frame.md.jinja"
 _TEMPLATES = (_PREAMBLE, _SECTION, _LABEL, _BULLET, _USAGE)
 
 
-def tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]:
-    """Return the pieces of a tool, as its definition has them; see `PromptPieces`."""
-    name = inline(tool.name)
+def render_tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]:
+    """Return the prompt pieces of a tool for its definition; see `PromptPieces`."""
+    name = encode_inline(tool.name)
     shape = MarkdownShape((), names=(name,))
-    bullet = View(shape, name=name, summary=inline(tool.summary))
+    bullet = View(shape, name=name, summary=encode_inline(tool.summary))
     usage = View(MarkdownShape((f"### {name}",)), name=name, usage=SLOT)
-    before, after = _frame(context, _USAGE, usage)
+    before, after = _render_frame(context, _USAGE, usage)
     return stated(
-        bullet=_lines(context, _BULLET, bullet),
+        bullet=_render_lines(context, _BULLET, bullet),
         before=before or None,
         usage=[str(line) for line in usage_lines(tool)],
         after=after or None,
     )
 
 
-def _lines(context: Context, template: str, view: View) -> list[str]:
+def _render_lines(context: Context, template: str, view: View) -> list[str]:
     text = context.render(template, view).decode("utf-8")
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _text(lines: Sequence[str]) -> str:
+def _join_lines(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _frame(context: Context, template: str, view: View) -> tuple[list[str], list[str]]:
-    """Return the lines of a frame above and below its slot.
+def _render_frame(
+    context: Context, template: str, view: View
+) -> tuple[list[str], list[str]]:
+    """Render a frame, and return its lines above and below the slot.
 
     Raises:
         TemplateRenderError: the template does not print the slot once, on a line of its own.
     """
-    lines = _lines(context, template, view)
+    lines = _render_lines(context, template, view)
     if lines.count(SLOT) != 1 or "".join(lines).count(SLOT) != 1:
-        # Jinja takes longer to import than a check takes that renders nothing.
+        # Importing Jinja takes longer than a whole check that renders nothing.
         from ..rendering.renderer import TemplateRenderError
 
         [name] = (key for key, value in vars(view).items() if value is SLOT)
         reason = f"`{{{{ view.{name} }}}}` must be printed once, on a line of its own"
         raise TemplateRenderError(reason, template)
-    place = lines.index(SLOT)
-    return lines[:place], lines[place + 1 :]
+    position = lines.index(SLOT)
+    return lines[:position], lines[position + 1 :]
 
 
 class PromptDocs:
-    """The prompt blocks of a toolset. Each piece is rendered once, on first use."""
+    """The prompt blocks of a toolset. Each piece is rendered only once, on first use."""
 
     def __init__(self, toolset: Toolset, context: Context) -> None:
         self._toolset = toolset
@@ -80,45 +82,46 @@ class PromptDocs:
 
     @cached_property
     def composer(self) -> PromptBlocks:
-        """The pieces of the toolset itself."""
+        """The composer of the toolset's blocks."""
         toolset, context = self._toolset, self._context
-        heading = inline(toolset.preamble_heading)
+        heading = encode_inline(toolset.preamble_heading)
         view = View(
             MarkdownShape((f"## {heading}",)),
             heading=heading,
-            intro=block(toolset.preamble_intro),
+            intro=encode_block(toolset.preamble_intro),
             sections=SLOT,
         )
-        before, after = _frame(context, _PREAMBLE, view)
+        before, after = _render_frame(context, _PREAMBLE, view)
         has_cli = "cli" in self._targets
         return PromptBlocks(
-            before=_text(before),
-            after=_text(after),
+            before=_join_lines(before),
+            after=_join_lines(after),
             sections=list(self._sections()),
             cli=self.cli if has_cli else None,
         )
 
     def _sections(self) -> Iterator[Section]:
         for section, _ in sections_of(self._toolset):
-            heading = inline(section.heading)
+            heading = encode_inline(section.heading)
             view = View(
                 MarkdownShape((f"## {heading}",)),
                 heading=heading,
-                intro=block(section.intro),
-                footer=block(section.footer),
+                intro=encode_block(section.intro),
+                footer=encode_block(section.footer),
                 tools=SLOT,
             )
-            before, after = _frame(self._context, _SECTION, view)
-            label = inline(section.label)
+            before, after = _render_frame(self._context, _SECTION, view)
+            label = encode_inline(section.label)
             shape = MarkdownShape((), names=(label,))
-            shown = _lines(self._context, _LABEL, View(shape, label=label))
-            yield Section(section.name, *map(_text, (before, after, shown)))
+            label_lines = _render_lines(self._context, _LABEL, View(shape, label=label))
+            texts = map(_join_lines, (before, after, label_lines))
+            yield Section(section.name, *texts)
 
     @cached_property
     def cli(self) -> CliBlock:
-        """The pieces of the CLI block."""
+        """The frame of the CLI block."""
         toolset = self._toolset
-        texts = cli_texts(toolset, package_of(self._context, toolset))
+        texts = cli_texts(toolset, get_package_name(self._context, toolset))
         view = View(
             MarkdownShape(tuple(self._cli_headings)),
             heading=texts.heading,
@@ -126,76 +129,86 @@ class PromptDocs:
             commands=SLOT,
             closing=texts.closing,
         )
-        before, after = _frame(self._context, _CLI, view)
+        before, after = _render_frame(self._context, _CLI, view)
         client = toolset.targets.get("cli", {}).get("client")
-        return CliBlock(str(texts.program), _text(before), _text(after), client)
+        return CliBlock(
+            str(texts.program), _join_lines(before), _join_lines(after), client
+        )
 
     @cached_property
-    def _documented(self) -> Mapping[str, Tool]:
+    def _runtime_tools(self) -> Mapping[str, Tool]:
         return {
-            tool.name: _as_runtime_tool(
-                tool, prompt=PromptPieces(**tool_pieces(tool, self._context))
+            tool.name: _build_runtime_tool(
+                tool, prompt=PromptPieces(**render_tool_pieces(tool, self._context))
             )
             for tool in self._toolset.tools
         }
 
-    def _tools(self, client: Client | None) -> list[Tool]:
-        """Return the tools of a client in the preamble and the sections."""
+    def _list_tools(self, client: Client | None) -> list[Tool]:
+        """Return the tools in a client's preamble and sections."""
         tools = self._toolset.tools_in("prompts")
-        return [self._documented[t.name] for t in tools if self._has(client, t)]
+        return [
+            self._runtime_tools[tool.name]
+            for tool in tools
+            if self._is_available(client, tool)
+        ]
 
-    def _commands(self, client: Client | None) -> list[Tool]:
-        """Return the tools of a client, or else of the command line's, in the CLI block."""
+    def _list_commands(self, client: Client | None) -> list[Tool]:
+        """Return the tools in the CLI block of a client; default: the command line's client."""
         toolset = self._toolset
         name = toolset.targets.get("cli", {}).get("client")
         if client is None and name is not None:
             client = toolset.client(name)
         return [
-            _as_runtime_tool(tool, cli=cli_definition(toolset, tool))
+            _build_runtime_tool(tool, cli=cli_definition(toolset, tool))
             for tool in toolset.tools_in("cli")
-            if self._has(client, tool)
+            if self._is_available(client, tool)
         ]
 
-    def _has(self, client: Client | None, tool: ToolSpec) -> bool:
+    def _is_available(self, client: Client | None, tool: ToolSpec) -> bool:
         return client is None or self._toolset.is_offered(tool, client)
 
     def texts(self, client: Client | None) -> PromptTexts:
-        """Return what a client can be prompted with; None is a caller with every tool."""
+        """Return the prompt texts of a client; None is a caller with access to all tools."""
         blocks: Mapping[str, str] = {}
         if "prompts" in self._targets:
-            commands = self._commands(client) if "cli" in self._targets else ()
-            blocks = self.composer.compose(self._tools(client), commands)
+            commands = self._list_commands(client) if "cli" in self._targets else ()
+            blocks = self.composer.compose(self._list_tools(client), commands)
         return PromptTexts(blocks, self.tool_texts)
 
     @cached_property
     def tool_texts(self) -> Mapping[str, str]:
-        """The bullet of each tool, and when and how to use it."""
+        """The bullet and the usage of each tool, by tool name."""
         return {
             name: "\n".join([*pieces.bullet, *pieces.usage])
-            for name, tool in self._documented.items()
+            for name, tool in self._runtime_tools.items()
             if (pieces := tool.prompt)
         }
 
     def files(self) -> dict[str, bytes]:
-        """Return the files of the preamble and the sections, with every tool."""
-        header = markdown_header(self._toolset)
-        blocks = composed(header, self.composer, self._tools(None))
-        headings = {"preamble": [f"## {inline(self._toolset.preamble_heading)}"]}
+        """Return the files of the preamble and the sections, with all tools."""
+        header = encode_markdown_header(self._toolset)
+        blocks = compose_blocks(header, self.composer, self._list_tools(None))
+        headings = {"preamble": [f"## {encode_inline(self._toolset.preamble_heading)}"]}
         for section, tools in sections_of(self._toolset):
             headings[f"section_{module_name(section.name)}"] = [
-                f"## {inline(section.heading)}",
-                *(f"### {inline(tool.name)}" for tool in tools if usage_lines(tool)),
+                f"## {encode_inline(section.heading)}",
+                *(
+                    f"### {encode_inline(tool.name)}"
+                    for tool in tools
+                    if usage_lines(tool)
+                ),
             ]
         return {
-            f"prompts/{name}.md": self._write(name, blocks, shown)
-            for name, shown in headings.items()
+            f"prompts/{name}.md": self._write(name, blocks, block_headings)
+            for name, block_headings in headings.items()
         }
 
     def cli_file(self) -> bytes:
-        """Return the file of the CLI block, for the command line's client."""
+        """Return the file of the CLI block, with the tools of the command line's client."""
         cli = PromptBlocks(cli=self.cli)
-        header = markdown_header(self._toolset)
-        blocks = composed(header, cli, cli_tools=self._commands(None))
+        header = encode_markdown_header(self._toolset)
+        blocks = compose_blocks(header, cli, cli_tools=self._list_commands(None))
         return self._write("cli", blocks, self._cli_headings)
 
     def _write(
@@ -208,22 +221,24 @@ class PromptDocs:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        labels = [inline(section.label) for section, _ in sections_of(self._toolset)]
-        return (*labels, *(inline(tool.name) for tool in self._toolset.tools))
+        labels = [
+            encode_inline(section.label) for section, _ in sections_of(self._toolset)
+        ]
+        return (*labels, *(encode_inline(tool.name) for tool in self._toolset.tools))
 
     @cached_property
     def _cli_headings(self) -> Sequence[str]:
         heading = self._toolset.targets.get("cli", {}).get("heading")
-        return (f"## {inline(heading)}",) if heading else ()
+        return (f"## {encode_inline(heading)}",) if heading else ()
 
 
-def _as_runtime_tool(tool: ToolSpec, **parts: Any) -> Tool:
-    """Return the tool as the composer reads it."""
+def _build_runtime_tool(tool: ToolSpec, **parts: Any) -> Tool:
+    """Return a runtime tool with the fields that the composer reads."""
     return Tool(tool.name, tool.summary, "", {}, section=tool.section, **parts)
 
 
-def prompt_docs(workspace: Workspace, toolset: Toolset) -> PromptDocs:
-    """Return the prompt blocks of a toolset as `generate` writes them."""
+def build_prompt_docs(workspace: Workspace, toolset: Toolset) -> PromptDocs:
+    """Return the prompt blocks of a toolset, with the project's own templates."""
     folders = template_folders(workspace)
     context = Context(
         templates=folders, own_templates=folders, package=workspace.package
@@ -232,13 +247,13 @@ def prompt_docs(workspace: Workspace, toolset: Toolset) -> PromptDocs:
 
 
 def find_block_texts(workspace: Workspace, toolset: Toolset) -> Mapping[str, str]:
-    """Return the blocks with every tool by name; none if a project's template fails.
+    """Return the blocks with all tools by block name; empty if a project's template fails.
 
-    The run reports that failure when it renders the files.
+    Rendering the files reports the failure.
     """
     from ..rendering.renderer import TemplateRenderError
 
     try:
-        return prompt_docs(workspace, toolset).texts(None).blocks
+        return build_prompt_docs(workspace, toolset).texts(None).blocks
     except (TemplateRenderError, OutputShapeError):
         return {}

@@ -1,4 +1,4 @@
-"""The system-prompt docs of a toolset: a block a section, and the preamble."""
+"""The target `prompts`: system prompt text, one block per section, and the preamble."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from toolcast_runtime.prompts import CliBlock, PromptBlocks, Section
 
 from ..analysis.prompt_docs import sections_of
 from ..encoders.code import Code
-from ..encoders.python import literal, names
+from ..encoders.python import encode_literal, join_identifiers
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
 from .prompt_blocks import PromptDocs
-from .target import Context, Target, header
+from .target import Context, Target, encode_header
 
 _SHAPE = PythonShape(
     (
@@ -31,19 +31,19 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`prompts/`: the Markdown blocks and the module that composes them for a client."""
+    """Generate `prompts/`: Markdown blocks, and the module that composes them for a client."""
     docs = PromptDocs(toolset, context)
-    module = _module(toolset, docs.composer)
+    module = _build_module_view(toolset, docs.composer)
     return {
         **docs.files(),
         "prompts/__init__.py": context.render("prompts/prompts.py.jinja", module),
     }
 
 
-def _module(toolset: Toolset, composer: PromptBlocks) -> View:
+def _build_module_view(toolset: Toolset, composer: PromptBlocks) -> View:
     declared = {section.name for section, _ in sections_of(toolset)}
     sections = [
-        _section(section)
+        _build_section_view(section)
         for section in composer.sections.values()
         if section.name in declared
     ]
@@ -54,42 +54,47 @@ def _module(toolset: Toolset, composer: PromptBlocks) -> View:
     }
     return View(
         _SHAPE,
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        imported=names([name for name, is_used in used.items() if is_used]),
-        **_around(composer, "    "),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        imported_names=join_identifiers(
+            [name for name, is_used in used.items() if is_used]
+        ),
+        **_encode_frame(composer, "    "),
         sections=sections,
-        cli=None if composer.cli is None else _cli(composer.cli),
+        cli=None if composer.cli is None else _build_cli_view(composer.cli),
     )
 
 
-def _section(section: Section) -> View:
-    inner = " " * 12
+def _build_section_view(section: Section) -> View:
+    indent = " " * 12
     return View(
-        name=literal(section.name, inner, ","),
-        label=literal(section.label, f"{inner}label=", ","),
-        **_around(section, inner),
+        name=encode_literal(section.name, indent, ","),
+        label=encode_literal(section.label, f"{indent}label=", ","),
+        **_encode_frame(section, indent),
     )
 
 
-def _cli(block: CliBlock) -> View:
-    inner = " " * 8
+def _build_cli_view(block: CliBlock) -> View:
+    indent = " " * 8
     return View(
-        program=literal(block.program, f"{inner}program=", ","),
-        client=literal(block.client, f"{inner}client=", ","),
-        **_around(block, inner),
+        program=encode_literal(block.program, f"{indent}program=", ","),
+        client=encode_literal(block.client, f"{indent}client=", ","),
+        **_encode_frame(block, indent),
     )
 
 
-def _around(piece: PromptBlocks | Section | CliBlock, inner: str) -> dict[str, Code]:
+def _encode_frame(
+    piece: PromptBlocks | Section | CliBlock, indent: str
+) -> dict[str, Code]:
+    """Encode the text before and after the tools of a block."""
     return {
-        "before": literal(piece.before, f"{inner}before=", ","),
-        "after": literal(piece.after, f"{inner}after=", ","),
+        "before": encode_literal(piece.before, f"{indent}before=", ","),
+        "after": encode_literal(piece.after, f"{indent}after=", ","),
     }
 
 
 TARGET = Target(
     name="prompts",
     needs=("registry",),
-    purpose="The docs of the system prompt: a block a section, and the preamble.",
+    purpose="Tools in the system prompt: a preamble and a block per section.",
     generate=generate,
 )

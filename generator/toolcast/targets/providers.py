@@ -1,4 +1,4 @@
-"""The tools in the forms of model providers, and a report of what each form loses."""
+"""The target `providers`: tools in the formats of model providers, and their losses."""
 
 from __future__ import annotations
 
@@ -8,46 +8,51 @@ from toolcast_runtime.providers import PROVIDERS
 
 from ..analysis.prompt_docs import listed_sections
 from ..analysis.provider_lists import declared_providers, provider_lists
-from ..encoders.plain_text import line
-from ..encoders.python import optional
+from ..encoders.plain_text import encode_line
+from ..encoders.python import encode_optional
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, TextShape, View
-from .target import Context, Target, header, signature
+from .target import Context, Target, encode_header, format_signature
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`provider_lists.py`, and `providers/`: a report a provider, sorted."""
-    view = _lists(toolset)
+    """Generate `provider_lists.py` and one report of losses per provider."""
+    view = _build_lists_view(toolset)
     files = {
         "provider_lists.py": context.render("providers/provider_lists.py.jinja", view)
     }
-    for name, listed in provider_lists(toolset):
+    for name, provider_list in provider_lists(toolset):
         report = View(
-            TextShape(len(listed.losses) + 1),
-            header=line(f"Generated {signature(f'{toolset.folder}/')}"),
-            losses=[line(str(loss)) for loss in listed.losses],
+            TextShape(len(provider_list.losses) + 1),
+            header=encode_line(f"Generated {format_signature(f'{toolset.folder}/')}"),
+            losses=[encode_line(str(loss)) for loss in provider_list.losses],
         )
         path = f"providers/{name}.txt"
         files[path] = context.render("providers/report.txt.jinja", report)
     return files
 
 
-def _lists(toolset: Toolset) -> View:
-    listed = listed_sections(toolset, "providers")
-    sections = {section.name: section.heading for section in listed}
-    declared = declared_providers(toolset)
-    options = {name: dict(given) for name, given in declared.items() if given}
+def _build_lists_view(toolset: Toolset) -> View:
+    sections = {
+        section.name: section.heading
+        for section in listed_sections(toolset, "providers")
+    }
+    options = {
+        name: dict(provider_options)
+        for name, provider_options in declared_providers(toolset).items()
+        if provider_options
+    }
     has_locks = any(server.lock for server in toolset.mcp_servers)
     return View(
-        _shape(has_locks),
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        sections=optional(sections or None, "    sections=", ","),
-        options=optional(options or None, "    options=", ","),
+        _build_shape(has_locks),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        sections=encode_optional(sections or None, "    sections=", ","),
+        options=encode_optional(options or None, "    options=", ","),
         has_locks=has_locks,
     )
 
 
-def _shape(has_locks: bool) -> PythonShape:
+def _build_shape(has_locks: bool) -> PythonShape:
     statements = (
         "docstring",
         "from __future__",
@@ -63,11 +68,11 @@ def _shape(has_locks: bool) -> PythonShape:
 
 TARGET = Target(
     name="providers",
-    purpose="The tools in the forms of model providers, and what each form loses.",
+    purpose="Tool formats of model providers, and a report of lost keywords.",
     generate=generate,
     needs=("registry",),
     options={
-        name: f"What lists for `{name}` are made for: `strict`, `tool_search`, `programmatic`."
+        name: f"Options of `{name}`: `strict`, `tool_search`, `programmatic`."
         for name in PROVIDERS
     },
 )

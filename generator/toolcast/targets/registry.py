@@ -1,4 +1,4 @@
-"""The tool registry: a definition and types a tool, look-up by client, and calls."""
+"""The target `registry`: a definition and types per tool, lookup by client, and calls."""
 
 from __future__ import annotations
 
@@ -14,98 +14,113 @@ from ..analysis.mcp_definitions import mcp_definition, refused_by
 from ..analysis.prompt_docs import listed_sections
 from ..analysis.tool_search import has_hints
 from ..encoders.code import Code
-from ..encoders.json_text import pretty
-from ..encoders.python import identifier, literal, names, optional
+from ..encoders.json_text import encode_json
+from ..encoders.python import (
+    encode_identifier,
+    encode_literal,
+    encode_optional,
+    join_identifiers,
+)
 from ..mcp_client.server_listing import MARK, ListingError, lock_members, locked_listing
 from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer, ToolRouter
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import Client, stated
 from ..rendering.output_shape import JsonShape, PythonShape, View
-from .prompt_blocks import tool_pieces
-from .target import Context, Target, header, package_file, signature
-from .tool_types import types_file
+from .prompt_blocks import render_tool_pieces
+from .target import (
+    Context,
+    Target,
+    encode_header,
+    format_signature,
+    render_package_file,
+)
+from .tool_types import render_types_file
 
-_INNER = "        "
+_INDENT = "        "
 
 
-def external_names(toolset: Toolset) -> list[str]:
-    """What the module has; nothing where a toolset takes nothing from outside."""
+def list_external_names(toolset: Toolset) -> list[str]:
+    """Return the names that `external.py` defines; empty without servers and router."""
     servers = ["EXTERNAL_TOOLS"] if toolset.mcp_servers else []
     return servers + (["ROUTER"] if toolset.router is not None else [])
 
 
-def external_file(toolset: Toolset, context: Context) -> bytes | None:
-    """The module's bytes; None where a toolset takes nothing from outside."""
-    if not external_names(toolset):
+def render_external_file(toolset: Toolset, context: Context) -> bytes | None:
+    """Render `external.py`; return None for a toolset without servers and router."""
+    if not list_external_names(toolset):
         return None
     router = toolset.router
     view = View(
-        _shape_of_servers(bool(toolset.mcp_servers), router is not None),
-        header=header(f"{toolset.folder}/toolset.yaml"),
+        _build_external_shape(bool(toolset.mcp_servers), router is not None),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
         has_locks=any(server.lock for server in toolset.mcp_servers),
-        servers=[_server(one, toolset) for one in toolset.mcp_servers],
-        model=[] if router is None else list(_model(router)),
+        servers=[_build_server_view(server, toolset) for server in toolset.mcp_servers],
+        model=[] if router is None else list(_list_model_settings(router)),
     )
     return context.render("registry/external.py.jinja", view)
 
 
-def _model(router: ToolRouter) -> Iterator[View]:
+def _list_model_settings(router: ToolRouter) -> Iterator[View]:
     """Yield the settings of the router's model that differ from the runtime's defaults."""
     # Imported here because it imports asyncio, which few toolsets need for generation.
     from toolcast_runtime.router import ChatModel
 
-    plain = ChatModel("", "")
+    defaults = ChatModel("", "")
     for name, value in vars(router).items():
-        if value != getattr(plain, name):
-            yield _setting(name, value, _INNER)
+        if value != getattr(defaults, name):
+            yield _build_setting(name, value, _INDENT)
 
 
-def locks_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`locks.json`: of each locked server what was reviewed of its tools."""
+def render_locks_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
+    """Return `locks.json`, the reviewed tools of each locked server, if there are any."""
     locked = [server for server in toolset.mcp_servers if server.locked is not None]
     if not locked:
         return {}
-    locks = {server.name: _lock(server.locked or b"") for server in locked}
+    locks = {server.name: _read_lock(server.locked or b"") for server in locked}
     values = {
-        "generated": signature(f"{toolset.folder}/toolset.yaml"),
+        "generated": format_signature(f"{toolset.folder}/toolset.yaml"),
         "servers": locks,
     }
     shape = JsonShape(tuple(values))
-    return {"locks.json": context.write("locks.json", pretty(values), shape)}
+    return {"locks.json": context.write("locks.json", encode_json(values), shape)}
 
 
-def _lock(data: bytes) -> dict[str, Any]:
+def _read_lock(data: bytes) -> dict[str, Any]:
     try:
         listing = locked_listing(data, "the lock")
     except ListingError:
-        return {"tools": []}  # a rule says what is wrong with it
+        # A rule reports the defects of the lock.
+        return {"tools": []}
     members = lock_members(listing)
     del members[MARK]
     return members
 
 
-def _server(server: McpServer, toolset: Toolset) -> View:
-    plain = ExternalServer("")
+def _build_server_view(server: McpServer, toolset: Toolset) -> View:
+    defaults = ExternalServer("")
     values = {
         name: value
-        for name in (field.name for field in fields(plain))
-        if (value := getattr(server, name)) != getattr(plain, name)
+        for name in (field.name for field in fields(defaults))
+        if (value := getattr(server, name)) != getattr(defaults, name)
     }
     if server.name in toolset.proxied_servers:
         values["is_proxied"] = True
     if server.lock is not None:
         values["is_locked"] = True
-    inner = _INNER + "    "
-    return View(settings=[_setting(k, value, inner) for k, value in values.items()])
+    indent = _INDENT + "    "
+    settings = [_build_setting(name, value, indent) for name, value in values.items()]
+    return View(settings=settings)
 
 
-def _setting(name: str, value: Any, indent: str) -> View:
-    shown = literal(value, f"{indent}{name}=", ",")
-    return View(name=identifier(name), value=shown)
+def _build_setting(name: str, value: Any, indent: str) -> View:
+    return View(
+        name=encode_identifier(name),
+        value=encode_literal(value, f"{indent}{name}=", ","),
+    )
 
 
-def _shape_of_servers(has_servers: bool, has_router: bool) -> PythonShape:
+def _build_external_shape(has_servers: bool, has_router: bool) -> PythonShape:
     statements = ["docstring", "from __future__"]
     if has_servers:
         statements.append("from toolcast_runtime.external")
@@ -121,91 +136,97 @@ def _shape_of_servers(has_servers: bool, has_router: bool) -> PythonShape:
     )
 
 
-_AWAITED = """
+_ASYNC_FUNCTIONS = """
     get_mcp_tools get_openai_tools get_openai_tools_by_names get_always_tools
     get_routed_tools_catalog route_tools call_tool
 """.split()
-_FUNCTIONS = ["get_tool", *(name + end for name in _AWAITED for end in ("", "_sync"))]
+_FUNCTIONS = [
+    "get_tool",
+    *(name + suffix for name in _ASYNC_FUNCTIONS for suffix in ("", "_sync")),
+]
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """The registry's files."""
-    source = header(f"{toolset.folder}/toolset.yaml")
-    external = external_file(toolset, context)
+    """Generate the package of a toolset: registry, definitions, types and locks."""
+    source = encode_header(f"{toolset.folder}/toolset.yaml")
+    external = render_external_file(toolset, context)
     tools_package = View(PythonShape(("docstring",)), header=source)
     return {
-        "__init__.py": package_file(toolset.name, source, context),
+        "__init__.py": render_package_file(toolset.name, source, context),
         "registry.py": context.render(
-            "registry/registry.py.jinja", _registry_view(toolset, source)
+            "registry/registry.py.jinja", _build_registry_view(toolset, source)
         ),
         **({} if external is None else {"external.py": external}),
-        **locks_file(toolset, context),
+        **render_locks_file(toolset, context),
         "tools/__init__.py": context.render(
             "registry/tools_package.py.jinja", tools_package
         ),
-        **dict(definition_files(toolset, context)),
+        **dict(render_definitions(toolset, context)),
         **dict(
-            types_file(toolset, tool, context) for tool in toolset.tools_in("registry")
+            render_types_file(toolset, tool, context)
+            for tool in toolset.tools_in("registry")
         ),
     }
 
 
-def _registry_view(toolset: Toolset, source: Code) -> View:
-    outside = external_names(toolset)
-    sections = tuple(one.name for one in listed_sections(toolset, "registry"))
+def _build_registry_view(toolset: Toolset, source: Code) -> View:
+    external_names = list_external_names(toolset)
+    sections = tuple(section.name for section in listed_sections(toolset, "registry"))
     has_ledger = (
         bool(toolset.ledger)
         or any(tool.persistent or tool.confirm for tool in toolset.tools)
         or any(server.persistent for server in toolset.mcp_servers)
     )
-    shown = "        "
     return View(
-        _shape(toolset, has_ledger, bool(outside)),
+        _build_shape(toolset, has_ledger, bool(external_names)),
         header=source,
-        clients=[_client_view(client) for client in toolset.clients],
-        override_variable=literal(variable(toolset, "CLIENTS_OVERRIDE")),
-        override_path=literal(toolset.clients_override, f"{shown}path=", ","),
-        outside=names(outside),
+        clients=[_build_client_view(client) for client in toolset.clients],
+        override_variable=encode_literal(variable(toolset, "CLIENTS_OVERRIDE")),
+        override_path=encode_literal(toolset.clients_override, f"{_INDENT}path=", ","),
+        external_names=join_identifiers(external_names),
         has_providers=bool(toolset.mcp_servers),
-        reserved=optional(
+        reserved=encode_optional(
             tuple(toolset.reserved_names) or None, "    reserved_names=", ","
         ),
         has_router=toolset.router is not None,
-        handlers=optional(toolset.handlers, "    handlers=", ","),
-        sections=optional(sections or None, "    sections=", ","),
+        handlers=encode_optional(toolset.handlers, "    handlers=", ","),
+        sections=encode_optional(sections or None, "    sections=", ","),
         has_formats=toolset.formats != "assertion",
-        formats=literal(toolset.formats, "    formats=", ","),
+        formats=encode_literal(toolset.formats, "    formats=", ","),
         has_ledger=has_ledger,
-        name=literal(toolset.name),
-        ledger_variable=literal(variable(toolset, "LEDGER")),
-        ledger_path=literal(toolset.ledger.get("path"), f"{shown}path=", ","),
-        ledger_sink=literal(toolset.ledger.get("sink"), f"{shown}sink=", ","),
-        ledger_keep=optional(toolset.ledger.get("keep")),
+        name=encode_literal(toolset.name),
+        ledger_variable=encode_literal(variable(toolset, "LEDGER")),
+        ledger_path=encode_literal(toolset.ledger.get("path"), f"{_INDENT}path=", ","),
+        ledger_sink=encode_literal(toolset.ledger.get("sink"), f"{_INDENT}sink=", ","),
+        ledger_keep=encode_optional(toolset.ledger.get("keep")),
         has_lifespan=toolset.lifespan is not None,
-        lifespan=literal(str(toolset.lifespan), shown, ","),
-        resources=optional(tuple(toolset.resources) or None, f"{shown}resources=", ","),
+        lifespan=encode_literal(str(toolset.lifespan), _INDENT, ","),
+        dependencies=encode_optional(
+            tuple(toolset.dependencies) or None, f"{_INDENT}dependencies=", ","
+        ),
     )
 
 
-def _client_view(client: Client) -> View:
+def _build_client_view(client: Client) -> View:
     allow = "*" if client.allow is None else client.allow
-    before = "        "
     return View(
-        name=literal(client.name),
-        allow=literal(allow, f"{before}allow=", ","),
-        restrict=literal(client.restrict, f"{before}restrict=", ","),
-        permissions=optional(client.permissions or None, f"{before}permissions=", ","),
+        name=encode_literal(client.name),
+        allow=encode_literal(allow, f"{_INDENT}allow=", ","),
+        deny=encode_literal(client.deny, f"{_INDENT}deny=", ","),
+        permissions=encode_optional(
+            client.permissions or None, f"{_INDENT}permissions=", ","
+        ),
     )
 
 
-def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape:
+def _build_shape(toolset: Toolset, has_ledger: bool, has_external: bool) -> PythonShape:
     statements = ["docstring", "from __future__", "from toolcast_runtime"]
     if has_ledger:
         statements.append("from toolcast_runtime.ledger")
     if toolset.lifespan is not None:
         statements.append("from toolcast_runtime.lifespan")
     statements.append("from .")
-    if has_outside:
+    if has_external:
         statements.append("from .external")
     if toolset.clients:
         statements.append("CLIENTS =")
@@ -216,36 +237,41 @@ def _shape(toolset: Toolset, has_ledger: bool, has_outside: bool) -> PythonShape
     )
 
 
-def definition_files(toolset: Toolset, context: Context) -> Iterator[tuple[str, bytes]]:
-    """The path and the bytes of the definition of each tool of the registry."""
+def render_definitions(
+    toolset: Toolset, context: Context
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the bytes of the definition of each tool of the registry."""
     excluded: dict[str, dict[str, str]] = {}
     for exclusion in toolset.exclusions:
         excluded.setdefault(exclusion.tool, {})[exclusion.target] = exclusion.reason
     for tool in toolset.tools_in("registry"):
-        definition = _definition(toolset, tool, context, excluded.get(tool.name, {}))
+        reasons = excluded.get(tool.name, {})
+        definition = _build_definition(toolset, tool, context, reasons)
         path = f"tools/{tool.module}.json"
         shape = JsonShape(tuple(definition))
-        yield path, context.write(path, pretty(definition, ("mcp", "prompt")), shape)
+        yield path, context.write(
+            path, encode_json(definition, ("mcp", "prompt")), shape
+        )
 
 
-def _definition(
+def _build_definition(
     toolset: Toolset, tool: ToolSpec, context: Context, excluded: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What the definition says, in its order; what is not set is absent."""
+    """Return the fields of a tool's definition, in order, without fields that are not set."""
     mcp = mcp_definition(tool, has_hints=has_hints(toolset))
     description = tool.model_description
     has_prompt = "prompts" in context.targets and "prompts" not in excluded
     has_mcp = "mcp" in context.targets and "mcp" not in excluded
     has_cli = "cli" in context.targets and "cli" not in excluded
     values: dict[str, Any] = {
-        "generated": signature(tool.source.file),
+        "generated": format_signature(tool.source.file),
         "mcp": mcp,
         "summary": tool.summary,
         "description": description if description != mcp.get("description") else None,
         "section": tool.section,
         "order": tool.order,
-        "prompt": tool_pieces(tool, context) if has_prompt else None,
-        "actions": _actions(tool),
+        "prompt": render_tool_pieces(tool, context) if has_prompt else None,
+        "actions": _build_actions(tool),
         "cli": cli_definition(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,
         "proxy": toolset.proxy_of(tool),
@@ -255,7 +281,7 @@ def _definition(
         "arguments_type": str(tool.arguments_type) if tool.arguments_type else None,
         "result_type": str(tool.result_type) if tool.result_type else None,
         "confirm": tool.confirm.as_json if tool.confirm else None,
-        "result": _result(tool, mcp),
+        "result": _build_result(tool, mcp),
         "clients": None if tool.clients is None else list(tool.clients),
         "exclusions": dict(excluded) or None,
         "renamed_from": list(tool.renamed_from) or None,
@@ -269,42 +295,46 @@ def _definition(
     }
     for target, part in context.definition_parts.items():
         if target in values:
-            raise ValueError(f"a definition has a `{target}` of its own already")
+            raise ValueError(f"`{target}` is already a field of definitions")
         values[target] = part(toolset, tool)
     return stated(**values)
 
 
-def _result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What is sent of results, with their schema where another one is listed."""
-    said = stated(
+def _build_result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the result settings; the schema is included if the listed schema differs."""
+    settings = stated(
         send=tool.result.send if tool.result.send != ResultForm().send else None,
         budget=tool.result.budget,
         fields=tool.picks,
         returns=tool.returns if mcp.get("outputSchema") != tool.returns else None,
     )
-    return said or None
+    return settings or None
 
 
-def _actions(tool: ToolSpec) -> dict[str, Any] | None:
+def _build_actions(tool: ToolSpec) -> dict[str, Any] | None:
     if tool.actions is None:
         return None
-    # Whatever an action takes, its caller may pick.
-    picks = [tool.picks["parameter"]] if tool.picks else []
-    values = {action.name: _action(action, picks) for action in tool.actions.values}
+    # Every action accepts the parameter that selects the properties of the result.
+    extra = [tool.picks["parameter"]] if tool.picks else []
+    values = {
+        action.name: _build_action(action, extra) for action in tool.actions.values
+    }
     return {"parameter": tool.actions.parameter, "values": values}
 
 
-def _action(action: Action, picks: Sequence[str]) -> dict[str, Any]:
+def _build_action(action: Action, extra_parameters: Sequence[str]) -> dict[str, Any]:
     return stated(
         summary=action.summary or None,
         requires=list(action.requires) or None,
         requires_any=list(action.requires_any) or None,
-        accepts=None if action.accepts is None else [*action.accepts, *picks],
+        accepts=(
+            None if action.accepts is None else [*action.accepts, *extra_parameters]
+        ),
     )
 
 
 TARGET = Target(
     name="registry",
-    purpose="A definition and types a tool, look-up by client, calls with validation.",
+    purpose="Definitions and types, and Python functions to list and call tools.",
     generate=generate,
 )

@@ -1,6 +1,7 @@
-"""The files of a toolset's skills.
+"""The target `skills`: the files of Agent Skills.
 
-Source: https://agentskills.io/specification"""
+Source: https://agentskills.io/specification
+"""
 
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ from ..analysis.skill_texts import (
     skill_files,
     skill_owners,
 )
-from ..encoders.markdown import block, inline
-from ..encoders.python import literal, names
-from ..encoders.yaml_block import signed
+from ..encoders.markdown import encode_block, encode_inline
+from ..encoders.python import encode_literal, join_identifiers
+from ..encoders.yaml_block import add_signature
 from ..model.model import Section, Toolset, ToolSpec
 from ..rendering.output_shape import MarkdownShape, PythonShape, View
-from .target import Context, Target, header, signature
+from .target import Context, Target, encode_header, format_signature
 
 _SHAPE = PythonShape(
     (
@@ -41,25 +42,30 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`skills/`: a folder a skill, and the module that hands them out."""
+    """Generate `skills/`: one folder per skill, and the module that composes them."""
     files: dict[str, bytes] = {}
     for owner in skill_owners(toolset):
         front = front_matter_of(owner)
-        files |= _skill(toolset, owner, f"skills/{front['name']}", front, context)
-        if read := openclaw_of(owner):
-            front["metadata"] = {**front.get("metadata", {}), "openclaw": read}
-            files |= _skill(toolset, owner, f"openclaw/{front['name']}", front, context)
+        name = front["name"]
+        files |= _render_skill(toolset, owner, f"skills/{name}", front, context)
+        if openclaw := openclaw_of(owner):
+            front["metadata"] = {**front.get("metadata", {}), "openclaw": openclaw}
+            files |= _render_skill(toolset, owner, f"openclaw/{name}", front, context)
     has_skill = has_own_skill(toolset)
-    sections = [_texts(one) for one, _ in sections_of(toolset)] if has_skill else []
+    sections = []
+    if has_skill:
+        sections = [_build_section_view(section) for section, _ in sections_of(toolset)]
     module = View(
         _SHAPE,
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        imported=names([*(["SectionTexts"] if sections else []), "Skills"]),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        imported_names=join_identifiers(
+            [*(["SectionTexts"] if sections else []), "Skills"]
+        ),
         has_skill=has_skill,
         sections=sections,
-        front_matter=literal(front_matter_of(toolset), "    front_matter=", ","),
-        title=literal(str(inline(toolset.heading)), "    title=", ","),
-        guidance=literal(str(guidance_of(toolset)), "    guidance=", ","),
+        front_matter=encode_literal(front_matter_of(toolset), "    front_matter=", ","),
+        title=encode_literal(str(encode_inline(toolset.heading)), "    title=", ","),
+        guidance=encode_literal(str(guidance_of(toolset)), "    guidance=", ","),
     )
     return {
         **files,
@@ -67,37 +73,45 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     }
 
 
-def _texts(section: Section) -> View:
-    inner = " " * 12
+def _build_section_view(section: Section) -> View:
+    indent = " " * 12
     return View(
-        name=literal(section.name, " " * 8, ": SectionTexts("),
-        heading=literal(str(inline(section.heading)), f"{inner}heading=", ","),
-        intro=literal(str(block(section.intro)), f"{inner}intro=", ","),
-        footer=literal(str(block(section.footer)), f"{inner}footer=", ","),
+        name=encode_literal(section.name, " " * 8, ": SectionTexts("),
+        heading=encode_literal(
+            str(encode_inline(section.heading)), f"{indent}heading=", ","
+        ),
+        intro=encode_literal(str(encode_block(section.intro)), f"{indent}intro=", ","),
+        footer=encode_literal(
+            str(encode_block(section.footer)), f"{indent}footer=", ","
+        ),
     )
 
 
-def _skill(
+def _render_skill(
     toolset: Toolset,
     owner: Toolset | ToolSpec,
     folder: str,
     front: Mapping[str, Any],
     context: Context,
 ) -> dict[str, bytes]:
-    """The files of one skill."""
-    is_tools = isinstance(owner, ToolSpec)
-    source = owner.source.file if is_tools else f"{toolset.folder}/"
-    who = f"Generated {signature(source)}"
+    """Return the files of the skill of a toolset or a tool."""
+    is_tool = isinstance(owner, ToolSpec)
+    source = owner.source.file if is_tool else f"{toolset.folder}/"
+    signature = f"Generated {format_signature(source)}"
     files = {}
     for path, file in skill_files(owner, front).items():
         shape = MarkdownShape(file.headings, tuple(front) if path == MAIN else ())
-        full = f"{folder}/{path}"
-        files[full] = context.write(full, signed(file, who), shape)
+        full_path = f"{folder}/{path}"
+        text = add_signature(file, signature)
+        files[full_path] = context.write(full_path, text, shape)
     return files
 
 
 def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | None:
-    """The front matter of a tool's own skill, and what of its usage says when to choose it."""
+    """Return the front matter of a tool's own skill, and the number of `when` lines.
+
+    The number is only stored if it differs from the first paragraph of the usage.
+    """
     parts: dict[str, Any] = {}
     if has_skill(toolset, tool):
         parts["own"] = front_matter_of(tool)
@@ -110,7 +124,7 @@ def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | No
 TARGET = Target(
     name="skills",
     needs=("prompts",),
-    purpose="Agent Skills: a SKILL.md for the toolset or a tool, on disk and over MCP.",
+    purpose="Agent Skills for the toolset or each tool, as files and over MCP.",
     generate=generate,
     definition_part=_definition_part,
 )

@@ -1,15 +1,15 @@
-"""The tests that hold definitions to specs, and every live consumer to the definitions."""
+"""The target `snapshots`: tests that compare specs, definitions and live outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..encoders.python import literal, names
+from ..encoders.python import encode_literal, join_identifiers
 from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
-from .target import Context, Target, header
+from .target import Context, Target, encode_header
 
-# The module that each target has for them.
+# The generated module of each target that the tests import.
 _MODULES = {
     "registry": "registry",
     "mcp": "mcp_server",
@@ -20,7 +20,7 @@ _MODULES = {
 }
 
 
-def _shape(maker: str) -> PythonShape:
+def _build_shape(factory: str) -> PythonShape:
     statements = (
         "docstring",
         "from __future__",
@@ -28,24 +28,24 @@ def _shape(maker: str) -> PythonShape:
         "from .",
         "TestSnapshots =",
     )
-    return PythonShape(statements, frozenset([maker]))
+    return PythonShape(statements, frozenset([factory]))
 
 
-def endpoint_tests(context: Context) -> Mapping[str, bytes]:
-    """`test_snapshots.py` of an endpoint that toolsets share."""
-    view = View(_shape("endpoint_tests"), header=header("toolcast.yaml"))
+def render_endpoint_tests(context: Context) -> Mapping[str, bytes]:
+    """Render `test_snapshots.py` of an endpoint that several toolsets share."""
+    view = View(_build_shape("endpoint_tests"), header=encode_header("toolcast.yaml"))
     template = "snapshots/test_endpoint.py.jinja"
     return {"test_snapshots.py": context.render(template, view)}
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`test_snapshots.py`."""
+    """Generate `test_snapshots.py`."""
     modules = [name for target, name in _MODULES.items() if target in context.targets]
     view = View(
-        _shape("snapshot_tests"),
-        header=header(f"{toolset.folder}/toolset.yaml"),
-        modules=names(sorted(modules)),
-        specs=literal(toolset.folder, "    specs=", ","),
+        _build_shape("snapshot_tests"),
+        header=encode_header(f"{toolset.folder}/toolset.yaml"),
+        modules=join_identifiers(sorted(modules)),
+        specs=encode_literal(toolset.folder, "    specs=", ","),
         **{f"has_{target}": target in context.targets for target in _MODULES},
     )
     template = "snapshots/test_snapshots.py.jinja"
@@ -54,7 +54,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 TARGET = Target(
     name="snapshots",
-    purpose="The tests that hold outputs to the specs, and live consumers to the outputs.",
+    purpose="Generated tests of outputs, servers and wrappers.",
     generate=generate,
     needs=("registry",),
 )

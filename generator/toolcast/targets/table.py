@@ -1,4 +1,4 @@
-"""Every built-in target, in the order in which they are rendered; extensions bring others."""
+"""The table of targets: built-in targets in rendering order, then those of extensions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from ..extensions import TARGETS, ExtensionError, guarded, values
+from ..extensions import TARGETS, ExtensionError, guard_function, load_contributions
 from ..spec_language.spec_language import annotated, read_by
 from .target import Target
 
@@ -23,99 +23,111 @@ BUILT_IN = (
     "snapshots",
     "package",
 )
-"""Their names, which are their modules' too. One is imported when somebody asks for it."""
+"""The names of the built-in targets and of their modules, which are imported on first use."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
-def targets(extensions: tuple[str, ...]) -> dict[str, Target]:
-    """Every target by name: the built-in ones, then those of the listed extensions.
+def load_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
+    """Return all targets by name: built-in targets, then those of the listed extensions.
 
     Raises:
-        ExtensionError: one cannot be loaded, or takes a name that is taken.
+        ExtensionError: a target cannot be loaded, or its name is already in use.
     """
-    return {**{name: _built_in(name) for name in BUILT_IN}, **_others(extensions)}
+    built_in = {name: _load_built_in(name) for name in BUILT_IN}
+    return {**built_in, **_load_extension_targets(extensions)}
 
 
-def target_names(extensions: tuple[str, ...]) -> list[str]:
-    """The names of every target, in the same order.
+def list_target_names(extensions: tuple[str, ...]) -> list[str]:
+    """Return the names of all targets, in the order of `load_targets`.
 
     Raises:
-        ExtensionError: as of `targets`.
+        ExtensionError: a target cannot be loaded, or its name is already in use.
     """
-    return [*BUILT_IN, *_others(extensions)]
+    return [*BUILT_IN, *_load_extension_targets(extensions)]
 
 
-def target_named(name: str, extensions: tuple[str, ...]) -> Target | None:
-    """One target; None when there is none of that name.
+def find_target(name: str, extensions: tuple[str, ...]) -> Target | None:
+    """Return the target with a name, or None.
 
     Raises:
-        ExtensionError: as of `targets`.
+        ExtensionError: a target cannot be loaded, or its name is already in use.
     """
-    return _built_in(name) if name in BUILT_IN else _others(extensions).get(name)
+    if name in BUILT_IN:
+        return _load_built_in(name)
+    return _load_extension_targets(extensions).get(name)
 
 
-def enabled(names: Sequence[str], extensions: tuple[str, ...]) -> list[Target]:
-    """The targets of the names and those they need, in order; unknown ones left out."""
-    wanted = {name: target_named(name, extensions) for name in names}
-    waiting = [target for target in wanted.values() if target is not None]
-    while waiting:
-        for need in waiting.pop().needs:
-            if need not in wanted:
-                wanted[need] = needed = target_named(need, extensions)
-                waiting += [needed] if needed is not None else []
-    known = {name: target for name, target in wanted.items() if target is not None}
-    return [known[name] for name in target_names(extensions) if name in known]
+def list_enabled_targets(
+    names: Sequence[str], extensions: tuple[str, ...]
+) -> list[Target]:
+    """Return the named targets and the targets they need, in rendering order.
+
+    Unknown names are ignored.
+    """
+    enabled: dict[str, Target] = {}
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        target = find_target(name, extensions)
+        if target is not None and name not in enabled:
+            enabled[name] = target
+            pending += target.needs
+    return [enabled[name] for name in list_target_names(extensions) if name in enabled]
 
 
 @cache
-def _built_in(name: str) -> Target:
+def _load_built_in(name: str) -> Target:
     target: Target = import_module(f".{name}", __package__).TARGET
-    known = annotated("toolset")["properties"]["targets"]["properties"][name]
-    own = {
-        key: part["description"] for key, part in known.get("properties", {}).items()
+    schema = annotated("toolset")["properties"]["targets"]["properties"][name]
+    options = {
+        key: option["description"]
+        for key, option in schema.get("properties", {}).items()
     }
     return replace(
         target,
         reads=read_by("tool", name),
         reads_toolset=read_by("toolset", name),
-        options=target.options or own,
+        options=target.options or options,
     )
 
 
 @cache
-def _others(extensions: tuple[str, ...]) -> dict[str, Target]:
-    known: dict[str, Target] = {}
-    for where, value in values(extensions, TARGETS):
+def _load_extension_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
+    targets: dict[str, Target] = {}
+    for origin, value in load_contributions(extensions, TARGETS):
         for target in value if isinstance(value, Sequence) else [value]:
             if not isinstance(target, Target):
-                raise ExtensionError(f"{where} is not a toolcast Target")
-            if target.name in BUILT_IN or target.name in known:
+                raise ExtensionError(f"{origin} is not a toolcast Target")
+            if target.name in BUILT_IN or target.name in targets:
                 raise ExtensionError(
-                    f"the target `{target.name}` of {where} is there already"
+                    f"the target `{target.name}` of {origin} already exists"
                 )
             if not _NAME.fullmatch(target.name):
                 raise ExtensionError(
-                    f"the target `{target.name}` of {where} needs a name of small letters,"
-                    " digits, - and _"
+                    f"the target name `{target.name}` of {origin} is invalid: use lower-case"
+                    " letters, digits, `-` and `_`"
                 )
-            known[target.name] = _held(target)
-    for target in known.values():
+            targets[target.name] = _guard_functions(target)
+    for target in targets.values():
         for need in target.needs:
-            if need not in BUILT_IN and need not in known:
+            if need not in BUILT_IN and need not in targets:
                 raise ExtensionError(
-                    f"the target `{target.name}` needs the target `{need}`, which is not"
-                    " there"
+                    f"the target `{target.name}` needs the target `{need}`, which does not"
+                    " exist"
                 )
-    return known
+    return targets
 
 
-def _held(target: Target) -> Target:
-    """An extension's target whose functions are named when they raise, but for `generate`."""
-    who = f"the target `{target.name}`"
-    part, reason = target.definition_part, target.left_out
+def _guard_functions(target: Target) -> Target:
+    """Wrap the functions of an extension's target so that errors name the target.
+
+    `generate` is wrapped where it is called.
+    """
+    label = f"the target `{target.name}`"
+    part, reason = target.definition_part, target.omission_reason
     return replace(
         target,
-        definition_part=None if part is None else guarded(who, part),
-        left_out=None if reason is None else guarded(who, reason),
+        definition_part=None if part is None else guard_function(label, part),
+        omission_reason=None if reason is None else guard_function(label, reason),
     )

@@ -1,4 +1,4 @@
-"""What a target is: data and one function."""
+"""The interface of a target: `Target`, its functions, and the `Context` they receive."""
 
 from __future__ import annotations
 
@@ -19,31 +19,35 @@ from ..rendering.output_shape import (
     PythonShape,
     Shape,
     View,
-    shape_of_path,
+    get_shape_type,
     verify_shape,
 )
 
-_STEP = r"[A-Za-z0-9_][\w.-]*"
-# The one name with a dot is where Claude Code looks for the manifest of a plugin.
-_BELOW = re.compile(rf"(?:(?:{_STEP}|\.claude-plugin)/)*{_STEP}", re.ASCII)
+_PATH_PART = r"[A-Za-z0-9_][\w.-]*"
+# `.claude-plugin` is the folder in which Claude Code looks for the manifest of a plugin.
+_OUTPUT_PATH = re.compile(
+    rf"(?:(?:{_PATH_PART}|\.claude-plugin)/)*{_PATH_PART}", re.ASCII
+)
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a target may use besides the toolset. It knows which bytes it made.
+    """Settings and rendering functions that a target receives with a toolset.
+
+    A context records the bytes that it created, so that `verify` can reject other bytes.
 
     Attributes:
-        output: the folder that the generator owns, for what a person has to type.
-        package: its dotted name, as Python imports it; see `package_of`.
-        project: what pyproject.toml says; None where there is none that can be read.
+        output: the output folder, relative to the project, for commands in generated text.
+        package: the dotted name of the output folder's package; see `get_package_name`.
+        project: the contents of pyproject.toml; None if it cannot be read.
         targets: the names of all targets of this toolset, in order.
-        server_parts: those of them that contribute to the MCP server, each with the name
-            that its module exports; see `Target.server_part`.
-        definition_parts: what makes the part of each target that adds to definitions.
-        templates: the folders of a project and of a third-party target, absolute paths.
-        own_templates: the project's folder among them.
-        with_black: whether black lays out what the target's own templates give.
-        step: is called after each file.
+        server_parts: the `server_part` of each target that has one, by target name.
+        definition_parts: the `definition_part` of each target that has one, by target name.
+        templates: the template folders of the project and of a third-party target, as
+            absolute paths.
+        own_templates: the template folder of the project, if it has one.
+        with_black: whether black formats the output of the target's own templates.
+        step: called after each file.
     """
 
     output: str = ""
@@ -56,142 +60,149 @@ class Context:
     own_templates: tuple[str, ...] = ()
     with_black: bool = True
     step: Callable[[], object] = bool
-    _made: dict[int, tuple[bytes, type[object]]] = field(default_factory=dict)
+    _created: dict[int, tuple[bytes, type[object]]] = field(default_factory=dict)
 
     def render(self, template: str, view: object) -> bytes:
-        """What a template draws of a view, whose `shape` says what it may hold.
+        """Render a template and check the result against the view's `shape`.
 
-        The template lies in the target's folder and sees the view as `view`; see
-        `rendering.output_shape`.
-
-        Python of a project's template, and of a third-party target's, is laid out by black.
-        A template with which a project replaces one may also hold what stands in it itself.
+        The template can refer to the view as `view`; see `rendering.output_shape`. Python
+        from templates of a project or a third-party target is formatted with black. A
+        project's template may also contain statements and headings of its own.
 
         Raises:
             TemplateRenderError: the template cannot be rendered.
-            OutputShapeError: the view has no shape, or the text is not of it.
+            OutputShapeError: the view has no shape, or the result does not match it.
         """
-        from ..rendering.renderer import formatted, is_built_in, render
+        from ..rendering.renderer import format_python, is_built_in, render
 
         data = render(template, view, self.templates)
-        known = self._known_words([template])
-        is_projects = not is_built_in(template, self.own_templates)
-        is_ours = is_built_in(template, self.templates)
-        if ".py" in template and (is_projects or (self.with_black and not is_ours)):
-            data = formatted(template, data)
-        return self._checked(template, data, getattr(view, "shape", None), known)
+        allowed_words = self._list_template_words([template])
+        is_from_project = not is_built_in(template, self.own_templates)
+        is_from_target = self.with_black and not is_built_in(template, self.templates)
+        if ".py" in template and (is_from_project or is_from_target):
+            data = format_python(template, data)
+        shape = getattr(view, "shape", None)
+        return self._check_and_record(template, data, shape, allowed_words)
 
     def write(
         self, path: str, text: Code, shape: Shape, templates: Iterable[str] = ()
     ) -> bytes:
-        """A file that is one encoder's text as a whole, JSON for one.
+        """Return the bytes of a file whose text one encoder created, such as JSON.
 
         Args:
-            path: its path below the toolset's folder.
-            text: the text.
-            shape: the declared shape.
-            templates: those that rendered parts of the text. The own words of a project's
-                template are allowed besides the shape.
+            path: the path below the toolset's folder.
+            text: the whole text of the file.
+            shape: the shape that the text must match.
+            templates: the templates that rendered parts of the text. Words of a project's
+                templates are allowed in addition to the shape.
 
         Raises:
-            UnencodedTextError: no encoder made the text.
-            OutputShapeError: it is not of the shape.
+            UnencodedTextError: no encoder created the text.
+            OutputShapeError: the text does not match the shape.
         """
         if not isinstance(text, Code):
             raise UnencodedTextError(
-                f"{path}: its text is {type(text).__name__}, not Code"
+                f"{path}: the text is {type(text).__name__}, not Code"
             )
-        known = self._known_words(templates)
-        return self._checked(path, text.encode("utf-8"), shape, known)
+        allowed_words = self._list_template_words(templates)
+        return self._check_and_record(path, text.encode("utf-8"), shape, allowed_words)
 
-    def _known_words(self, templates: Iterable[str]) -> frozenset[str] | None:
-        """Return the own words of a project's templates; None if all are built in."""
+    def _list_template_words(self, templates: Iterable[str]) -> frozenset[str] | None:
+        """Return the words in the project's templates; None if all templates are built in."""
         if not self.own_templates:
             return None
-        from ..rendering.renderer import is_built_in, own_words
+        from ..rendering.renderer import is_built_in, list_template_words
 
         own = [name for name in templates if not is_built_in(name, self.own_templates)]
-        words = [own_words(name, self.templates) for name in own]
+        words = [list_template_words(name, self.templates) for name in own]
         return frozenset[str]().union(*words) if own else None
 
-    def _checked(
-        self, name: str, data: bytes, shape: object, known: frozenset[str] | None
+    def _check_and_record(
+        self,
+        name: str,
+        data: bytes,
+        shape: object,
+        allowed_words: frozenset[str] | None,
     ) -> bytes:
-        verify_shape(name, data, shape, known)
-        # The bytes are kept, so that no others can get their id.
-        self._made[id(data)] = (data, type(shape))
+        verify_shape(name, data, shape, allowed_words)
+        # Keeping a reference prevents Python from reusing the id for other bytes.
+        self._created[id(data)] = (data, type(shape))
         self.step()
         return data
 
     def verify(self, path: str, data: bytes) -> None:
-        """Refuses bytes for a file that this did not make, or made as another kind.
+        """Check that this context created the bytes of a file, with the file's kind of shape.
 
         Raises:
-            OutputShapeError: with the path and what the target does instead.
+            OutputShapeError: the path is invalid, or the bytes are from somewhere else or of
+                another kind.
         """
-        if not isinstance(path, str) or not _BELOW.fullmatch(path):
+        if not isinstance(path, str) or not _OUTPUT_PATH.fullmatch(path):
             raise OutputShapeError(
-                f"{path!r}: no path of a file below the toolset's folder, of letters,"
-                " digits, `_`, `.` and `-`"
+                f"{path!r}: not a valid path of a file below the toolset's folder; use"
+                " letters, digits, `_`, `.` and `-`"
             )
-        made = self._made.get(id(data))
-        if made is None:
+        created = self._created.get(id(data))
+        if created is None:
             raise OutputShapeError(
-                f"{path}: its bytes were not rendered; a target gives what"
-                " `context.render` or `context.write` gave it"
+                f"{path}: the bytes were not rendered; a target must return what"
+                " `context.render` or `context.write` returned"
             )
-        if made[1] is not shape_of_path(path):
+        _, shape_type = created
+        if shape_type is not get_shape_type(path):
             raise OutputShapeError(
-                f"{path}: its shape is a {made[1].__name__},"
-                f" the file needs a {shape_of_path(path).__name__}"
+                f"{path}: the shape is {shape_type.__name__}, but this kind of file needs"
+                f" {get_shape_type(path).__name__}"
             )
 
 
 class DefinitionPart(Protocol):
-    """What a target adds to the definition of a tool."""
+    """Signature of the function that adds a target's part to a tool's definition."""
 
     def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> Any:
-        """A JSON value, or None to say nothing of that tool."""
+        """Return a JSON value, or None to add nothing to the definition of this tool."""
 
 
-class LeftOut(Protocol):
-    """Why a tool is not in a target."""
+class OmissionReason(Protocol):
+    """Signature of the function that states why a tool's spec omits it from a target."""
 
     def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> str | None:
-        """The reason that the tool's spec gives, in one line; None when it is in it."""
+        """Return the reason of the tool's spec on one line; None if the tool is included."""
 
 
 class Generate(Protocol):
-    """A target's function."""
+    """Signature of the function that generates a target's files."""
 
     def __call__(self, toolset: Toolset, context: Context, /) -> Mapping[str, bytes]:
-        """`{path below the toolset's package: bytes}`, each from the context."""
+        """Return bytes from the context by their path below the toolset's folder."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """One kind of output.
+    """One kind of generated output.
+
+    The spec language defines `reads`, `reads_toolset` and `options` of built-in targets.
 
     Attributes:
-        name: the word in `toolset.yaml`; also the folder of its templates.
+        name: the key below `targets` in `toolset.yaml`; also the folder of its templates.
         purpose: one sentence for docs and `--help`.
-        generate: gives its files.
-        reads: the fields of a tool spec that change its output. Of a built-in target these
-            and the next ones are said by the spec language, `read_by`.
-        reads_toolset: the fields of `toolset.yaml` that only targets read, and this one does.
-        needs: targets that it cannot stand without.
-        templates: the absolute path of the folder of a third-party target's templates;
-            None for the built-in ones.
-        with_black: whether black lays out the Python that those templates give. A target
-            whose templates give it as black would needs no black.
-        options: the keys of its options in `toolset.yaml`, each with one sentence; those of
-            a built-in target whose keys are known are said by the spec language, too.
-        server_part: the name that its module, called as the target is, exports for the MCP
-            server, a `toolcast_runtime.mcp.ServerPart`; None when it has none.
-        definition_part: what a tool's definition holds for the target's runtime part, under
-            the target's name; None when it holds nothing.
-        left_out: why a tool's spec keeps it out of the target; None when no field of a spec
-            does. What `exclusions` of `toolset.yaml` says is known without it.
+        generate: the function that returns the files.
+        reads: the fields of a tool spec that change the output.
+        reads_toolset: the fields of `toolset.yaml` that are read by targets only, and by
+            this target among them.
+        needs: the targets that are generated together with this one.
+        templates: the absolute path of a third-party target's template folder; None for
+            built-in targets.
+        with_black: whether black formats Python from these templates. Set it to False if
+            the templates print Python in the style of black.
+        options: one sentence on each option of the target in `toolset.yaml`, by key.
+        server_part: the name of the `toolcast_runtime.mcp.ServerPart` that the generated
+            module with the target's name exports for the MCP server; None if it has none.
+        definition_part: the function that adds the target's part to a tool's definition,
+            under the target's name; None to add nothing.
+        omission_reason: the function that returns why a tool's spec omits it from the
+            target; None if no field of a spec does so. `exclusions` of `toolset.yaml` are
+            applied in addition.
     """
 
     name: str
@@ -205,7 +216,7 @@ class Target:
     options: Mapping[str, str] = field(default_factory=dict)
     server_part: str | None = None
     definition_part: DefinitionPart | None = None
-    left_out: LeftOut | None = None
+    omission_reason: OmissionReason | None = None
 
 
 def template_folders(workspace: Workspace) -> tuple[str, ...]:
@@ -214,43 +225,46 @@ def template_folders(workspace: Workspace) -> tuple[str, ...]:
     return (os.path.join(workspace.root, own),) if own else ()
 
 
-def signature(source: str) -> str:
-    """Who made a file, and from what: its first words in every format.
+def format_signature(source: str) -> str:
+    """Return the signature of a generated file, without the word "Generated".
 
-    `source` is a path of the generator's own grammar: checked names and slashes.
+    Args:
+        source: the path of a spec, or of a folder of specs with a final slash.
     """
     return f"by Toolcast from {source}. DO NOT EDIT."
 
 
-def header(source: str) -> Code:
-    """The words of the first line of a generated Python file."""
-    return python.words(f"Generated {signature(source)}")
+def encode_header(source: str) -> Code:
+    """Encode the comment text on the first line of a generated Python file."""
+    return python.encode_safe_text(f"Generated {format_signature(source)}")
 
 
-def markdown_header(toolset: Toolset) -> Code:
-    """The first line of a generated Markdown file."""
-    return markdown.comment(f"Generated {signature(f'{toolset.folder}/')}")
+def encode_markdown_header(toolset: Toolset) -> Code:
+    """Encode the comment on the first line of a generated Markdown file."""
+    return markdown.encode_comment(
+        f"Generated {format_signature(f'{toolset.folder}/')}"
+    )
 
 
-def package_of(context: Context, toolset: Toolset) -> str:
-    """The dotted name of a toolset's generated package, as Python imports it."""
+def get_package_name(context: Context, toolset: Toolset) -> str:
+    """Return the dotted import name of a toolset's generated package."""
     return ".".join(filter(None, (context.package, toolset.name)))
 
 
-def package_file(name: str, source: Code, context: Context) -> bytes:
-    """`__init__.py` of a toolset's package, or an endpoint's, with the runtime's level."""
+def render_package_file(name: str, source: Code, context: Context) -> bytes:
+    """Render `__init__.py` of a toolset or endpoint, which checks the runtime's level."""
     calls = frozenset(["ImportError", "require_level"])
     package = View(
         PythonShape(("docstring", "try", "require_level()"), calls),
         header=source,
-        name=python.words(name),
-        requirement=python.literal(_requirement()),
-        level=python.literal(RUNTIME_LEVEL),
+        name=python.encode_safe_text(name),
+        requirement=python.encode_literal(_format_requirement()),
+        level=python.encode_literal(RUNTIME_LEVEL),
     )
     return context.render("registry/package.py.jinja", package)
 
 
-def _requirement() -> str:
-    """What a person installs: the runtime of the generator's own minor version."""
+def _format_requirement() -> str:
+    """Return the requirement on the runtime: the minor version of the generator."""
     major, minor = __version__.split(".")[:2]
     return f"toolcast-runtime>={major}.{minor},<{major}.{int(minor) + 1}"

@@ -1,4 +1,4 @@
-"""`tools/<tool>.py`: the types of a tool's arguments, results and handler, and its call."""
+"""Render `tools/TOOL.py`: the types of a tool, and a typed function that calls it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolcast_runtime.values.annotated_types import (
+    Member,
     PythonType,
     is_keyword_argument,
 )
@@ -20,37 +21,39 @@ from toolcast_runtime.values.tool_types import (
 
 from ..encoders.code import Code
 from ..encoders.python import (
-    identifier,
-    imported,
-    modules_imported,
-    one_string,
-    words,
+    encode_identifier,
+    encode_import,
+    encode_module_imports,
+    encode_safe_text,
+    encode_unbroken_string,
 )
 from ..encoders.python_types import (
     Type,
-    annotation,
-    applied,
-    call_of,
-    named,
-    named_in,
-    parameters,
-    signature,
-    subscript,
+    build_module_type,
+    build_named_type,
+    build_subscript,
+    encode_annotation,
+    encode_call,
+    encode_chained_call,
+    encode_method_parameters,
+    encode_parameters,
 )
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
-from .target import Context, header
-from .type_text import RUNTIME_TYPES, PrintedTypes, wider
+from .target import Context, encode_header
+from .type_text import RUNTIME_TYPES, TypePrinter, format_omitted_keywords
 
 
-def types_file(toolset: Toolset, tool: ToolSpec, context: Context) -> tuple[str, bytes]:
-    """The path and the bytes of the types of a tool."""
-    view = _types_view(toolset, tool)
+def render_types_file(
+    toolset: Toolset, tool: ToolSpec, context: Context
+) -> tuple[str, bytes]:
+    """Return the path and the bytes of the module with a tool's types."""
+    view = _build_types_view(toolset, tool)
     path = f"tools/{tool.module}.py"
     return path, context.render("registry/tool.py.jinja", view)
 
 
-def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
+def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
     has_values = toolset.has_python_values(tool)
     types = types_of_tool(
         tool.name,
@@ -61,242 +64,340 @@ def _types_view(toolset: Toolset, tool: ToolSpec) -> View:
         result_class=tool.result_type.function if tool.result_type else None,
         of_handler=(tool.parameters, tool.returns) if tool.picks else None,
     )
-    own, results = types.own, types.results
-    names = {one.name for one in types.objects} | {own[1], types.gives.name}
-    printed = PrintedTypes(names, has_values=has_values)
-    views = [
-        printed.view(
-            one,
-            _docstring(one.name, own, has_values),
-            read_only=one in types.read_only,
+    arguments_name, result_name, handler_name, *_ = types.own
+    class_names = {object_type.name for object_type in types.objects}
+    class_names |= {result_name, types.gives.name}
+    printer = TypePrinter(class_names, has_values=has_values)
+    classes = [
+        printer.build_view(
+            object_type,
+            _build_docstring(object_type.name, types.own, has_values),
+            read_only=object_type in types.read_only,
         )
-        for one in types.objects
+        for object_type in types.objects
     ]
-    aliases = _aliases([results, types.gives], printed)
-    # What a class can have as its fields can be keywords, too.
-    has_keywords = all(map(is_keyword_argument, types.arguments.members))
-    members = types.given.members
-    needed = frozenset(k for k, one in members.items() if one.is_required)
-    given = named("object")
-    if tool.result_type is not None:
-        given = subscript(types.gives.handlers, [named_in(*tool.result_type)])
-    elif types.gives.name:
-        given = subscript(types.gives.handlers, [named(types.gives.name)])
-    used = {key: toolset.resources[key] for key in tool.uses}
-    resources = {
-        key: named_in(type_.module, type_.function) for key, type_ in used.items()
+    aliases = _build_aliases([types.results, types.gives], printer)
+    dependency_types = {key: toolset.dependencies[key] for key in tool.uses}
+    dependencies = {
+        key: build_module_type(type_.module, type_.function)
+        for key, type_ in dependency_types.items()
     }
-    own_types = [*used.values(), *filter(None, (tool.arguments_type, tool.result_type))]
-    place = ("    def __call__", f" -> {given.flat}: ...")
-    whole = "arguments_" if "arguments" in resources else "arguments"
-    if tool.arguments_type is not None:
-        class_ = named_in(*tool.arguments_type)
-        taken_by = parameters({whole: class_}, None, *place, resources)
-    elif has_keywords:
-        typed = {key: printed.of(one.type) for key, one in members.items()}
-        taken_by = parameters(typed, needed, *place, resources)
-    else:
-        passed_whole = named(types.given.name)
-        taken_by = parameters({whole: passed_whole}, None, *place, resources)
-    call_result = results.name or "Any"
-    handler = _handler(tool, printed, types, needed, given, resources)
-    printed.add("collections.abc", "Coroutine")
-    printed.add("typing", "Any", "Protocol")
-    printed.add(RUNTIME_TYPES, "tool_result")
+    handler_result = _build_handler_result(tool, types)
+    handler = _build_handler_check(tool, printer, types, handler_result, dependencies)
+    # Type checkers need the modules of these classes, which the project defines.
+    project_types = [
+        *dependency_types.values(),
+        *filter(None, (tool.arguments_type, tool.result_type)),
+    ]
+    # Argument names that are class fields can be keyword arguments as well.
+    has_keywords = all(map(is_keyword_argument, types.arguments.members))
+    handler_parameters = _encode_handler_parameters(
+        tool, types, printer, handler_result, dependencies, has_keywords
+    )
+    printer.add("collections.abc", "Coroutine")
+    printer.add("typing", "Any", "Protocol")
+    printer.add(RUNTIME_TYPES, "tool_result")
     if has_keywords:
-        printed.add("typing", "Unpack")
-    if handler is not None or own_types:
-        printed.add("typing", "TYPE_CHECKING")
+        printer.add("typing", "Unpack")
+    if handler is not None or project_types:
+        printer.add("typing", "TYPE_CHECKING")
     if handler is not None and tool.arguments_type is None:
-        printed.add(RUNTIME_TYPES, _form(resources))
+        printer.add(RUNTIME_TYPES, _get_form_name(dependencies))
     if types.gives.name:
-        printed.add(RUNTIME_TYPES, types.gives.handlers)
-    client = [("client", named("str"))] if toolset.clients else []
-    by_place: tuple[str, Type | None] = ("/", None)
-    values: list[tuple[str, Type | None]] = [*client, *([by_place] if client else [])]
-    if has_keywords:
-        values.append(("**arguments", subscript("Unpack", [named(own[0])])))
-    else:
-        values = [*client, ("arguments", named(own[0])), by_place]
-    passed = [one_string(tool.name), words("arguments")]
+        printer.add(RUNTIME_TYPES, types.gives.handlers)
+    call_result = types.results.name or "Any"
+    has_clients = bool(toolset.clients)
+    call_arguments = [encode_unbroken_string(tool.name), encode_safe_text("arguments")]
+    if has_clients:
+        call_arguments.append(encode_safe_text("client"))
     return View(
-        _shape(own[2], views, aliases, tool, printed),
-        header=header(tool.source.file),
-        name=words(tool.name),
-        definition=words(f"{tool.module}.json"),
-        collections_import=printed.imported("collections.abc"),
-        dates_import=printed.imported("datetime"),
-        decimal_import=printed.imported("decimal"),
-        typing_import=printed.imported("typing"),
-        uuid_import=printed.imported("uuid"),
-        runtime_import=printed.imported(RUNTIME_TYPES),
-        classes=views,
+        _build_shape(handler_name, classes, aliases, tool, printer),
+        header=encode_header(tool.source.file),
+        name=encode_safe_text(tool.name),
+        definition=encode_safe_text(f"{tool.module}.json"),
+        collections_import=printer.encode_import("collections.abc"),
+        dates_import=printer.encode_import("datetime"),
+        decimal_import=printer.encode_import("decimal"),
+        typing_import=printer.encode_import("typing"),
+        uuid_import=printer.encode_import("uuid"),
+        runtime_import=printer.encode_import(RUNTIME_TYPES),
+        classes=classes,
         aliases=aliases,
-        resource_imports=modules_imported(
-            sorted({type_.module for type_ in own_types}), indent=4
+        project_imports=encode_module_imports(
+            sorted({type_.module for type_ in project_types}), indent=4
         ),
-        handler_class=identifier(own[2]),
-        parameters=taken_by,
-        given=annotation(given),
-        call_parameters=signature(
-            values, "def call", f" -> Coroutine[Any, Any, {call_result}]:"
+        handler_class=encode_identifier(handler_name),
+        handler_parameters=handler_parameters,
+        handler_result=encode_annotation(handler_result),
+        call_parameters=encode_parameters(
+            _list_call_parameters(arguments_name, has_clients, has_keywords),
+            "def call",
+            f" -> Coroutine[Any, Any, {call_result}]:",
         ),
-        call_result=identifier(call_result),
-        call=call_of(
-            "call_tool",
-            [*passed, words("client")] if client else passed,
-            "    response = REGISTRY.",
-        ),
-        as_whom=words(" as a client of the toolset" if client else ""),
+        call_result=encode_identifier(call_result),
+        call=encode_call("call_tool", call_arguments, "    response = REGISTRY."),
+        has_clients=has_clients,
         handler=handler,
     )
 
 
-def shown_types(schema: Any, *, has_values: bool = False) -> dict[str, str]:
-    """The generated type of each property of a schema; that of the whole under "".
+def _build_handler_result(tool: ToolSpec, types: ToolTypes) -> Type:
+    """Return the type of the values that the handler may return."""
+    if tool.result_type is not None:
+        result_class = build_module_type(*tool.result_type)
+        return build_subscript(types.gives.handlers, [result_class])
+    if types.gives.name:
+        return build_subscript(
+            types.gives.handlers, [build_named_type(types.gives.name)]
+        )
+    return build_named_type("object")
 
-    A property that may be left out has a question mark behind its type. What is behind the
-    name of a class stands behind the type that names it.
+
+def _encode_handler_parameters(
+    tool: ToolSpec,
+    types: ToolTypes,
+    printer: TypePrinter,
+    handler_result: Type,
+    dependencies: Mapping[str, Type],
+    has_keywords: bool,
+) -> Code:
+    """Encode the parameters of the handler: keyword arguments, or one mapping or object."""
+    before, after = "    def __call__", f" -> {handler_result.flat}: ..."
+    if has_keywords and tool.arguments_type is None:
+        keyword_types = {
+            key: printer.build_type(member.type)
+            for key, member in types.given.members.items()
+        }
+        required = _list_required(types)
+        return encode_method_parameters(
+            keyword_types, required, before, after, dependencies
+        )
+    if tool.arguments_type is not None:
+        arguments_type = build_module_type(*tool.arguments_type)
+    else:
+        arguments_type = build_named_type(types.given.name)
+    name = "arguments_" if "arguments" in dependencies else "arguments"
+    return encode_method_parameters(
+        {name: arguments_type}, None, before, after, dependencies
+    )
+
+
+def _list_required(types: ToolTypes) -> frozenset[str]:
+    members = types.given.members
+    return frozenset(key for key, member in members.items() if member.is_required)
+
+
+def _list_call_parameters(
+    arguments_name: str, has_clients: bool, has_keywords: bool
+) -> list[tuple[str, Type | None]]:
+    """Return the parameters of the generated `call` function; the type of `/` is None."""
+    client: list[tuple[str, Type | None]] = []
+    if has_clients:
+        client = [("client", build_named_type("str"))]
+    positional_only: tuple[str, Type | None] = ("/", None)
+    arguments_type = build_named_type(arguments_name)
+    if not has_keywords:
+        return [*client, ("arguments", arguments_type), positional_only]
+    if client:
+        client.append(positional_only)
+    return [*client, ("**arguments", build_subscript("Unpack", [arguments_type]))]
+
+
+def describe_types(schema: Any, *, has_values: bool = False) -> dict[str, str]:
+    """Return the generated type of each property of a schema, and of the whole under "".
+
+    Optional properties have a question mark after their type. The fields of a class follow
+    the type that refers to it.
 
     Args:
-        schema: of a tool's arguments or results.
-        has_values: texts of formats are Python's values.
+        schema: the schema of a tool's arguments or results.
+        has_values: whether strings with a `format` have Python types such as `datetime`.
     """
     types = SchemaTypes(schema, "Tool", TAKEN, has_values=has_values)
     root = types.arguments("ToolArguments")
-    again = SchemaTypes(schema, "Tool", TAKEN, has_values=has_values)
-    whole, _ = again.whole("ToolResult")
+    result_types = SchemaTypes(schema, "Tool", TAKEN, has_values=has_values)
+    whole, _ = result_types.whole("ToolResult")
     classes = {
-        one.name: "".join(
-            f" {key!r}: {_text(member.type)}{'' if member.is_required else '?'}"
-            for key, member in one.members.items()
+        object_type.name: "".join(
+            f" {key!r}: {_format_member(member)}"
+            for key, member in object_type.members.items()
         )
-        for one in types.objects
+        for object_type in types.objects
     }
-    shown = {
-        key: _with_classes(_text(one.type) + ("" if one.is_required else "?"), classes)
-        for key, one in root.members.items()
+    descriptions = {
+        key: _append_classes(_format_member(member), classes)
+        for key, member in root.members.items()
     }
-    return {**shown, "": _text(whole)}
+    return {**descriptions, "": _format_type(whole)}
 
 
-def _text(type_: PythonType) -> str:
-    return PrintedTypes(()).of(type_).flat
+def _format_member(member: Member) -> str:
+    return _format_type(member.type) + ("" if member.is_required else "?")
 
 
-def _with_classes(text: str, classes: dict[str, str]) -> str:
-    """A type's text and those of the classes that it is made of."""
-    found: dict[str, str] = {}
-    waiting = [text]
-    while waiting:
-        for name in re.findall(r"\w+", waiting.pop(), re.ASCII):
-            if name in classes and name not in found:
-                found[name] = classes[name]
-                waiting.append(classes[name])
-    return "".join([text, *(f"; {name}{shown}" for name, shown in found.items())])
+def _format_type(type_: PythonType) -> str:
+    return TypePrinter(()).build_type(type_).flat
 
 
-def _docstring(name: str, own: Sequence[str], has_values: bool) -> Code:
-    if name == own[0]:
-        return words("What a call is given, exactly as the caller sent it.")
-    if name in own[3:]:
-        verb = "is given" if name == own[3] else "gives"
-        how = ", in values of Python" if has_values else ""
-        return words(f"What the handler {verb}{how}.")
-    return words("What a call gives." if name == own[1] else "")
+def _append_classes(text: str, classes: dict[str, str]) -> str:
+    """Append the fields of all classes that a type refers to, directly or indirectly."""
+    used: dict[str, str] = {}
+    pending = [text]
+    while pending:
+        for name in re.findall(r"\w+", pending.pop(), re.ASCII):
+            if name in classes and name not in used:
+                used[name] = classes[name]
+                pending.append(classes[name])
+    return "".join([text, *(f"; {name}{fields}" for name, fields in used.items())])
 
 
-def _aliases(results: Sequence[Results], printed: PrintedTypes) -> list[View]:
-    """A name for each that is no class: what calls give, then what the handler gives."""
-    found: dict[str, View] = {}
-    for one in results:
-        if one.type is None or one.name in found:
+def _build_docstring(name: str, own: Sequence[str], has_values: bool) -> Code:
+    """Return the docstring of a generated class; empty for classes of nested objects."""
+    arguments, result, _, handler_arguments, handler_result = own
+    docstrings = {
+        arguments: "Arguments of a call, as sent by the caller.",
+        result: "Result of a call.",
+        handler_arguments: "Arguments of the handler.",
+        handler_result: "Result of the handler.",
+    }
+    if has_values:
+        docstrings[handler_arguments] = (
+            "Arguments of the handler, converted to Python values."
+        )
+        docstrings[handler_result] = "Result of the handler, with Python values."
+    return encode_safe_text(docstrings.get(name, ""))
+
+
+def _build_aliases(results: Sequence[Results], printer: TypePrinter) -> list[View]:
+    """Build the type aliases of results that are not classes: the call's, the handler's."""
+    aliases: dict[str, View] = {}
+    for result in results:
+        if result.type is None or result.name in aliases:
             continue
-        printed.add("typing", "TypeAlias")
-        before = f"{one.name}: TypeAlias = "
-        who = "the handler" if found or one.has_values else "a call"
-        found[one.name] = View(
-            name=identifier(one.name),
-            type=annotation(printed.evaluated(one.type), before),
-            comment=wider(one.wider),
-            docstring=words(f"What {who} gives."),
+        printer.add("typing", "TypeAlias")
+        before = f"{result.name}: TypeAlias = "
+        owner = "the handler" if aliases or result.has_values else "a call"
+        aliases[result.name] = View(
+            name=encode_identifier(result.name),
+            type=encode_annotation(printer.build_evaluated_type(result.type), before),
+            comment=format_omitted_keywords(result.wider),
+            docstring=encode_safe_text(f"Result of {owner}."),
         )
-    return list(found.values())
+    return list(aliases.values())
 
 
-def _handler(
+def _build_handler_check(
     tool: ToolSpec,
-    printed: PrintedTypes,
+    printer: TypePrinter,
     types: ToolTypes,
-    needed: frozenset[str],
-    given: Type,
-    resources: Mapping[str, Type],
+    handler_result: Type,
+    dependencies: Mapping[str, Type],
 ) -> View | None:
+    """Build the code that lets type checkers compare the handler with the tool's types.
+
+    It calls the handler twice: with the required arguments only, and with all arguments.
+    """
     if tool.handler is None:
         return None
     arguments, results = types.given, types.gives
+    required = _list_required(types)
     function = tool.handler.function
 
-    def local(name: str) -> str:
-        """A name that is not the handler's own."""
+    def local_name(name: str) -> str:
+        """Return a variable name that differs from the handler's name."""
         return f"{name}_" if name == function else name
 
-    form, sent, required, result = map(
-        local, ("as_keywords", "arguments", "required", "result")
+    form_variable = local_name("as_keywords")
+    arguments_variable = local_name("arguments")
+    required_variable = local_name("required")
+    result_variable = local_name("result") if results.name else "_"
+    result_check = f"check_{function}_result"
+    dependency_variables = {
+        key: local_name(f"{key}_dependency") for key in dependencies
+    }
+    has_required_call = (
+        tool.arguments_type is None
+        and len(required) < len(arguments.members)
+        and all(map(is_keyword_argument, required))
     )
-    result_of = f"result_of_{function}"
-    has_least = len(needed) < len(arguments.members) and all(
-        map(is_keyword_argument, needed)
-    )
-    checked: list[tuple[str, Type | None]] = [(form, named(_form(resources)))]
-    checked.append((sent, named(arguments.name)))
+    parameters: list[tuple[str, Type | None]]
     if tool.arguments_type is not None:
-        has_least = False
-        checked = [(sent, named_in(*tool.arguments_type))]
-    if has_least and needed:
-        checked.append((required, named("Any")))
-    lent = {key: local(f"{key}_resource") for key in resources}
-    checked += [(lent[key], type_) for key, type_ in resources.items()]
-    least = {k: required for k in arguments.members if has_least and k in needed}
-    margin, made = "        ", result if results.name else "_"
-    before = f"{margin}{made} = "
-    most = applied(form, function, sent, lent, before, with_given=True)
+        parameters = [(arguments_variable, build_module_type(*tool.arguments_type))]
+    else:
+        parameters = [
+            (form_variable, build_named_type(_get_form_name(dependencies))),
+            (arguments_variable, build_named_type(arguments.name)),
+        ]
+    if has_required_call and required:
+        parameters.append((required_variable, build_named_type("Any")))
+    parameters += [
+        (dependency_variables[key], type_) for key, type_ in dependencies.items()
+    ]
+    required_arguments = {
+        key: required_variable
+        for key in arguments.members
+        if has_required_call and key in required
+    }
+    margin = "        "
+    before = f"{margin}{result_variable} = "
     if tool.arguments_type is not None:
-        most = call_of(function, [identifier(sent)], before, lent)
+        full_call = encode_call(
+            function,
+            [encode_identifier(arguments_variable)],
+            before,
+            dependency_variables,
+        )
+    else:
+        full_call = encode_chained_call(
+            form_variable,
+            function,
+            arguments_variable,
+            dependency_variables,
+            before,
+            unpack_arguments=True,
+        )
     return View(
-        imported=imported(tool.handler.module, [function], indent=8),
+        handler_import=encode_import(tool.handler.module, [function], indent=8),
         has_result=bool(results.name),
-        result_name=identifier(result_of),
-        result_parameters=signature(
-            [("result", given)], f"    def {result_of}", " -> None: ..."
+        result_check=encode_identifier(result_check),
+        result_parameters=encode_parameters(
+            [("result", handler_result)], f"    def {result_check}", " -> None: ..."
         ),
-        check_parameters=signature(checked, "    def _check", " -> None:"),
-        has_least=has_least,
-        least=applied(form, function, sent, {**least, **lent}, f"{margin}_ = "),
-        result=identifier(made),
-        most=most,
-        comparison=call_of(result_of, [identifier(result)], margin),
+        check_parameters=encode_parameters(parameters, "    def _check", " -> None:"),
+        has_required_call=has_required_call,
+        required_call=encode_chained_call(
+            form_variable,
+            function,
+            arguments_variable,
+            {**required_arguments, **dependency_variables},
+            f"{margin}_ = ",
+        ),
+        result=encode_identifier(result_variable),
+        full_call=full_call,
+        result_comparison=encode_call(
+            result_check, [encode_identifier(local_name("result"))], margin
+        ),
     )
 
 
-def _form(resources: Mapping[str, Type]) -> str:
-    return "ResourceHandlerForm" if resources else "HandlerForm"
+def _get_form_name(dependencies: Mapping[str, Type]) -> str:
+    return "DependencyHandlerForm" if dependencies else "HandlerForm"
 
 
-def _shape(
+def _build_shape(
     handler_class: str,
-    views: Sequence[View],
+    classes: Sequence[View],
     aliases: Sequence[View],
     tool: ToolSpec,
-    printed: PrintedTypes,
+    printer: TypePrinter,
 ) -> PythonShape:
     statements = ["docstring", "from __future__", "from collections.abc"]
     modules = ("datetime", "decimal", "typing", "uuid", RUNTIME_TYPES)
-    statements += [f"from {module}" for module in modules if printed.needs(module)]
+    statements += [f"from {module}" for module in modules if printer.needs(module)]
     if tool.uses or tool.arguments_type is not None or tool.result_type is not None:
         statements.append("if TYPE_CHECKING")
-    for view in views:
-        statements += [f"class {view.name}"] if view.is_class else [f"{view.name} ="]
+    for view in classes:
+        statements.append(f"class {view.name}" if view.is_class else f"{view.name} =")
         if not view.is_class and view.has_docstring:
             statements.append("docstring")
     for alias in aliases:
@@ -306,7 +407,7 @@ def _shape(
     if tool.handler is not None:
         statements.append("if TYPE_CHECKING")
         function = tool.handler.function
-        calls |= {"as_keywords", "as_keywords_", "<Call>", f"result_of_{function}"}
+        calls |= {"as_keywords", "as_keywords_", "<Call>", f"check_{function}_result"}
         if tool.arguments_type is not None:
             calls.add(function)
     return PythonShape(tuple(statements), frozenset(calls))

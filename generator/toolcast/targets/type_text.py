@@ -1,4 +1,4 @@
-"""Types as they are printed."""
+"""Convert the types of JSON Schemas to the types and classes of generated modules."""
 
 from __future__ import annotations
 
@@ -18,28 +18,27 @@ from toolcast_runtime.values.annotated_types import (
 )
 
 from ..encoders.code import Code
-from ..encoders.python import identifier, imported, words
+from ..encoders.python import encode_identifier, encode_import, encode_safe_text
 from ..encoders.python_types import (
     Type,
-    fields,
-    literal_of,
-    named,
-    quoted,
-    subscript,
-    typed_dict,
-    union,
+    build_literal_type,
+    build_named_type,
+    build_subscript,
+    build_union,
+    encode_fields,
+    encode_typed_dict,
+    quote_type,
 )
 from ..rendering.output_shape import View
 
 RUNTIME_TYPES = "toolcast_runtime.types"
 """The module of the runtime that generated types import."""
-# A field of such a name would be what the types of the fields below it mean.
-_TYPE_WORDS = frozenset("""
+# A field with one of these names would shadow the type in the annotations below it.
+_TYPE_NAMES = frozenset("""
     str int float bool None Any Literal Mapping NotRequired ReadOnly Sequence
     """.split())
 
-
-_VALUES = {
+_VALUE_MODULES = {
     "date": "datetime",
     "datetime": "datetime",
     "time": "datetime",
@@ -47,140 +46,173 @@ _VALUES = {
     "UUID": "uuid",
     "Decimal": "decimal",
 }
-"""The modules of the types of Python's values."""
+"""The module of each type of Python values, such as `datetime`, by type name."""
 
 
-class PrintedTypes:
-    """Prints the types of one module.
+class TypePrinter:
+    """Builds the types of one generated module, and collects its imports.
 
     Args:
-        classes: the names of its classes and aliases.
-        has_values: whether Python's values are among them.
+        classes: the names of the module's classes and aliases.
+        has_values: whether the module also uses types of Python values.
     """
 
     def __init__(self, classes: Collection[str], *, has_values: bool = False) -> None:
-        self._words = (
-            _TYPE_WORDS.union(_VALUES, ["bytes"]) if has_values else _TYPE_WORDS
-        )
+        self._type_names = _TYPE_NAMES
+        if has_values:
+            self._type_names = _TYPE_NAMES.union(_VALUE_MODULES, ["bytes"])
         self._classes = frozenset(classes)
         self._defined: set[str] = set()
         self._is_after_class = False
         self._imports: dict[str, set[str]] = {}
-        self._printed: dict[PythonType, Type] = {}
+        self._types: dict[PythonType, Type] = {}
 
     def add(self, module: str, *names: str) -> None:
-        """Notes what is imported."""
+        """Add imported names of a module."""
         self._imports.setdefault(module, set()).update(names)
 
     def needs(self, module: str) -> bool:
-        """Whether something of a module was printed."""
+        """Return whether a name of a module is imported."""
         return module in self._imports
 
-    def imported(self, module: str) -> Code:
-        """The line that imports what was printed of a module."""
+    def encode_import(self, module: str) -> Code:
+        """Encode the statement that imports the collected names of a module."""
         names = sorted(
             self._imports.get(module, ()),
             key=lambda name: (not name.isupper(), name.islower(), name),
         )
-        return imported(module, names)
+        return encode_import(module, names)
 
-    def of(self, type_: PythonType) -> Type:
-        """A type where it is not evaluated, or where all that it names is there."""
-        printed = self._printed.get(type_)
-        if printed is None:
-            printed = self._printed[type_] = self._of(type_)
-        return printed
+    def build_type(self, type_: PythonType) -> Type:
+        """Build a type for an annotation that is not evaluated when the module is imported."""
+        built = self._types.get(type_)
+        if built is None:
+            built = self._types[type_] = self._build_new_type(type_)
+        return built
 
-    def _of(self, type_: PythonType) -> Type:
+    def _build_new_type(self, type_: PythonType) -> Type:
         match type_:
             case Plain(name):
                 if name == "Any":
                     self.add("typing", name)
-                elif name in _VALUES:
-                    self.add(_VALUES[name], name)
-                return named(name)
+                elif name in _VALUE_MODULES:
+                    self.add(_VALUE_MODULES[name], name)
+                return build_named_type(name)
             case ObjectName(name):
-                return named(name)
+                return build_named_type(name)
             case Choice(values):
                 self.add("typing", "Literal")
-                return literal_of(values)
+                return build_literal_type(values)
             case Array(item):
                 self.add("collections.abc", "Sequence")
-                return subscript("Sequence", [self.of(item)])
+                return build_subscript("Sequence", [self.build_type(item)])
             case Table(value):
                 self.add("collections.abc", "Mapping")
-                return subscript("Mapping", [named("str"), self.of(value)])
+                return build_subscript(
+                    "Mapping", [build_named_type("str"), self.build_type(value)]
+                )
             case OneOf(members):
-                return union([self.of(member) for member in members])
+                return build_union([self.build_type(member) for member in members])
 
-    def evaluated(self, type_: PythonType) -> Type:
-        """A type where it is evaluated at once: quoted when it names what comes later."""
-        used = self._classes.intersection(_names_in(type_))
-        printed = self.of(type_)
-        return printed if used <= self._defined else quoted(printed)
+    def build_evaluated_type(self, type_: PythonType) -> Type:
+        """Build a type that Python evaluates on import; quote it if it names later classes."""
+        used = self._classes.intersection(_list_object_names(type_))
+        built = self.build_type(type_)
+        return built if used <= self._defined else quote_type(built)
 
-    def view(self, made: ObjectType, docstring: Code, read_only: bool = False) -> View:
-        """A TypedDict; with `read_only` nobody sets its fields, so narrower ones fit."""
+    def build_view(
+        self, object_type: ObjectType, docstring: Code, read_only: bool = False
+    ) -> View:
+        """Build the view of a TypedDict.
+
+        Args:
+            object_type: the fields and their types.
+            docstring: the docstring of the class; empty for none.
+            read_only: whether the fields are ReadOnly, so that values with narrower field
+                types are accepted as well.
+        """
         self.add(RUNTIME_TYPES, "TypedDict")
-        is_class = all(
-            is_keyword_argument(key)
-            and not key.startswith("_")
-            and key not in self._words
-            and key not in self._classes
-            for key in made.members
-        )
-        alike: dict[tuple[PythonType, bool], Type] = {}
-        types = {}
-        for key, member in made.members.items():
+        members = object_type.members
+        is_class = all(map(self._can_be_class_field, members))
+        # Fields of the same type share one expression.
+        field_types: dict[tuple[PythonType, bool], Type] = {}
+        fields = {}
+        for key, member in members.items():
             kind = (member.type, member.is_required)
-            if kind not in alike:
-                alike[kind] = self._field(member, is_class, read_only)
-            types[key] = alike[kind]
-        self._defined.add(made.name)
-        left, comments = made.wider, {}
-        if is_class:
-            comments = {k: wider(m.wider) for k, m in made.members.items() if m.wider}
-            if not docstring and not types:
-                docstring = words("An object.")
-        else:
-            parts = [keyword for m in made.members.values() for keyword in m.wider]
-            left = tuple(dict.fromkeys([*made.wider, *parts]))
-        name = identifier(made.name)
+            if kind not in field_types:
+                field_types[kind] = self._build_field(member, is_class, read_only)
+            fields[key] = field_types[kind]
+        self._defined.add(object_type.name)
+        name = encode_identifier(object_type.name)
         is_after_class, self._is_after_class = self._is_after_class, is_class
+        if is_class:
+            comments = {
+                key: format_omitted_keywords(member.wider)
+                for key, member in members.items()
+                if member.wider
+            }
+            if not docstring and not fields:
+                docstring = encode_safe_text("Object without declared properties.")
+            return View(
+                name=name,
+                is_class=True,
+                docstring=docstring,
+                comment=format_omitted_keywords(object_type.wider),
+                fields=encode_fields(fields, 4, comments),
+                call=encode_safe_text(""),
+                is_after_class=is_after_class,
+            )
+        # A call has no line for each field: one comment names the keywords of all fields.
+        omitted = [*object_type.wider]
+        omitted += [keyword for member in members.values() for keyword in member.wider]
         return View(
             name=name,
-            is_class=is_class,
+            is_class=False,
             docstring=docstring,
-            comment=wider(left),
-            fields=fields(types, 4, comments) if is_class else words(""),
-            call=words("") if is_class else typed_dict(types, f"{name} = "),
+            comment=format_omitted_keywords(tuple(dict.fromkeys(omitted))),
+            fields=encode_safe_text(""),
+            call=encode_typed_dict(fields, f"{name} = "),
             is_after_class=is_after_class,
         )
 
-    def _field(self, member: Member, is_class: bool, read_only: bool) -> Type:
-        type_ = self.of(member.type) if is_class else self.evaluated(member.type)
+    def _can_be_class_field(self, key: str) -> bool:
+        return (
+            is_keyword_argument(key)
+            and not key.startswith("_")
+            and key not in self._type_names
+            and key not in self._classes
+        )
+
+    def _build_field(self, member: Member, is_class: bool, read_only: bool) -> Type:
+        if is_class:
+            type_ = self.build_type(member.type)
+        else:
+            type_ = self.build_evaluated_type(member.type)
         if read_only:
             self.add(RUNTIME_TYPES, "ReadOnly")
-            type_ = subscript("ReadOnly", [type_])
+            type_ = build_subscript("ReadOnly", [type_])
         if not member.is_required:
             self.add("typing", "NotRequired")
-            type_ = subscript("NotRequired", [type_])
+            type_ = build_subscript("NotRequired", [type_])
         return type_
 
 
-def wider(keywords: Sequence[str]) -> Code:
-    """The comment on what a type does not say of its schema."""
-    listed = ", ".join(keyword.lstrip("$") for keyword in keywords)
-    return words(f"The schema says more, by {listed}." if listed else "")
+def format_omitted_keywords(keywords: Sequence[str]) -> Code:
+    """Return the comment on schema keywords that a Python type cannot express."""
+    if not keywords:
+        return encode_safe_text("")
+    names = ", ".join(keyword.lstrip("$") for keyword in keywords)
+    noun = "keyword" if len(keywords) == 1 else "keywords"
+    return encode_safe_text(f"The type does not express the schema {noun} {names}.")
 
 
-def _names_in(type_: PythonType) -> Iterator[str]:
-    """The names of the classes that a type is made of."""
+def _list_object_names(type_: PythonType) -> Iterator[str]:
+    """Yield the names of the classes that a type refers to."""
     match type_:
         case ObjectName(name):
             yield name
         case Array(part) | Table(part):
-            yield from _names_in(part)
+            yield from _list_object_names(part)
         case OneOf(members):
             for member in members:
-                yield from _names_in(member)
+                yield from _list_object_names(member)

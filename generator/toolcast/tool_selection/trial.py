@@ -70,7 +70,7 @@ def same_words(message: str) -> str:
     return " ".join(message.split()).rstrip(".!?").casefold()
 
 
-class Catalogue(NamedTuple):
+class Catalog(NamedTuple):
     """What some clients are offered.
 
     Attributes:
@@ -82,7 +82,7 @@ class Catalogue(NamedTuple):
     tools: tuple[ToolSpec, ...]
 
 
-def catalogues(toolset: Toolset, client: str | None = None) -> list[Catalogue]:
+def catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
     """What the clients of a toolset are offered; those with the same tools are one.
 
     Args:
@@ -90,13 +90,13 @@ def catalogues(toolset: Toolset, client: str | None = None) -> list[Catalogue]:
     """
     tools = toolset.tools_in("registry")
     if not toolset.clients:
-        return [Catalogue((), tools)]
+        return [Catalog((), tools)]
     clients: dict[tuple[ToolSpec, ...], list[str]] = {}
     for one in toolset.clients:
         if client in (None, one.name):
             offered = tuple(tool for tool in tools if toolset.is_offered(tool, one))
             clients.setdefault(offered, []).append(one.name)
-    return [Catalogue(tuple(names), offered) for offered, names in clients.items()]
+    return [Catalog(tuple(names), offered) for offered, names in clients.items()]
 
 
 def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
@@ -273,11 +273,11 @@ def select(
     declared = list(cases_of(toolset))
     trials: list[Trial] = []
     tried: set[str | None] = set()
-    for catalogue in catalogues(toolset, client) if declared else ():
-        offered = {None, *(tool.name for tool in catalogue.tools)}
+    for catalog in catalogs(toolset, client) if declared else ():
+        offered = {None, *(tool.name for tool in catalog.tools)}
         tried |= offered
         cases = [one for one in declared if one.case.tool in offered]
-        trials += try_(cases, routed(catalogue.tools), catalogue.clients)
+        trials += try_(cases, routed(catalog.tools), catalog.clients)
     untried = [_untried(toolset, one) for one in declared if one.case.tool not in tried]
     if client is not None:
         # That a client is not offered a tool is no news to who asks for it.

@@ -232,7 +232,7 @@ def test_sixteen_mebibytes_are_read(
         given.append(most)
         return b"{}"
 
-    monkeypatch.setattr(settings_file, "read_regular", read)
+    monkeypatch.setattr(settings_file, "read_regular_file", read)
     assert Settings.read(tmp_path / "settings.json").exists
     assert given == [16 << 20]
 

@@ -1,6 +1,6 @@
 """The fake Letta and the real one answer alike: both are held against what was recorded.
 
-`make test-letta` compares a real server with the recordings; with REGENERATE=1 it writes
+`make test-letta-real` compares a real server with the recordings; with REGENERATE=1 it writes
 them. The quick suite compares the fake.
 """
 

@@ -1,6 +1,6 @@
 """Dangers on a tool's way from its MCP server into Letta's registry.
 
-The same tests run on the fake, and with `make test-letta` on a real server.
+The same tests run on the fake, and with `make test-letta-real` on a real server.
 """
 
 from __future__ import annotations

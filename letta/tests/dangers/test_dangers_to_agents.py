@@ -1,6 +1,6 @@
 """Dangers to the tools and rules of an agent, each planted and seen refused or repaired.
 
-The same tests run on the fake, and with `make test-letta` on a real server. What a server does
+The same tests run on the fake, and with `make test-letta-real` on a real server. What a server does
 by itself is in the recorded contract; here is what the commands make of it.
 """
 

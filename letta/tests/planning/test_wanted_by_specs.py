@@ -87,7 +87,7 @@ def test_settings_that_specs_leave_out() -> None:
         ({}, False),
         ({"data": {"reads": ["t"]}}, False),
         ({"data": {"writes": ["t"]}}, True),
-        ({"data": {"destroys": ["t"]}}, True),
+        ({"data": {"deletes": ["t"]}}, True),
         ({"data": {"writes": []}}, False),
         ({"annotations": {"destructiveHint": True}}, True),
         ({"annotations": {"destructiveHint": False}}, False),

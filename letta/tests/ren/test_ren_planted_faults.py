@@ -180,7 +180,7 @@ def test_reading_the_other_history(project_copy: Project) -> None:
 
 
 def test_deleting_where_the_spec_says_reading(project_copy: Project) -> None:
-    project_copy.edit("specs/ren/delete_notecard.yaml", "  destroys: [notecards]\n", "")
+    project_copy.edit("specs/ren/delete_notecard.yaml", "  deletes: [notecards]\n", "")
     said = checked(project_copy)
     assert "data/undeclared-effect: examples/ren/notecards.py:" in said
 

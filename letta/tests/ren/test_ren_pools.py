@@ -51,7 +51,7 @@ def seen() -> Iterator[Seen]:
 
 def declared(tool: str) -> tuple[str | None, Mapping[str, list[str]]]:
     data = yaml.safe_load((SPECS / f"{tool}.yaml").read_text("utf-8")).get("data", {})
-    kinds = ("reads", "writes", "destroys")
+    kinds = ("reads", "writes", "deletes")
     return data.get("pool"), {kind: data.get(kind, []) for kind in kinds}
 
 
@@ -72,7 +72,7 @@ def test_statements_are_those_that_the_specs_declare(
         done = seen.get(tool, set())
         assert {used for used, _, _ in done} <= {pool}, tool
         for _, what, table in done:
-            every = [*tables["reads"], *tables["writes"], *tables["destroys"]]
+            every = [*tables["reads"], *tables["writes"], *tables["deletes"]]
             assert table in (every if what == "reads" else tables[what]), (tool, done)
         named = {table for listed in tables.values() for table in listed}
         assert named == {table for _, _, table in done}, tool

@@ -387,4 +387,4 @@ def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
 def test_a_handler_that_cannot_be_followed_is_told(tmp_path: Path) -> None:
     deep = "+".join(["x"] * 900)
     found = findings(tmp_path, f"def work(x=1): return {deep}\n")
-    assert set(found) == {"handler/unfollowed"}, "the tool declares data"
+    assert set(found) == {"handler/unanalyzed-code"}, "the tool declares data"

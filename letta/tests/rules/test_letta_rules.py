@@ -53,7 +53,7 @@ def test_every_rule_has_a_case() -> None:
     text = "".join((case / "expected.txt").read_text("utf-8") for case in CASES)
     lacking = {rule.id for rule in RULES if f": {rule.id}: " not in text}
     # Its bad example is a module that no formatter reads; nobody commits one.
-    assert lacking == {"letta/unfollowed"}
+    assert lacking == {"letta/unanalyzed-code"}
 
 
 @pytest.mark.parametrize("url", ["http://[", "http://[::1", "http://:80"])
@@ -61,5 +61,7 @@ def test_an_address_without_a_host_is_told(url: str, tmp_path: Path) -> None:
     letta = f'letta: {{server: {{url: "{url}"}}, agents: {{a: {{id: agent-1}}}}}}'
     targets = "targets: {mcp: {}, registry: {}, letta: {}}"
     lay_out(f"# toolset.yaml\n{letta}\n{targets}\n", tmp_path, "letta")
-    messages = [f.message for f in findings_of(tmp_path) if f.rule == "letta/settings"]
+    messages = [
+        f.message for f in findings_of(tmp_path) if f.rule == "letta/invalid-settings"
+    ]
     assert f"`{url}` names no host" in messages

@@ -35,7 +35,7 @@ def toolset(*tools: Any, clients: Any = (), letta: Any = None, **more: Any) -> A
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem is its path and its message."""
     monkeypatch.setattr(
-        rules, "at", lambda where, path, message, help_="", **_: (path, message)
+        rules, "problem_at", lambda where, path, message, help_="", **_: (path, message)
     )
 
 
@@ -116,7 +116,7 @@ def test_a_tool_of_the_loop_is_not_attached(letta: Any, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("approves", "confirm", "letta", "count"),
+    ("client_confirms", "confirm", "letta", "count"),
     [
         (False, "Sure?", ATTACHED, 1),
         (None, "Sure?", ATTACHED, 1),
@@ -126,10 +126,12 @@ def test_a_tool_of_the_loop_is_not_attached(letta: Any, count: int) -> None:
     ],
 )
 def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
-    approves: bool | None, confirm: Any, letta: Any, count: int
+    client_confirms: bool | None, confirm: Any, letta: Any, count: int
 ) -> None:
     clients = (
-        () if approves is None else (SimpleNamespace(name="a", approves=approves),)
+        ()
+        if client_confirms is None
+        else (SimpleNamespace(name="a", client_confirms=client_confirms),)
     )
     one = spec(letta=letta, confirm=confirm)
     made = toolset(one, clients=clients, letta={"server": {"client": "a"}})

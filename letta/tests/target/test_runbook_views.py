@@ -47,7 +47,9 @@ def tool(part: Any, **more: Any) -> Any:
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runbook, "tool_part", lambda _, one: one.part)
     monkeypatch.setattr(runbook, "changes_data", lambda one: one.changes)
-    monkeypatch.setattr(runbook, "markdown_header", lambda _: runbook.inline("header"))
+    monkeypatch.setattr(
+        runbook, "encode_markdown_header", lambda _: runbook.encode_inline("header")
+    )
     monkeypatch.setattr(
         runbook,
         "settings_of",
@@ -97,7 +99,7 @@ def test_an_agent_of_the_page() -> None:
 
 
 PLAIN = {"is_attached", "goes_on", "changes_nothing", "stays_out_of_loop"}
-DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "destroys": ["r"]}
+DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "destroys": ["r"]}
         (
             tool({}, data=DATA),
             PLAIN
-            | {"has_pool", "has_reads", "has_writes", "has_destroys", "has_tables"},
+            | {"has_pool", "has_reads", "has_writes", "has_deletes", "has_tables"},
         ),
         (tool({}, data={"pool": "p"}), PLAIN | {"has_pool"}),
         (

@@ -208,7 +208,7 @@ def test_what_was_saved_has_sixteen_mebibytes_and_a_key_one_kibibyte(
         given.append(most)
         return b"k" * 16 if path.endswith(".key") else b"[]"
 
-    monkeypatch.setattr(seals, "read_regular", read)
+    monkeypatch.setattr(seals, "read_regular_file", read)
     with pytest.raises(ForeignFileError, match="holds no x, which this version saves"):
         Seal({}).load(tmp_path / "plan.json", "x")
     assert Seal({"XDG_STATE_HOME": str(tmp_path)}).of({})

@@ -60,7 +60,7 @@ TOYS: Any = SimpleNamespace(
     tools=[
         spec("d", "unknown"),
         spec("c", None, {"pool": "p", "reads": ["t"], "writes": ["t", "s"]}),
-        spec("b", "one", {"pool": "p", "reads": ["t"], "destroys": ["s"]}),
+        spec("b", "one", {"pool": "p", "reads": ["t"], "deletes": ["s"]}),
         spec("a", "one", {"reads": ["t"]}),
         SimpleNamespace(name="off", attached=False),
     ],

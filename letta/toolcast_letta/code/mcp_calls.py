@@ -93,7 +93,7 @@ def _differences(
 
 
 async def _called(client: Client, tool: DesiredTool, agent: str, calls: Calls) -> Trial:
-    why = calls.left_out(tool)
+    why = calls.omission_reason(tool)
     if why:
         return Trial(agent, tool.name, "run", None, why, bool(calls.tools))
     wrong = await _wrong_examples(client, tool)

@@ -43,7 +43,7 @@ class SettingsBackend:
     timeout: float = 60.0
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The path of the file."""
         return str(self.path)
 

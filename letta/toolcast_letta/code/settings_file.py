@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.safe_file import read_regular
-from toolcast_runtime.core.safe_folder import Folder, alone_in
+from toolcast_runtime.core.safe_file import read_regular_file
+from toolcast_runtime.core.safe_folder import Folder, wait_for_folder_lock
 
 from ..plan.agent_servers import is_of_another_kind
 from ..plan.backend import BackendError
@@ -90,7 +90,7 @@ class Settings:
                 begin with nothing and write that over it.
         """
         try:
-            text = read_regular(str(path), _MAX_FILE_BYTES).decode("utf-8")
+            text = read_regular_file(str(path), _MAX_FILE_BYTES).decode("utf-8")
         except FileNotFoundError:
             if path.is_symlink():
                 raise SettingsError(f"{path} is a link to nothing") from None
@@ -177,7 +177,10 @@ class Settings:
         target = Path(os.path.realpath(self.path))
         try:
             above = str(target.parent)
-            with Folder.at(above, create=True) as folder, alone_in(folder):
+            with (
+                Folder.open_path(above, create=True) as folder,
+                wait_for_folder_lock(folder),
+            ):
                 if Settings.read(self.path) != before:
                     raise SettingsError(f"{self.path} has just been changed")
                 data = self.text.encode()

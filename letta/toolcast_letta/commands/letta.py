@@ -346,8 +346,8 @@ def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
         check_workspace,
         did_you_mean,
         has_errors,
-        in_order,
         load_workspace,
+        sort_findings,
     )
 
     from ..specs import has_settings
@@ -357,7 +357,7 @@ def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
     if loaded.workspace is not None and not has_errors(findings):
         findings = [*findings, *check_workspace(loaded.workspace)]
     if loaded.workspace is None or has_errors(findings):
-        print_findings(in_order(findings), "text", with_notes=False)
+        print_findings(sort_findings(findings), "text", with_notes=False)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
     sets = {one.name: one for one in loaded.workspace.toolsets if has_settings(one)}
     if not sets:

@@ -112,9 +112,7 @@ def _done_text(made: Plan, done: Applied) -> str:
     if made.backend == "v1":
         return f"tools+rules synced - {done.tools} tools, {done.rules} rules\n"
     state = "written" if done.changed else "as it should be already"
-    return (
-        f"{made.place}: {made.server['name']} for {len(made.agents)} agents, {state}\n"
-    )
+    return f"{made.location}: {made.server['name']} for {len(made.agents)} agents, {state}\n"
 
 
 def verify(request: LettaRequest, calls: Calls) -> int:
@@ -305,7 +303,7 @@ def _connected(request: LettaRequest) -> tuple[DesiredState, Backend]:
 
 def _planned(desired: DesiredState, backend: Backend, overrides: Overrides) -> Plan:
     current = _asked(lambda: backend.read(desired))
-    return make_plan(backend.place, desired, current, overrides)
+    return make_plan(backend.location, desired, current, overrides)
 
 
 def _asked(ask: Callable[[], Result]) -> Result:

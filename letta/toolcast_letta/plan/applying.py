@@ -40,10 +40,10 @@ def apply_plan(
         raise PlanRefusedError(backend.refusal)
     with backend.exclusive():
         current = backend.read(desired)
-        changes = changes_since(plan, backend.place, desired, current)
+        changes = changes_since(plan, backend.location, desired, current)
         refuse_if_changed(changes)
         # What is carried out is derived anew; what was saved only says what was agreed to.
-        now = make_plan(backend.place, desired, current, plan.overrides)
+        now = make_plan(backend.location, desired, current, plan.overrides)
         # Something that the plan does not hold, another agent with a tool that goes.
         _stop_if_blocked(now)
         refuse_if_changed(list(_ends_elsewhere(plan, now)))

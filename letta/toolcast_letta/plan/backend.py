@@ -63,7 +63,7 @@ class Calls:
         is_meant = tool.name in self.tools if self.tools else bool(tool.examples)
         return self.examples and is_meant
 
-    def left_out(self, tool: DesiredTool) -> str:
+    def omission_reason(self, tool: DesiredTool) -> str:
         """Why they are not called all the same; empty when they are."""
         if not tool.examples:
             return "its spec has no example"
@@ -149,7 +149,7 @@ class Backend(Protocol):
     """One kind of Letta at one place."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The URL of the server, or the path of the settings file."""
 
     @property

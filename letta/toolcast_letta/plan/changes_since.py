@@ -27,8 +27,8 @@ def changes_since(
 def _changes(
     plan: Plan, place: str, desired: DesiredState, current: CurrentState
 ) -> Iterator[str]:
-    if (plan.backend, plan.place) != (current.backend, place):
-        yield f"the plan is for {plan.place}, not for {place}"
+    if (plan.backend, plan.location) != (current.backend, place):
+        yield f"the plan is for {plan.location}, not for {place}"
         return
     if plan.toolset != desired.toolset or plan.desired != desired_digest(desired):
         yield "the specs or their settings are not those that the plan was made from"

@@ -120,7 +120,7 @@ class Plan:
 
     backend: str
     toolset: str
-    place: str
+    location: str
     version: str
     server: Mapping[str, str]
     desired: str

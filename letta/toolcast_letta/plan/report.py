@@ -24,9 +24,9 @@ def plan_text(plan: Plan) -> str:
 
 def _lines(plan: Plan) -> Iterator[str]:
     if plan.version:
-        yield f"{plan.toolset} on Letta {plan.version} at {plan.place}"
+        yield f"{plan.toolset} on Letta {plan.version} at {plan.location}"
     else:
-        yield f"{plan.toolset} in {plan.place}"
+        yield f"{plan.toolset} in {plan.location}"
     for agent in plan.agents:
         yield f"{agent.name} is {agent.id}{_kind(agent)}"
     for (layer, agent_name), changes in groupby(plan.changes, _group):

@@ -91,7 +91,7 @@ def verify(
         )
     current = backend.read(desired)
     return Verification(
-        make_plan(backend.place, desired, current),
+        make_plan(backend.location, desired, current),
         tuple(backend.counts(desired, current)),
         tuple(backend.trials(desired, current, calls)),
         desired.canonical,

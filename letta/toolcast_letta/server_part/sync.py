@@ -111,7 +111,7 @@ def sync(
         tuple(named.get("allow_capture") or ()),
         tuple(named.get("drop_stale") or ()),
     )
-    plan = make_plan(backend.place, desired, backend.read(desired), allowed)
+    plan = make_plan(backend.location, desired, backend.read(desired), allowed)
     takes = [change for change in plan.removals if change.layer != "rule"]
     if plan.blockers or dry_run or (adds_only and takes):
         return plan, None

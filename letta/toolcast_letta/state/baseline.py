@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcast_runtime.core.safe_folder import ConcurrentRunError as Locked
-from toolcast_runtime.core.safe_folder import Folder, locked
+from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
 from ..plan.current_state import AgentState
 from .seal import ForeignFileError, Seal, StateError, with_tuples
@@ -121,8 +121,10 @@ class Baselines:
         """
         with contextlib.ExitStack() as held:
             try:
-                folder = held.enter_context(Folder.at(str(self.folder), create=True))
-                held.enter_context(locked(folder))
+                folder = held.enter_context(
+                    Folder.open_path(str(self.folder), create=True)
+                )
+                held.enter_context(lock_output_folder(folder))
             except Locked:
                 raise ConcurrentRunError(
                     f"another apply or rollback is under way ({self.folder})"

@@ -18,8 +18,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.safe_file import read_regular
-from toolcast_runtime.core.safe_folder import ConcurrentRunError, Folder, locked
+from toolcast_runtime.core.safe_file import read_regular_file
+from toolcast_runtime.core.safe_folder import (
+    ConcurrentRunError,
+    Folder,
+    lock_output_folder,
+)
 
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
 _SHORTEST = 16
@@ -90,7 +94,7 @@ class Seal:
         text = json.dumps(sealed, indent=2, ensure_ascii=False)
         data = f"{text}\n".encode("utf-8", "surrogatepass")
         try:
-            with Folder.at(str(path.parent), create=create) as folder:
+            with Folder.open_path(str(path.parent), create=create) as folder:
                 folder.write(path.name, data, mode=mode, durable=True)
         except OSError as error:
             why = error.strerror or error
@@ -104,7 +108,7 @@ class Seal:
             StateError: there is no key to tell.
         """
         try:
-            value = json.loads(read_regular(str(path), _MAX_FILE_BYTES))
+            value = json.loads(read_regular_file(str(path), _MAX_FILE_BYTES))
         except OSError as error:
             raise ForeignFileError(
                 f"{path} cannot be read: {error.strerror or error}"
@@ -153,7 +157,7 @@ class Seal:
 def _read(path: Path) -> bytes:
     """The key of a file; empty without one."""
     try:
-        return read_regular(str(path), 1024, follow=False)
+        return read_regular_file(str(path), 1024, follow=False)
     except FileNotFoundError:
         return b""
 
@@ -161,7 +165,7 @@ def _read(path: Path) -> bytes:
 def _made(path: Path) -> bytes:
     """A new key; that of another run which is quicker."""
     above = str(path.parent)
-    with Folder.at(above, create=True, mode=0o700) as folder, _alone_in(folder):
+    with Folder.open_path(above, create=True, mode=0o700) as folder, _alone_in(folder):
         key = _read(path)
         if not key:
             key = secrets.token_hex(32).encode()
@@ -173,7 +177,7 @@ def _made(path: Path) -> bytes:
 def _alone_in(folder: Folder) -> Iterator[None]:
     while True:
         try:
-            with locked(folder):
+            with lock_output_folder(folder):
                 yield
                 return
         except ConcurrentRunError:

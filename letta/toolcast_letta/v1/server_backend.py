@@ -38,7 +38,7 @@ class ServerBackend:
     baselines: Baselines
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The URL of the server."""
         return self.api.base_url
 
@@ -55,7 +55,7 @@ class ServerBackend:
     def read(self, desired: DesiredState) -> CurrentState:
         """Everything that a plan looks at."""
         current = read_current(self.api, desired)
-        kept = self.baselines.all(desired.toolset, self.place)
+        kept = self.baselines.all(desired.toolset, self.location)
         return replace(
             current,
             agents={
@@ -70,7 +70,7 @@ class ServerBackend:
 
     def nothing_to_do(self, desired: DesiredState) -> None:
         """Closes what a run left open that ended just before it could say so."""
-        self.baselines.close(desired.toolset, self.place)
+        self.baselines.close(desired.toolset, self.location)
 
     def carry_out(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
@@ -107,7 +107,7 @@ class ServerBackend:
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
         """The number of each agent's tools, and of those in the newest baseline."""
-        kept = self.baselines.all(desired.toolset, self.place)
+        kept = self.baselines.all(desired.toolset, self.location)
         for agent in desired.agents:
             before = kept[-1].agent(agent.id) if kept else None
             yield AgentCount(
@@ -143,7 +143,7 @@ def _baseline_of(plan: Plan, desired: DesiredState, current: CurrentState) -> Ba
     after = {agent.name: agent for agent in plan.agents}
     return Baseline(
         desired.toolset,
-        plan.place,
+        plan.location,
         current.version,
         desired.server_name,
         tuple(

@@ -30,7 +30,7 @@ def trials_of(
         tool = desired.tools[name]
         if not calls.has(tool):
             continue
-        why = calls.left_out(tool)
+        why = calls.omission_reason(tool)
         if name not in attached:
             yield Trial(agent.name, name, "run", False, "it is not attached")
         elif why:

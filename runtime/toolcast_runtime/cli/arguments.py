@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from ..core.definitions.tool import Tool
-from ..core.safe_file import read_regular
+from ..core.safe_file import read_regular_file
 from ..core.validation.references import References
 
 _MAX_INPUT_BYTES = 1 << 24
@@ -161,7 +161,7 @@ def _plain(references: References, schema: Any, depth: int) -> Any:
         only = schema.get("allOf")
         if isinstance(schema.get("$ref"), str):
             try:
-                named = references.target(schema["$ref"])
+                named = references.resolve(schema["$ref"])
             except LookupError:
                 return schema
             beside = "$ref"
@@ -233,7 +233,7 @@ def _read(text: str) -> str:
             with os.fdopen(0, "rb", closefd=False) as stream:
                 data = stream.read(_MAX_INPUT_BYTES + 1)
         else:
-            data = read_regular(name, _MAX_INPUT_BYTES + 1)
+            data = read_regular_file(name, _MAX_INPUT_BYTES + 1)
         if len(data) > _MAX_INPUT_BYTES:
             raise ValueError(f"{name} is longer than {_MAX_INPUT_BYTES} bytes")
         return data.decode("utf-8-sig")

@@ -20,9 +20,9 @@ except ImportError as error:
     ) from error
 
 from ..core.access import UnknownClientError
-from ..core.definitions.tool import Tool, deprecation_line
+from ..core.definitions.tool import Tool, format_deprecation
 from ..core.registry import Registry
-from ..core.safe_folder import append_to
+from ..core.safe_folder import open_for_append
 from .arguments import (
     Parameter,
     json_object,
@@ -200,7 +200,7 @@ def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> Non
         logger.addHandler(_LogHint(logging.ERROR))
         return
     try:
-        logger.addHandler(logging.StreamHandler(append_to(file)))
+        logger.addHandler(logging.StreamHandler(open_for_append(file)))
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise click.BadParameter(f"{file}: {why}", ctx, param) from None
@@ -281,7 +281,7 @@ class Command:
     def _notice(self) -> str:
         """That the tool is deprecated, or asks first, where it does."""
         deprecated = self.tool.deprecated
-        told = [] if deprecated is None else [deprecation_line(deprecated)]
+        told = [] if deprecated is None else [format_deprecation(deprecated)]
         if self.tool.confirm is not None:
             some = "" if self.tool.confirm.when is None else " some of"
             told.append(f"A person at the terminal is asked before{some} its calls.")
@@ -332,7 +332,7 @@ class Command:
                     arguments[one.name] = one.value(words)
         tool = self.tool.name
         problems = problems_with(
-            arguments, lambda all_: registry.problems_with_arguments(tool, all_, client)
+            arguments, lambda all_: registry.check_arguments(tool, all_, client)
         )
         if problems:
             raise click.UsageError("; ".join(problems))

@@ -24,8 +24,8 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from ..core.calls.untrusted_text import escaped, shown, without
-from ..core.calls.worker_threads import in_thread, run_sync
+from ..core.calls.untrusted_text import escape_excerpt, escape_unprintable, redact_text
+from ..core.calls.worker_threads import run_in_thread, run_sync
 from ..core.context import DeclinedError, ToolResponse
 from ..core.question import Answer, Question
 from ..core.registry import Registry
@@ -42,10 +42,10 @@ _MAX_PROGRESS_CHARACTERS = 78
 
 
 async def ask_at_terminal(question: Question) -> Answer:
-    """What the person types; as `AskPerson`."""
+    """What the person types; as `AskUser`."""
     # In a thread that does not keep an interrupted process from ending.
     outcome: tuple[Answer, BaseException | None]
-    outcome = await in_thread(lambda: _asked(question))
+    outcome = await run_in_thread(lambda: _asked(question))
     answer, error = outcome
     if error is not None:
         raise error
@@ -71,7 +71,7 @@ def _asked(question: Question) -> Answer:
     number = _opened()
     if number is None:
         raise DeclinedError(
-            f"`{question.tool}` has to ask a person first, and there is no terminal at"
+            f"`{question.tool}` has to ask the user first, and there is no terminal at"
             " which one could answer; nothing was done"
         )
     try:
@@ -85,7 +85,9 @@ class _Terminal:
         self._number = number
 
     def ask(self, question: Question) -> Answer:
-        self._print("\n".join(["", *map(shown, question.message.split("\n"))]))
+        self._print(
+            "\n".join(["", *map(escape_unprintable, question.message.split("\n"))])
+        )
         if question.approval is not None:
             typed = self._line("Type yes to approve, anything else to decline: ")
             if typed is None:
@@ -107,9 +109,9 @@ class _Terminal:
         self, name: str, schema: Mapping[str, Any], is_required: bool
     ) -> tuple[bool, Any]:
         """Whether the field was dealt with, and its value; None for one left out."""
-        title = shown(str(schema.get("title", name)))
+        title = escape_unprintable(str(schema.get("title", name)))
         if "description" in schema:
-            self._print(shown(str(schema["description"])))
+            self._print(escape_unprintable(str(schema["description"])))
         hint = _hint(schema)
         for _ in range(_MAX_ATTEMPTS):
             typed = self._line(f"{title}{f' ({hint})' if hint else ''}: ")
@@ -151,7 +153,7 @@ def _hint(schema: Mapping[str, Any]) -> str:
     field = schema["items"] if kind == "array" else schema
     titled = field.get("oneOf") or field.get("anyOf") or ()
     words = [*field.get("enum", ()), *(entry["const"] for entry in titled)]
-    choices = shown(", ".join(words))
+    choices = escape_unprintable(", ".join(words))
     return f"some of {choices}, with commas" if kind == "array" else choices
 
 
@@ -190,7 +192,7 @@ class ProgressLine:
         if total is not None and math.isfinite(total) and total > 0:
             line += f" of {total:g} ({min(progress / total, 1):.0%})"
         if message:
-            line += f"  {escaped(without(message[:1000], self._secrets))}"
+            line += f"  {escape_excerpt(redact_text(message[:1000], self._secrets))}"
         line = line.encode("ascii", "backslashreplace").decode("ascii")
         line = line[:_MAX_PROGRESS_CHARACTERS]
         self._stream.write(f"\r{line.ljust(self._width)}")
@@ -311,7 +313,7 @@ def _write(files: Sequence[Mapping[str, Any]], output: str) -> None:
         data = base64.b64decode(encoded_of(files[0]))
     above, name = os.path.split(output)
     try:
-        with Folder.at(above or ".") as folder:
+        with Folder.open_path(above or ".") as folder:
             folder.write(name, data, is_new=True)
     except OSError as error:
         _fail(f"{output}: {error.strerror or type(error).__name__}")

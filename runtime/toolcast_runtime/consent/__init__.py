@@ -8,11 +8,11 @@ from ..core.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from ..core.context import DeclinedError
-    from ..core.question import Answer, AskPerson, InputRequiredError, Question
+    from ..core.question import Answer, AskUser, InputRequiredError, Question
 
 __all__ = [
     "Answer",
-    "AskPerson",
+    "AskUser",
     "DeclinedError",
     "InputRequiredError",
     "Question",
@@ -22,7 +22,7 @@ __getattr__ = lazy_getattr(
     __name__,
     {
         "Answer": "..core.question",
-        "AskPerson": "..core.question",
+        "AskUser": "..core.question",
         "DeclinedError": "..core.context",
         "InputRequiredError": "..core.question",
         "Question": "..core.question",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..core.calls.untrusted_text import shown
+from ..core.calls.untrusted_text import escape_unprintable
 from ..core.context import DeclinedError
 from ..core.definitions.tool import Confirm
 from ..core.question import Question
@@ -89,10 +89,12 @@ def confirmation(tool: str, confirm: Confirm, arguments: Mapping[str, Any]) -> Q
     Raises:
         DeclinedError: the arguments are too much for a person to read.
     """
-    lines = [confirm.message, "", f"{shown(tool)}:"]
-    lines += [f"- {shown(name)}: {_value(arguments[name])}" for name in arguments]
+    lines = [confirm.message, "", f"{escape_unprintable(tool)}:"]
+    lines += [
+        f"- {escape_unprintable(name)}: {_value(arguments[name])}" for name in arguments
+    ]
     if not arguments:
-        lines[-1] = shown(tool)
+        lines[-1] = escape_unprintable(tool)
     message = _short("\n".join(lines))
     return Question("confirm", message, _FORM, tool, copied(arguments), _FIELD)
 
@@ -110,7 +112,7 @@ def readable(message: str) -> str:
     Raises:
         DeclinedError: it is too much to read.
     """
-    return _short("\n".join(shown(line) for line in message.split("\n")))
+    return _short("\n".join(escape_unprintable(line) for line in message.split("\n")))
 
 
 def _short(message: str) -> str:
@@ -123,7 +125,9 @@ def _short(message: str) -> str:
 
 
 def _value(value: Any) -> str:
-    return shown(_TEXT.sub(_beginning, json.dumps(value, ensure_ascii=False)))
+    return escape_unprintable(
+        _TEXT.sub(_beginning, json.dumps(value, ensure_ascii=False))
+    )
 
 
 def _beginning(text: re.Match[str]) -> str:

@@ -18,14 +18,14 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from ..core.calls.worker_threads import in_loop
+from ..core.calls.worker_threads import run_in_loop
 from ..core.context import CALLER, DeclinedError
 from ..core.definitions.tool import Tool
 from ..core.question import (
     Answer,
     Approvals,
     Asked,
-    AskPerson,
+    AskUser,
     InputRequiredError,
     Question,
 )
@@ -59,7 +59,7 @@ class Questions:
 
     def __init__(
         self,
-        person: AskPerson,
+        person: AskUser,
         approvals: Callable[[], Approvals],
         tool: Tool,
         client: str | None,
@@ -108,7 +108,7 @@ class Questions:
         if asyncio.get_running_loop() is self._loop:
             return self._form(schema, message, name)
         # What the tool uses may be of another loop than its caller, and so the handler.
-        return in_loop(self._loop, self._form(schema, message, name))
+        return run_in_loop(self._loop, self._form(schema, message, name))
 
     def form_sync(
         self, schema: Mapping[str, Any], message: str, name: str | None
@@ -195,7 +195,7 @@ class Questions:
         if round in self._taken:
             return
         with self._recording():
-            is_free = await self._approvals().take(round)
+            is_free = await self._approvals().claim_round(round)
         if not is_free:
             raise DeclinedError(
                 "this answer was used already, and each counts once, or its question is"
@@ -208,7 +208,7 @@ class Questions:
         """Nothing was done with the answers yet, and the call will bring them again."""
         with self._recording():
             for round in self._taken:
-                await self._approvals().give_back(round)
+                await self._approvals().release_round(round)
 
     async def _kept(self, round: str, question: Question, message: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="microseconds")
@@ -224,12 +224,12 @@ class Questions:
             now,
         )
         with self._recording():
-            await self._approvals().begin(asked)
+            await self._approvals().record_question(asked)
 
     async def _recorded(self, round: str, question: Question, answer: Answer) -> None:
-        said = "client" if answer.is_clients else answer.action
+        said = "client" if answer.is_confirmed_by_client else answer.action
         with self._recording():
-            await self._approvals().answered(round, question.name, said)
+            await self._approvals().record_answer(round, question.name, said)
 
     @contextmanager
     def _recording(self) -> Iterator[None]:
@@ -250,7 +250,7 @@ class ApprovalsInMemory:
     def __init__(self) -> None:
         self._open: dict[str, float] = {}
 
-    async def begin(self, asked: Asked) -> None:
+    async def record_question(self, asked: Asked) -> None:
         """As of `Approvals`."""
         now = time.monotonic()
         for round, since in list(self._open.items()):
@@ -259,15 +259,15 @@ class ApprovalsInMemory:
             del self._open[round]
         self._open.setdefault(asked.round, now)
 
-    async def take(self, round: str) -> bool:
+    async def claim_round(self, round: str) -> bool:
         """As of `Approvals`."""
         return self._open.pop(round, None) is not None
 
-    async def give_back(self, round: str) -> None:
+    async def release_round(self, round: str) -> None:
         """As of `Approvals`."""
         self._open[round] = time.monotonic()
 
-    async def answered(self, round: str, question: str, action: str) -> None:
+    async def record_answer(self, round: str, question: str, action: str) -> None:
         """As of `Approvals`."""
 
 

@@ -1,1 +1,4 @@
-"""What serves a registry alone: definitions, access, calls, validation. Imports no other room."""
+"""The core of the runtime: definitions, access, calls and validation.
+
+It imports no optional part; see `optional`.
+"""

@@ -1,4 +1,7 @@
-"""Who may have which tool: one function decides, and what it does not know is refused."""
+"""Access rules: which clients may list and call which tools.
+
+`Access.is_allowed` decides for every list, look-up and call. Unknown clients are rejected.
+"""
 
 from __future__ import annotations
 
@@ -11,60 +14,60 @@ if TYPE_CHECKING:
 
 
 class UnknownClientError(LookupError):
-    """The toolset has no such client; nobody is let in by default."""
+    """The toolset has no client of this name, or requires a client and got none."""
 
 
 class AccessError(Exception):
-    """Who may have which tool cannot be found out, so nobody has any.
+    """The access rules cannot be loaded, so no client may call any tool.
 
-    The text names the file and what to do; it is for the operator, not for a caller.
+    The message names the file and the fix. It is for the operator, not for a caller.
     """
 
 
-# No dataclasses in this module: importing them costs more than a whole registry does.
+# NamedTuples instead of dataclasses: importing `dataclasses` is slower than building a
+# registry.
 class Client(NamedTuple):
-    """What the toolset says of a client.
+    """The access rules of a client, as the toolset declares them.
 
     Attributes:
-        allow: the tools that it may have, or "*" for all of them.
-        restrict: the tools that it may not have, whatever `allow` says.
-        permissions: what it is permitted; a tool that needs another permission is kept
-            from it, whatever `allow` says.
+        allow: the tools that the client may use, or "*" for all of them.
+        deny: the tools that it may not use, whatever `allow` contains.
+        permissions: the client's permissions. A tool that requires another permission is
+            denied, whatever `allow` contains.
     """
 
     allow: tuple[str, ...] | Literal["*"] = ()
-    restrict: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
     permissions: tuple[str, ...] = ()
 
 
 class Override(NamedTuple):
-    """What an administrator says of a client.
+    """An administrator's changes to the access rules of a client.
 
     Attributes:
-        allow: replaces the client's own `allow`; None leaves it as it is.
-        restrict: further tools that the client may not have.
+        allow: replaces the client's own `allow`; None leaves it unchanged.
+        deny: further tools that the client may not use.
     """
 
     allow: tuple[str, ...] | Literal["*"] | None = None
-    restrict: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
 
 
 class Access:
-    """Who may have which tool.
+    """The access rules of a toolset.
 
     Attributes:
-        clients: the toolset's clients; None when it has none and its one caller may have
-            every tool.
-        tool_clients: the only clients that a tool is meant for, for tools that say so.
-        tool_permissions: the permission that a client needs for a tool, for tools that
-            need one.
-        overrides: what an administrator changed, by client. It can take any tool away, and
-            replace `allow`; it never gives a tool that the client's `restrict`, the
-            tool's own clients or a missing permission keep from it.
+        clients: the toolset's clients; None if it has none and its one caller may use every
+            tool.
+        tool_clients: the only clients that may use a tool, for tools that declare them.
+        tool_permissions: the permission that a tool requires, for tools that require one.
+        overrides: an administrator's changes, by client. They can deny any tool and replace
+            `allow`. They cannot grant a tool that is denied by the client's `deny`, by
+            the tool's own clients, or by a missing permission.
     """
 
     __slots__ = (
-        "_decided",
+        "_resolved",
         "clients",
         "overrides",
         "tool_clients",
@@ -82,78 +85,80 @@ class Access:
         self.tool_clients = tool_clients or {}
         self.tool_permissions = tool_permissions or {}
         self.overrides = overrides or {}
-        self._decided: dict[str, tuple[frozenset[str] | None, frozenset[str]]] = {}
+        self._resolved: dict[str, tuple[frozenset[str] | None, frozenset[str]]] = {}
 
-    def may_have(self, client: str | None, tool: str) -> bool:
-        """Whether a client may see and call the tool of this present name.
+    def is_allowed(self, client: str | None, tool: str) -> bool:
+        """Return whether a client may list and call the tool of this current name.
 
-        Every list, look-up, call, prompt and endpoint asks here.
+        Every list, look-up, call, prompt and endpoint uses this method.
 
         Raises:
-            UnknownClientError: the toolset has no such client, or has clients and none is
-                named.
+            UnknownClientError: the toolset has no such client, or has clients and `client`
+                is None.
         """
-        own = self.client(client)
-        if own is None or client is None:
-            needed = self.tool_permissions.get(tool)
-            return needed is None or self._is_given(needed)
-        allow, restrict = self.lists(client)
-        if tool in restrict:
+        settings = self.get_client(client)
+        if settings is None or client is None:
+            permission = self.tool_permissions.get(tool)
+            return permission is None or self._caller_has(permission)
+        allow, deny = self.get_lists(client)
+        if tool in deny:
             return False
         if tool in self.tool_clients and client not in self.tool_clients[tool]:
             return False
-        if not self.is_permitted(own, tool):
+        if not self.has_permission(settings, tool):
             return False
         return allow is None or tool in allow
 
-    def is_permitted(self, client: Client, tool: str) -> bool:
-        """Whether client and caller have the permission that a tool needs, if it needs one."""
-        needed = self.tool_permissions.get(tool)
-        if needed is None:
+    def has_permission(self, client: Client, tool: str) -> bool:
+        """Return whether client and caller have the permission that a tool requires, if any."""
+        permission = self.tool_permissions.get(tool)
+        if permission is None:
             return True
-        return needed in client.permissions and self._is_given(needed)
+        return permission in client.permissions and self._caller_has(permission)
 
-    def _is_given(self, permission: str) -> bool:
-        """Whether the caller's token gives it, where one says what it gives."""
-        has = CALLER.get().permissions
-        return has is None or permission in has
+    def _caller_has(self, permission: str) -> bool:
+        """Return whether the caller's token grants a permission, or does not limit them."""
+        granted = CALLER.get().permissions
+        return granted is None or permission in granted
 
-    def lists(self, name: str | None) -> tuple[frozenset[str] | None, frozenset[str]]:
-        """What a client is allowed, None for everything, and what it may not have.
+    def get_lists(
+        self, name: str | None
+    ) -> tuple[frozenset[str] | None, frozenset[str]]:
+        """Return a client's allowed and denied tools, with the overrides applied.
+
+        The first set is None if all tools are allowed.
 
         Raises:
-            UnknownClientError: as `may_have`.
+            UnknownClientError: see `is_allowed`.
         """
-        own = self.client(name)
-        if own is None or name is None:
+        client = self.get_client(name)
+        if client is None or name is None:
             return None, frozenset()
-        if name in self._decided:
-            return self._decided[name]
-        allow, restrict = own.allow, own.restrict
+        if name in self._resolved:
+            return self._resolved[name]
+        allow, deny = client.allow, client.deny
         override = self.overrides.get(name)
         if override is not None:
-            restrict += override.restrict
+            deny += override.deny
             allow = allow if override.allow is None else override.allow
-        listed = None if allow == "*" else frozenset(allow)
-        decided = self._decided[name] = (listed, frozenset(restrict))
-        return decided
+        allowed = None if allow == "*" else frozenset(allow)
+        lists = self._resolved[name] = (allowed, frozenset(deny))
+        return lists
 
-    def client(self, name: str | None) -> Client | None:
-        """The client of a name; None for the one caller of a toolset without clients.
+    def get_client(self, name: str | None) -> Client | None:
+        """Return the client of a name; None for the one caller of a toolset without clients.
 
         Raises:
-            UnknownClientError: the toolset has no such client, or has clients and none is
-                named.
+            UnknownClientError: the toolset has no such client, or has clients and `name` is
+                None.
         """
         if self.clients is None:
             if name is not None:
                 raise UnknownClientError(f"the toolset has no client `{name}`")
             return None
         if name is None:
-            known = ", ".join(f"`{client}`" for client in self.clients)
-            raise UnknownClientError(
-                f"name the client that asks, `client=` one of {known}: none stands in for it"
-            )
+            names = ", ".join(f"`{client}`" for client in self.clients)
+            raise UnknownClientError(f"`client` is required: one of {names}")
         if name not in self.clients:
             raise UnknownClientError(f"the toolset has no client `{name}`")
         return self.clients[name]

@@ -1,6 +1,6 @@
-"""What a call is, for everybody: who asks, what a handler knows of it, what it answers.
+"""The data of a call: its caller, the context for its handler, and its response.
 
-A leaf: everything else of the runtime may import it.
+This module imports nothing else of the runtime, so every module may import it.
 """
 
 from __future__ import annotations
@@ -32,70 +32,74 @@ if TYPE_CHECKING:
 CallOutcome = Literal[
     "ok", "error", "invalid", "timeout", "cancelled", "asked", "declined"
 ]
-"""What came of a call.
+"""How a call ended.
 
-`invalid`: its arguments were refused. `asked`: it is made again with a person's answer.
-`declined`: it needed a person's yes, and there was none.
+`invalid`: its arguments were rejected. `asked`: the client repeats it with the user's answer.
+`declined`: it needed a user's confirmation and did not get it.
 """
 
-Keep = Callable[[str, "str | bytes", str | None], str]
-"""`(name, content, mime_type)`: keeps content for its caller; its URI for `resources/read`."""
+StoreContent = Callable[[str, "str | bytes", str | None], str]
+"""`(name, content, mime_type)`: stores content for the caller; returns its URI.
+
+The caller reads the content with MCP's `resources/read`.
+"""
 
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
-"""`(progress, total, message)`, sent to the caller if it asked for progress."""
+"""`(progress, total, message)`: sends progress to a caller that requested it."""
 
 CallGuard = Callable[[str], str | None]
-"""Why a tool of a name may not be called now; None when it may."""
+"""Takes a tool's name; returns why it may not be called now, or None if it may."""
 
 CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None)
-"""Holds for a request and for every call that its handler makes in its own context."""
+"""The guard of the current request. It also applies to the calls that its handler makes."""
 
-# Threads of a handler may ask at once, and the questions of a call are made once.
-_first_question = threading.Lock()
+# Threads of one handler may ask at the same time, but a call has only one `Questions`.
+_first_question_lock = threading.Lock()
 
 
 TURNS: ContextVar[Turns | None] = ContextVar("turns", default=None)
-"""Where others wait to be answered, the turns of their event loop; None where nobody does."""
+"""The scheduler that alternates large calls in an event loop; None if there is none."""
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_CLAIMS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Caller(NamedTuple):
-    """Who asks, and with which request. The client is said apart: it is a program.
+    """The authenticated identity behind a call, and its request.
+
+    The client profile is not part of it: see `CallContext.client`.
 
     Attributes:
-        user: the person or program that a token names (`sub`); None when nobody is known.
-        claims: what the token says beside that, checked.
-        permissions: the only ones of the client's permissions that hold for this caller;
-            None for all of them.
-        request_id: the JSON-RPC request's id; None where no request came in.
-        session: the MCP session's id; None where there is none.
-        headers: the headers of the HTTP request that the toolset asks for, by their names
-            in lower case.
+        user: the user or program that the access token names (`sub`); None if unknown.
+        claims: the other claims of the token, verified.
+        permissions: the subset of the client's permissions that this caller has; None for
+            all of them.
+        request_id: the JSON-RPC request's id; None if the call has no request.
+        session: the MCP session's id; None if there is none.
+        headers: the HTTP headers that the toolset declares, by their names in lower case.
     """
 
     user: str | None = None
-    claims: Mapping[str, Any] = _NOTHING
+    claims: Mapping[str, Any] = _NO_CLAIMS
     permissions: frozenset[str] | None = None
     request_id: str | int | None = None
     session: str | None = None
-    headers: Mapping[str, str] = _NOTHING
+    headers: Mapping[str, str] = _NO_CLAIMS
 
     @property
     def program(self) -> str | None:
-        """The program that the token was given to (`client_id` or `azp`), where it says so."""
-        said = self.claims.get("client_id", self.claims.get("azp"))
-        return said if isinstance(said, str) else None
+        """The program that the token was issued to (`client_id` or `azp`); None if unknown."""
+        program = self.claims.get("client_id", self.claims.get("azp"))
+        return program if isinstance(program, str) else None
 
 
-_NOBODY = Caller()
-CALLER: ContextVar[Caller] = ContextVar("caller", default=_NOBODY)
-"""Holds for a request, and for every call that its handler makes in its own context."""
+_ANONYMOUS = Caller()
+CALLER: ContextVar[Caller] = ContextVar("caller", default=_ANONYMOUS)
+"""The caller of the current request, and of the calls that its handler makes."""
 
 
 @contextmanager
 def calling_as(caller: Caller) -> Iterator[None]:
-    """Who asks in what a program does with the registry, the wrappers or the CLI inside of it.
+    """Set the caller of all calls within the block: of the registry, the wrappers or the CLI.
 
     with calling_as(Caller(user="mia", permissions=frozenset({"billing"}))):
         response = await registry.call_tool("refund", {"order": "A-17"}, "support")
@@ -108,48 +112,47 @@ def calling_as(caller: Caller) -> Iterator[None]:
 
 
 class ToolError(Exception):
-    """A failure that a handler wants its caller to read.
+    """A failure whose message a handler addresses to the caller.
 
-    Its text is shown to the model as it is. The text of every other exception stays in
-    the server's log, because it may carry secrets.
+    The model gets the message unchanged. The message of every other exception stays in the
+    server's log, because it may contain secrets.
     """
 
 
 class DeclinedError(ToolError):
-    """Call without the user's confirmation; the message tells the caller why."""
+    """A call lacks a user's confirmation or answer. The message tells the caller why."""
 
 
 class ArgumentConversionError(Exception):
-    """Arguments that match the schema but cannot be converted to the Python types.
+    """Arguments that match the schema but cannot be converted to Python types or a class.
 
     Attributes:
-        problems: what is wrong with each, in words that a caller may read.
+        problems: the problem with each argument, as text for the caller.
     """
 
     def __init__(self, problems: list[str]) -> None:
-        super().__init__(f"{len(problems)} arguments are not taken")
+        super().__init__(f"{len(problems)} arguments cannot be converted")
         self.problems = problems
 
 
 class Block(dict[str, Any]):
-    """One of MCP's content blocks. A handler that returns one answers with it."""
+    """An MCP content block. A handler may return one as its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResponse:
-    """The answer to one call: a result or an error.
+    """The response to a call: a result or an error.
 
     Attributes:
-        result: the JSON value that the handler gave; None when there is none. Callers get
-            it in plain types: a tuple as a list. What JSON does not have is a tool error.
-        error: why the call failed, in words meant for the model; None on success.
+        result: the JSON value that the handler returned; None if there is none. Callers get
+            plain types: a tuple as a list. A value that JSON cannot represent is a tool error.
+        error: why the call failed, as text for the model; None on success.
         content: MCP content blocks (text, image, audio, resource, resource_link) to send
-            instead of the result's own text. Handlers that answer with more than text
-            return a ToolResponse with them. Blocks that clients of either protocol era
-            would refuse are a tool error. Beside an error: the blocks that tell of it, where
-            its words do not tell all.
-        note: what is left out of the result, and how to get it, where the tool's `result` has a
-            budget; callers are sent it besides.
+            instead of the result as text. A handler returns a ToolResponse with content to
+            send more than text. Blocks that clients of any MCP version would reject are a
+            tool error. Together with an error: blocks that describe the error in more detail.
+        note: which part of the result is omitted and how to get it, if the tool's `result`
+            has a budget. Callers get it in addition to the result.
     """
 
     result: Any = None
@@ -159,27 +162,30 @@ class ToolResponse:
 
     @property
     def success(self) -> bool:
-        """True when there is no error."""
+        """True if there is no error."""
         return self.error is None
 
     def text(self) -> str:
-        """The result as text: a string as it is, every other value as JSON."""
+        """Return the result as text: a string unchanged, every other value as JSON."""
         if isinstance(self.result, str):
             return self.result
         return json.dumps(self.result, ensure_ascii=False)
 
     def model_dump(self) -> dict[str, Any]:
-        """The result and the error as a plain mapping, and the note where there is one."""
-        told = {"result": self.result, "error": self.error}
-        return told if self.note is None else {**told, "note": self.note}
+        """Return the result, the error, and the note if there is one, as a dict."""
+        fields = {"result": self.result, "error": self.error}
+        return fields if self.note is None else {**fields, "note": self.note}
 
 
 CallResult = tuple[ToolResponse, CallOutcome]
-"""The response to a call, and what came of it."""
+"""The response to a call, and its outcome."""
 
 
 class Sent:
-    """What becomes of a report. It may be awaited, in the call's loop, and need not be."""
+    """A progress report that is being sent.
+
+    Await it in the call's event loop to wait until the report is sent; this is optional.
+    """
 
     __slots__ = ("_until_sent",)
 
@@ -187,59 +193,61 @@ class Sent:
         self._until_sent = until_sent
 
     def __await__(self) -> Generator[Any, Any, None]:
-        """Goes on when the report, or a newer one, was sent, or none is sent any more."""
+        """Wait until this report or a newer one is sent, or no more reports are sent."""
         if self._until_sent is not None:
             yield from self._until_sent().__await__()
 
 
 NOT_SENT = Sent()
+"""The report of a call whose caller did not request progress. Awaiting it returns at once."""
 
 Report = Callable[[float, float | None, str | None], Sent]
-"""`(progress, total, message)`: hands a report over, from any thread."""
+"""`(progress, total, message)`: queues a progress report, from any thread."""
 
 
 @dataclass(slots=True, eq=False)
 class CallContext:
-    """One call.
+    """The context of one call, which its handler can use.
 
     Attributes:
         tool: the tool's name.
-        client: who calls; None in a toolset without clients.
-        report: tells the caller how far the call is; None when it did not ask.
-        may_ask: makes what puts questions to a person, for the first of them; None where
-            nobody can be asked.
-        keep: keeps what a link leads to; None where nothing is kept.
-        caller: who asks, and with which request.
-        cancelled: nobody waits for the call any more: the caller has gone or called it off,
-            its time is over, or the server ends. An async handler is cancelled as well; a
-            plain function that takes long asks from time to time, and ends.
-        questions: what has put questions to a person; None while none was put.
+        client: the client that calls; None in a toolset without clients.
+        report: sends progress to the caller; None if the caller did not request it.
+        make_questions: creates the call's `Questions` at the first question; None if no user
+            can be asked.
+        store_content: stores the content of a link; None if there is no store.
+        caller: the identity and the request behind the call.
+        cancelled: whether the call's response is no longer needed: the client disconnected or
+            cancelled it, its timeout passed, or the server stops. An async handler is
+            cancelled as well. A plain function that takes long should check this from time to
+            time and return.
+        questions: the call's questions to the user; None before the first one.
     """
 
     tool: str
     client: str | None = None
     report: Report | None = None
-    may_ask: Callable[[], Questions] | None = None
-    keep: Keep | None = None
+    make_questions: Callable[[], Questions] | None = None
+    store_content: StoreContent | None = None
     caller: Caller = field(default_factory=CALLER.get)
     cancelled: bool = field(default=False, init=False)
-    _ends: float | None = field(default=None, init=False)
-    _awaited: set[Future[Any]] | None = field(default=None, init=False)
+    _timeout_at: float | None = field(default=None, init=False)
+    _futures: set[Future[Any]] | None = field(default=None, init=False)
     questions: Questions | None = field(default=None, init=False)
 
     @property
     def user(self) -> str | None:
-        """The person or program that the caller's token names; None when nobody is known."""
+        """The user or program that the caller's token names; None if unknown."""
         return self.caller.user
 
     @property
     def claims(self) -> Mapping[str, Any]:
-        """What the caller's token says beside that."""
+        """The other claims of the caller's token."""
         return self.caller.claims
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Headers that the toolset asks for (`targets.mcp.http.headers`), in lower case."""
+        """The HTTP headers that `targets.mcp.http.headers` declares, by lower-case name."""
         return self.caller.headers
 
     @property
@@ -254,107 +262,112 @@ class CallContext:
 
     @property
     def deadline(self) -> float | None:
-        """When the call has to be answered, in seconds of `time.monotonic`; None before it runs.
+        """When the call times out, in seconds of `time.monotonic`; None before it runs.
 
-        The time that a person takes to answer is not counted.
+        Time that the user needs to answer questions is added to the deadline.
         """
-        if self._ends is None or self.questions is None:
-            return self._ends
-        return self._ends + self.questions.waited
+        if self._timeout_at is None or self.questions is None:
+            return self._timeout_at
+        return self._timeout_at + self.questions.waited
 
-    def begins(self, timeout: float) -> None:
-        """Says that the handler runs from now on, for so many seconds at most."""
-        self._ends = time.monotonic() + timeout
+    def start_timeout(self, timeout: float) -> None:
+        """Set the deadline to `timeout` seconds from now."""
+        self._timeout_at = time.monotonic() + timeout
 
-    def give_up(self) -> None:
-        """Says that nobody waits any more, also to what the handler's threads wait for."""
+    def cancel(self) -> None:
+        """Mark the call as cancelled, and cancel the futures that its threads wait for."""
         self.cancelled = True
-        for future in tuple(self._awaited or ()):
+        for future in tuple(self._futures or ()):
             future.cancel()
 
     @contextmanager
-    def awaiting(self, future: Future[Any]) -> Iterator[None]:
-        """Cancels what a thread of the handler waits for when the call is given up."""
-        if self._awaited is None:
-            self._awaited = set()
-        self._awaited.add(future)
+    def track_future(self, future: Future[Any]) -> Iterator[None]:
+        """Cancel a future if the call is cancelled while a thread waits for it in the block."""
+        if self._futures is None:
+            self._futures = set()
+        self._futures.add(future)
         if self.cancelled:
             future.cancel()
         try:
             yield
         finally:
-            self._awaited.discard(future)
+            self._futures.discard(future)
 
-    def asking(self) -> Questions:
-        """What puts questions to a person, made for the first of them.
+    def get_questions(self) -> Questions:
+        """Return the call's questions to the user; create them on first use.
 
         Raises:
-            DeclinedError: nobody can be asked.
+            DeclinedError: no user can be asked.
         """
-        if self.may_ask is None:
-            raise DeclinedError(nobody_to_ask(self.tool))
-        with _first_question:
+        if self.make_questions is None:
+            raise DeclinedError(format_no_user(self.tool))
+        with _first_question_lock:
             if self.questions is None:
-                self.questions = self.may_ask()
+                self.questions = self.make_questions()
             return self.questions
 
     def ask(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None
     ) -> Coroutine[Any, Any, Mapping[str, Any]]:
-        """What a person filled in; returns only with an answer that the schema allows.
+        """Ask the user to fill in a form; return the fields of the answer.
 
-        To be awaited by an async handler; a plain function has `ask_sync`.
+        The answer always matches the schema. Only an async handler can await it; a plain
+        function calls `ask_sync`.
 
-        On some surfaces the call ends here, and the handler is run again from its start
-        when the answer is there; questions that were answered are not put again. So it
-        does nothing that lasts before its last question, and asks the same each time.
+        Over some transports the call ends at this point, and the handler runs again from its
+        start when the answer arrives. Answered questions are not asked again. The handler
+        must therefore have no lasting effects before its last question, and ask the same
+        questions on each run.
 
         Args:
-            schema: a form of plain fields, as MCP's elicitation has them.
-            message: what the person reads.
-            name: tells the question from others of the call; by default its number.
+            schema: the JSON Schema of a form with plain fields, as in MCP elicitation.
+            message: the text that the user reads.
+            name: distinguishes the question from others of the call; by default its number.
 
         Raises:
-            DeclinedError: the person said no, or nobody can be asked. The caller is told.
-            ValueError: no client can show such a form.
-            RuntimeError: this is a plain function, which would go on without the answer.
+            DeclinedError: the user declined, or no user can be asked. The caller gets the message.
+            ValueError: no client can show this form.
+            RuntimeError: the handler is a plain function, which cannot await the answer.
         """
-        return self.asking().form(schema, message, name)
+        return self.get_questions().form(schema, message, name)
 
     def ask_sync(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None
     ) -> Mapping[str, Any]:
-        """The same for a plain function, which waits.
+        """Ask the user like `ask`, from a plain function; block until the answer arrives.
 
-        Raises: as `ask`; RuntimeError in an async function.
+        Raises:
+            RuntimeError: the handler is an async function. The other errors: see `ask`.
         """
-        content = self.asking().form_sync(schema, message, name)
+        content = self.get_questions().form_sync(schema, message, name)
         if self.cancelled:
-            raise DeclinedError("nobody waits for the call any more; nothing was done")
+            raise DeclinedError(
+                "the call was cancelled before the answer; nothing was done"
+            )
         return content
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> Sent:
-        """Reports how far the call is, from a sync or async handler; it never blocks.
+        """Report the progress of the call, from a sync or async handler; never block.
 
-        Nothing happens when the caller did not ask for it. While the caller takes in one
-        report, only the newest of the later ones is kept. An async handler may await what
-        it gives, and goes on when its report, or a newer one, was sent.
+        Without effect if the caller did not request progress. While one report is being
+        sent, only the newest of the later ones is stored. An async handler may await the
+        returned value: it continues when its report, or a newer one, is sent.
 
         Raises:
-            ValueError: a number is infinite or none.
-            TypeError: it is no number, or the message is no text.
+            ValueError: a number is not finite.
+            TypeError: a number has another type, or the message is not a string.
         """
         if self.report is None:
             return NOT_SENT
         return self.report(progress, total, message)
 
 
-def nobody_to_ask(tool: str) -> str:
-    """Why a call that needs a person does not happen where there is none."""
+def format_no_user(tool: str) -> str:
+    """Return the error for a call that needs a user's answer where no user can be asked."""
     return (
-        f"`{tool}` has to ask a person first, and nobody can be asked here; nothing was"
+        f"`{tool}` has to ask the user first, and no user can be asked here; nothing was"
         " done"
     )
 
@@ -363,9 +376,9 @@ CURRENT_CALL: ContextVar[CallContext] = ContextVar("current_tool_call")
 
 
 def current_call() -> CallContext:
-    """The call that the running handler serves.
+    """Return the context of the call that the running handler serves.
 
     Raises:
-        LookupError: no call is running here.
+        LookupError: no call is running in this context.
     """
     return CURRENT_CALL.get()

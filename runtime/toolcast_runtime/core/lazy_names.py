@@ -20,11 +20,11 @@ def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], An
             the package.
     """
 
-    def __getattr__(name: str) -> Any:
+    def load_name(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(modules[name], package), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return __getattr__
+    return load_name

@@ -80,7 +80,7 @@ MODULES: Mapping[str, OptionalModule] = {
         "ledger", "toolcast_runtime.ledger.tables", ("ApprovalsTable",)
     ),
     "lifespan": OptionalModule(
-        "lifespan", "toolcast_runtime.lifespan.dependencies", ("Resources",)
+        "lifespan", "toolcast_runtime.lifespan.dependencies", ("Dependencies",)
     ),
     "content_blocks": OptionalModule(
         "resources", "toolcast_runtime.resources.content_blocks", ("KeptContent",)

@@ -1,4 +1,4 @@
-"""What a call asks a person, and what the person says."""
+"""Questions of a call to the user, the user's answers, and the store for both."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 Action = Literal["accept", "decline", "cancel"]
-"""As MCP has them. Source: MCP 2026-07-28, client/elicitation."""
+"""The actions of an MCP elicitation. Source: MCP 2026-07-28, client/elicitation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a person is asked.
+    """A question to the user.
 
     Attributes:
-        name: tells it from the other questions of the call.
-        message: what the person reads.
-        schema: the JSON Schema of the answer, a form of plain fields.
+        name: distinguishes the question from the others of the call.
+        message: the text that the user reads.
+        schema: the JSON Schema of the answer, a form with plain fields.
         tool: the tool that is called.
         arguments: the arguments of the call.
-        approval: the field that has to be true for a yes; None where any answer is one.
+        approval: the form field that must be true to confirm the call; None if every
+            accepted answer is valid.
     """
 
     name: str
@@ -34,53 +35,59 @@ class Question:
 
     @property
     def digest(self) -> str:
-        """Tells whether an answer is one to exactly this, also to what was left out of it."""
-        asked = [self.message, self.schema, self.tool, self.arguments]
-        shown = json.dumps(asked, sort_keys=True, default=_plain)
-        return hashlib.sha256(shown.encode()).hexdigest()[:32]
+        """A hash that identifies this question, including all arguments of the call.
+
+        An answer with another digest belongs to another question, even if the message shows
+        only part of the arguments.
+        """
+        content = [self.message, self.schema, self.tool, self.arguments]
+        text = json.dumps(content, sort_keys=True, default=_to_json)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else repr(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person said.
+    """A user's answer to a question.
 
     Attributes:
-        action: `accept` for an answer; `decline` and `cancel` for none.
-        content: the fields of the form, where it was accepted.
-        round: the round of an earlier request in which it was asked; None when the person
-            was asked just now.
-        is_clients: the client's program says that a person said so.
+        action: `accept` if the user answered; `decline` or `cancel` if not.
+        content: the fields of the form, if the answer is accepted.
+        round: the round of the earlier request in which the question was asked; None if it
+            was asked in this request.
+        is_confirmed_by_client: whether the client's program reports that its user confirmed
+            the call.
     """
 
     action: Action
     content: Mapping[str, Any] | None = None
     round: str | None = None
-    is_clients: bool = False
+    is_confirmed_by_client: bool = False
 
 
-AskPerson = Callable[[Question], Awaitable[Answer] | Answer]
-"""Asks the person in front of a surface; raises `DeclinedError` where nobody can be asked."""
+AskUser = Callable[[Question], Awaitable[Answer] | Answer]
+"""Asks the user; raises `DeclinedError` if no user can be asked."""
 
 
 class InputRequiredError(BaseException):
-    """Signal that the call ends here and is repeated with the user's answer.
+    """The call must end here; the client repeats it, from its start, with the answer.
 
-    A BaseException, so that `except Exception` in a handler does not catch it.
+    A `BaseException`, so that no `except Exception` of a handler catches it.
 
     Attributes:
-        round: under which the question is kept until then.
-        put: called when it is kept: now the person may be asked.
-        is_repeated: the call's earlier answers come again, each of its own round.
+        round: the key under which the question is stored until the answer arrives.
+        put: called when the question is stored; the user may be asked from then on.
+        is_repeated: whether the answers of earlier rounds must be sent again, each with its
+            own round.
     """
 
     def __init__(
         self, round: str, put: Callable[[], None], *, is_repeated: bool = False
     ) -> None:
-        super().__init__("a person has to answer first")
+        super().__init__("the user has to answer a question first")
         self.round = round
         self.put = put
         self.is_repeated = is_repeated
@@ -88,18 +95,19 @@ class InputRequiredError(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question that is put to a person.
+    """The record of a question that was sent to a user.
 
     Attributes:
-        round: what the questions of one request are kept under.
+        round: the key of the questions of one request in the store.
         question: the question's name.
         tool: the tool that is called.
-        client: the program that calls; None in a toolset without clients.
-        user: who asked for the call; None when nobody is known.
-        message: what is asked, without the arguments.
-        arguments: of the call, secrets among them: whoever keeps them replaces those.
-        parameters: their JSON Schema, which marks what is secret.
-        asked: when, ISO 8601 in UTC.
+        client: the client that calls; None in a toolset without clients.
+        user: the user on whose behalf the tool is called; None if unknown.
+        message: the message of the question, without the arguments.
+        arguments: the arguments of the call. They may contain secrets: a store replaces
+            those before it writes the arguments.
+        parameters: the arguments' JSON Schema, which marks secrets.
+        asked: when the question was sent, ISO 8601 in UTC.
     """
 
     round: str
@@ -114,19 +122,22 @@ class Asked:
 
 
 class Approvals(Protocol):
-    """Where questions and answers are kept. Each method raises `OSError` when it cannot."""
+    """A store of questions and answers. Each method raises `OSError` if the store fails."""
 
-    async def begin(self, asked: Asked) -> None:
-        """Keeps a question that is put to a person."""
+    async def record_question(self, asked: Asked) -> None:
+        """Store a question that is sent to a user."""
 
-    async def take(self, round: str) -> bool:
-        """Whether a round is known and was not taken; from now on it is.
+    async def claim_round(self, round: str) -> bool:
+        """Claim a round for one repeated call; return False if unknown or already claimed.
 
-        Of any number of processes that ask at once, one gets True.
+        If several processes claim a round at the same time, only one of them gets True.
         """
 
-    async def give_back(self, round: str) -> None:
-        """Lets a round be taken again, by who took it and did nothing."""
+    async def release_round(self, round: str) -> None:
+        """Undo a claim, for a call that ended without any effect."""
 
-    async def answered(self, round: str, question: str, action: str) -> None:
-        """Keeps the answer to a question of a round; `client` for the word of its program."""
+    async def record_answer(self, round: str, question: str, action: str) -> None:
+        """Store the answer to a question of a round.
+
+        The action is `client` if the client's program reported the user's confirmation.
+        """

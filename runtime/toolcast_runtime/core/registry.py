@@ -1,10 +1,10 @@
-"""A toolset's tools: who sees which, look-up, and calls.
+"""The registry: lists, looks up and calls the tools of toolsets and their providers.
 
-What may ask a provider awaits; each such function has a `_sync` wrapper for callers without an
-event loop.
+Functions that may query a provider are async. Each one has a `_sync` wrapper for callers without
+an event loop.
 
-The definitions are read when a registry is made. Handlers, and what calls need, are imported at
-the first call.
+A registry reads the definitions when it is created. Handlers, and the modules that only calls
+need, are imported at the first call.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import optional
 from .access import Access, Client
-from .calls.worker_threads import run_sync, sync
-from .toolset import AccessOfSeveral, Found, Toolset, owners
+from .calls.worker_threads import make_sync, run_sync
+from .toolset import CombinedAccess, Found, Toolset, index_tool_owners
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,45 +25,45 @@ if TYPE_CHECKING:
 
     from ..router.router import Router
     from .calls.tool_calls import ToolCalls
-    from .context import Keep, ReportProgress, ToolResponse
+    from .context import ReportProgress, StoreContent, ToolResponse
     from .definitions.tool import Tool, ToolProvider
     from .override_file import OverrideFile
-    from .question import AskPerson
+    from .question import AskUser
     from .toolset_settings import LedgerSettings, Lifespan
 
 
 class UnknownToolError(LookupError):
-    """No tool of that name is offered to that client."""
+    """The client has no tool of this name."""
 
 
 class Registry:
-    """The tools of one toolset, or of several (`of_several`), and those of their providers.
+    """The tools of one toolset, or of several (`combine`), and those of their providers.
 
     Args:
         tools_package: the package whose `.json` files are the tools' definitions.
-        handlers: the package that every handler must be in; None when no tool may have
-            one.
-        sections: the sections in their declared order, which tools are listed by.
-        clients: what each client may have; None when the toolset has no clients and its
-            one caller may have every tool.
-        override: where an administrator's changes are, read when access is first asked for.
-        ledger: where calls of persistent tools are recorded; None refuses them.
-        providers: where further tools come from; a local tool wins over one of the same
-            name.
-        router: chooses tools for a message; None to choose by words.
+        handlers: the package that must contain every handler; None if tools may have none.
+        sections: the sections in their declared order, by which tools are sorted.
+        clients: the access rules of each client; None if the toolset has no clients and its
+            one caller may use every tool.
+        override: the location of an administrator's changes, which are read when access is
+            first checked.
+        ledger: the ledger for calls of persistent tools; None if such calls are refused.
+        providers: the sources of further tools. A local tool takes precedence over a
+            provider's tool of the same name.
+        router: selects tools for a message; None for the router that compares words.
         reserved_names: names that no tool of a provider may have.
-        lifespan: what opens and closes the resources that tools use; None when they use
-            none.
-        formats: whether arguments of its own tools have to be of their formats.
+        lifespan: opens and closes the dependencies of tools; None if they have none.
+        formats: whether arguments of local tools must match the `format` of their schema
+            (`assertion`), or formats are ignored (`annotation`).
 
     Attributes:
-        package: the generated package, by its name.
-        toolsets: whose tools these are.
+        package: the name of the generated package.
+        toolsets: the toolsets whose tools the registry has.
 
     Raises:
-        DefinitionError: the package is not what was generated: a half of a tool is missing,
-            a file is not ours, a handler is outside of its package, a tool uses what the
-            lifespan does not give, or there is no tool.
+        DefinitionError: the package differs from what was generated: a definition or its
+            module is missing or invalid, a handler is outside of its package, a tool uses an
+            unknown dependency, or there is no tool.
     """
 
     def __init__(
@@ -93,223 +93,229 @@ class Registry:
             formats,
         )
         self._router = router
-        self._hold(toolset.package, (toolset,), (toolset,), reserved_names)
+        self._set_toolsets(toolset.package, (toolset,), (toolset,), reserved_names)
 
     @classmethod
-    def of_several(
+    def combine(
         cls,
         package: str,
         registries: Sequence[Registry],
         *,
         external: Collection[Registry] = (),
     ) -> Self:
-        """The tools of several toolsets: each is looked up and called by its own.
+        """Return a registry with the tools of several toolsets.
 
-        Who may have what is decided by the owner's access alone; a client that a toolset
-        does not have gets nothing of it.
+        Each tool is looked up and called by its own toolset, whose access rules apply. A
+        client that a toolset does not have gets none of its tools.
 
         Args:
-            package: the generated package that has them together, by its name.
+            package: the name of the generated package that combines the toolsets.
             registries: the toolsets' own registries, in the declared order.
-            external: those of them whose providers' tools are there as well.
+            external: the registries whose providers' tools are included.
 
         Raises:
-            DefinitionError: two have a tool of one name, or only some have clients.
+            DefinitionError: two toolsets have a tool of the same name, or only some of them
+                have clients.
         """
-        made = cls.__new__(cls)
-        made._router = None
-        toolsets = [one for registry in registries for one in registry.toolsets]
-        offering = [one for registry in external for one in registry.toolsets]
-        made._hold(package, toolsets, offering)
-        return made
+        registry = cls.__new__(cls)
+        registry._router = None
+        toolsets = [toolset for part in registries for toolset in part.toolsets]
+        remote_toolsets = [toolset for part in external for toolset in part.toolsets]
+        registry._set_toolsets(package, toolsets, remote_toolsets)
+        return registry
 
-    def _hold(
+    def _set_toolsets(
         self,
         package: str,
         toolsets: Sequence[Toolset],
-        offering: Sequence[Toolset],
+        remote_toolsets: Sequence[Toolset],
         reserved_names: Sequence[str] = (),
     ) -> None:
         self.package = package
         self.toolsets = tuple(toolsets)
-        # Those whose providers' tools are there, too.
-        self._offering = tuple(one for one in toolsets if one in offering)
-        self._owners = owners(package, toolsets)
-        self._tools = {n: tool for one in toolsets for n, tool in one.tools.items()}
-        former = [one.former_names for one in toolsets]
-        self._former_names = {n: name for each in former for n, name in each.items()}
-        is_one = len(self.toolsets) == 1
-        self._several = None if is_one else AccessOfSeveral(toolsets, self._owners)
+        self._remote_toolsets = tuple(t for t in toolsets if t in remote_toolsets)
+        self._owners = index_tool_owners(package, toolsets)
+        self._tools: dict[str, Tool] = {}
+        self._former_names: dict[str, str] = {}
+        for toolset in toolsets:
+            self._tools.update(toolset.tools)
+            self._former_names.update(toolset.former_names)
+        self._combined_access = None
+        if len(self.toolsets) > 1:
+            self._combined_access = CombinedAccess(toolsets, self._owners)
         self.reserve_names({*self._owners, *reserved_names})
 
     @property
     def has_clients(self) -> bool:
-        """Whether a caller has to say which client it is."""
+        """Whether callers must state which client they are."""
         return self.declared_access.clients is not None
 
     @property
     def has_ledger(self) -> bool:
-        """Whether there is a place for the records of every toolset."""
-        return all(one.ledger is not None for one in self.toolsets)
+        """Whether every toolset has a ledger."""
+        return all(toolset.ledger is not None for toolset in self.toolsets)
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """The clients, in the declared order."""
+        """The names of the clients, in the declared order."""
         return tuple(self.declared_access.clients or ())
 
     @property
     def local_tools(self) -> tuple[Tool, ...]:
-        """Every tool of the toolsets' own, whoever may see it, in the declared order."""
+        """All tools of the toolsets themselves, for any client, in the declared order."""
         return tuple(self._tools.values())
 
     @property
-    def lifespan_resources(self) -> tuple[str, ...]:
-        """The names of all that handlers may use."""
-        spans = [one.lifespan for one in self.toolsets if one.lifespan is not None]
-        return tuple(name for span in spans for name in span.resources)
+    def lifespan_dependencies(self) -> tuple[str, ...]:
+        """The names of all dependencies that handlers may use."""
+        lifespans = [t.lifespan for t in self.toolsets if t.lifespan is not None]
+        return tuple(name for lifespan in lifespans for name in lifespan.dependencies)
 
     @property
     def asserts_formats(self) -> bool:
-        """Whether arguments have to be of the formats that schemas name."""
-        return all(one.asserts_formats for one in self.toolsets)
+        """Whether arguments must match the formats in their schemas."""
+        return all(toolset.asserts_formats for toolset in self.toolsets)
 
     @property
     def declared_access(self) -> Access:
-        """Who may have which tool, without an administrator's changes."""
-        return self._several or self.toolsets[0].declared_access
+        """The access rules, without an administrator's changes."""
+        return self._combined_access or self.toolsets[0].declared_access
 
     def access(self) -> Access:
-        """Who may have which tool, with an administrator's changes.
+        """Return the access rules, with an administrator's changes.
 
         Raises:
-            AccessError: it cannot be found out, so nobody has any.
+            AccessError: the changes cannot be loaded, so no client may use any tool.
         """
-        return self._several or self.toolsets[0].access()
+        return self._combined_access or self.toolsets[0].access()
 
     def tools(
         self, client: str | None = None, *, target: str | None = None
     ) -> list[Tool]:
-        """The local tools that a client may have, in the declared order.
+        """Return the local tools that a client may use, in the declared order.
 
         Args:
-            client: who asks.
-            target: leaves out the tools that are declared not to be in this target.
+            client: the client's name; None in a toolset without clients.
+            target: a target; tools that are excluded from it are omitted.
 
         Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
+            UnknownClientError: the toolset has clients, but not this one.
+            AccessError: the access rules cannot be loaded.
         """
         access = self.access()
-        access.client(client)
+        access.get_client(client)
         return [
             tool
             for name, tool in self._tools.items()
-            if access.may_have(client, name) and (target is None or tool.is_in(target))
+            if access.is_allowed(client, name)
+            and (target is None or tool.is_in(target))
         ]
 
     def names(
         self, client: str | None = None, *, target: str | None = None
     ) -> tuple[str, ...]:
-        """The names of `tools`, with the same arguments and errors."""
+        """Return the names of `tools`, with the same arguments and errors."""
         return tuple(tool.name for tool in self.tools(client, target=target))
 
-    def names_in(self, target: str) -> tuple[str, ...]:
-        """The names of the local tools that are in a target, whoever may have them."""
+    def list_names_in(self, target: str) -> tuple[str, ...]:
+        """Return the names of the local tools in a target, for any client."""
         return tuple(name for name, tool in self._tools.items() if tool.is_in(target))
 
     def resolve(self, name: str) -> str:
-        """The present name of a tool that may be asked for by a former one."""
+        """Return the current name of a tool for its current or a former name."""
         return name if name in self._tools else self._former_names.get(name, name)
 
     def is_local(self, name: str) -> bool:
-        """Whether the toolset itself has a tool of this present name, for anybody."""
+        """Return whether a local tool has this current name, for any client."""
         return name in self._tools
 
     def get_tool(self, name: str, client: str | None = None) -> Tool:
-        """A local tool, by its present or a former name.
+        """Return a local tool by its current or a former name.
 
         Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
+            UnknownClientError: the toolset has clients, but not this one.
             UnknownToolError: the client has no such tool.
-            AccessError: who may have which tool cannot be found out.
+            AccessError: the access rules cannot be loaded.
         """
-        present = self.resolve(name)
-        if not self.access().may_have(client, present) or present not in self._tools:
+        current = self.resolve(name)
+        if not self.access().is_allowed(client, current) or current not in self._tools:
             raise UnknownToolError(f"unknown tool `{name}`")
-        return self._tools[present]
+        return self._tools[current]
 
     async def find_tool(self, name: str, client: str | None = None) -> Tool:
-        """A tool, local or a provider's, by its present or a former name; raises as `get_tool`."""
+        """Return a local or remote tool by name; raise the errors of `get_tool`."""
         return (await self.find(name, client)).tool
 
     async def find(self, name: str, client: str | None = None) -> Found:
-        """The same with whose it is, to be called; raises as `find_tool`."""
-        present = name if name in self._tools else self._former_names.get(name, name)
-        access = self._several or self.toolsets[0].access()
-        owner = self._owners.get(present)
+        """Return a tool like `find_tool`, with its provider and toolset."""
+        current = self.resolve(name)
+        access = self.access()
+        owner = self._owners.get(current)
         if owner is None:
-            access.client(client)
-            # What a client may not have costs no I/O: each asks its own access first.
-            for one in self._offering:
-                if one.has(client):
-                    found = await one.find_remote(present, client)
+            access.get_client(client)
+            # Each toolset checks its access rules first: a denied tool costs no I/O.
+            for toolset in self._remote_toolsets:
+                if toolset.has_client(client):
+                    found = await toolset.find_remote_tool(current, client)
                     if found is not None:
                         return found
-        elif access.may_have(client, present):
-            return Found(self._tools[present], None, owner)
+        elif access.is_allowed(client, current):
+            return Found(self._tools[current], None, owner)
         raise UnknownToolError(f"unknown tool `{name}`")
 
     async def list_tools(self, client: str | None = None) -> list[Tool]:
-        """A client's tools: the local ones in their order, then the providers'; raises as `tools`."""
-        return [*self.tools(client), *await self.remote_tools(client)]
+        """Return a client's tools, the local ones first; raise the errors of `tools`."""
+        return [*self.tools(client), *await self.list_remote_tools(client)]
 
-    async def remote_tools(
+    async def list_remote_tools(
         self, client: str | None = None, *, is_always: bool = False
     ) -> list[Tool]:
-        """The providers' tools that a client may have, each name once; raises as `tools`.
+        """Return the providers' tools that a client may use; raise the errors of `tools`.
 
-        `is_always`: only those of every turn; a provider without any is not waited for.
+        With `is_always`, return only tools that are offered in every turn, and do not query
+        providers that have none.
         """
-        self.access().client(client)
-        listed: dict[str, Tool] = {}
-        for one in self._offering:
-            if one.has(client):
-                for tool in await one.remote_tools(client, is_always=is_always):
+        self.access().get_client(client)
+        tools: dict[str, Tool] = {}
+        for toolset in self._remote_toolsets:
+            if toolset.has_client(client):
+                found = await toolset.list_remote_tools(client, is_always=is_always)
+                for tool in found:
                     if tool.name not in self._tools:
-                        listed.setdefault(tool.name, tool)
-        return list(listed.values())
+                        tools.setdefault(tool.name, tool)
+        return list(tools.values())
 
     async def get_mcp_tools(self, client: str | None = None) -> list[Mapping[str, Any]]:
-        """A client's tools as MCP's `tools/list` shows them; raises as `tools`."""
+        """Return a client's tools as in MCP's `tools/list`; raise the errors of `tools`."""
         return [tool.definition for tool in await self.list_tools(client)]
 
     async def get_openai_tools(self, client: str | None = None) -> list[dict[str, Any]]:
-        """A client's tools in OpenAI's Chat Completions format; raises as `tools`."""
+        """Return a client's tools for OpenAI's Chat Completions; raise the errors of `tools`."""
         return [tool.openai() for tool in await self.list_tools(client)]
 
     async def get_openai_tools_by_names(
         self, names: Iterable[str], client: str | None = None
     ) -> list[dict[str, Any]]:
-        """The named tools in OpenAI's format, in the order of the names.
+        """Return tools in OpenAI's format, in the order of the names.
 
         Raises:
             UnknownToolError: the client has no tool of one of the names.
-            Exception: as `tools`.
+            Exception: the errors of `tools`.
         """
         return [(await self.find_tool(name, client)).openai() for name in names]
 
     async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
-        """The client's tools that are offered in every turn, in OpenAI's format."""
+        """Return the client's tools that are offered in every turn, in OpenAI's format."""
         local = [tool for tool in self.tools(client) if tool.always]
-        remote = await self.remote_tools(client, is_always=True)
+        remote = await self.list_remote_tools(client, is_always=True)
         return [tool.openai() for tool in (*local, *remote)]
 
     async def get_routed_tools_catalog(
         self, client: str | None = None
     ) -> dict[str, str]:
-        """Name and summary of the client's tools that are not offered in every turn."""
-        listed = await self.list_tools(client)
-        return {tool.name: tool.summary for tool in listed if not tool.always}
+        """Return name and summary of the client's tools that are not offered in every turn."""
+        tools = await self.list_tools(client)
+        return {tool.name: tool.summary for tool in tools if not tool.always}
 
     async def route_tools(
         self,
@@ -319,47 +325,47 @@ class Registry:
         *,
         history: Sequence[str] = (),
     ) -> list[str]:
-        """The names of the routed tools that fit a message; when in doubt, all of them.
+        """Return the names of the routed tools that fit a message; in doubt, all of them.
 
         Args:
-            message: what the user said last.
-            catalog: what `get_routed_tools_catalog` gave: only its names are chosen from,
-                and no client has to be named. None for the client's whole catalogue.
-            client: who is served.
-            history: the messages before, oldest first.
+            message: the user's last message.
+            catalog: a result of `get_routed_tools_catalog`: only tools in it are selected,
+                and `client` is not needed. None for all routed tools of the client.
+            client: the client's name; None in a toolset without clients.
+            history: the earlier messages, the oldest first.
 
         Raises:
-            UnknownClientError: without a catalogue, the toolset has clients and this is
-                none of them.
-            AccessError: without a catalogue, who may have which tool cannot be found out.
+            UnknownClientError: without a catalog, the toolset has clients, but not this one.
+            AccessError: without a catalog, the access rules cannot be loaded.
         """
         if catalog is None:
-            listed = await self.list_tools(client)
+            tools = await self.list_tools(client)
         else:
-            named = frozenset(catalog)
-            listed = [t for one in self.toolsets for t in await one.all_of(named)]
-        chosen = optional.router.chosen_from(listed, catalog)
+            tools = []
+            for toolset in self.toolsets:
+                tools += await toolset.list_named_tools(frozenset(catalog))
+        candidates = optional.router.chosen_from(tools, catalog)
         router = self._router or optional.router.Router()
-        route = await router.route(message, chosen, history)
+        route = await router.route(message, candidates, history)
         return list(route.names)
 
     async def best_first(self, message: str, tools: Sequence[Tool]) -> list[str]:
-        """The names of the routed ones of these tools that fit a message, the best first."""
-        chosen = optional.router.chosen_from(tools, None)
+        """Return the names of the routed tools that fit a message, the best first."""
+        candidates = optional.router.chosen_from(tools, None)
         router = self._router or optional.router.Router()
-        return await router.best_first(message, chosen)
+        return await router.best_first(message, candidates)
 
-    def problems_with_arguments(
+    def check_arguments(
         self, name: str, arguments: Mapping[str, Any], client: str | None = None
     ) -> list[str]:
-        """What is wrong with the arguments of a call; empty when nothing is.
+        """Return the problems with the arguments of a call; empty if they are valid.
 
         Raises:
             LookupError: the client has no such local tool.
         """
         tool = self.get_tool(name, client)
         calls = self._owners[tool.name].calls
-        return calls.validators.problems_with_arguments(tool, arguments)
+        return calls.validators.check_arguments(tool, arguments)
 
     async def call_tool(
         self,
@@ -368,112 +374,102 @@ class Registry:
         client: str | None = None,
         *,
         report_progress: ReportProgress | None = None,
-        ask: AskPerson | None = None,
-        keep: Keep | None = None,
+        ask: AskUser | None = None,
+        store_content: StoreContent | None = None,
     ) -> ToolResponse:
-        """Calls a tool.
+        """Call a tool; every failure is a response with an error.
 
-        The handler gets exactly the arguments that were given, once they are found valid:
-        none is added and none is converted. Every failure is a response with an error.
+        The handler gets exactly the arguments of the call, after their validation: no default
+        is added and no value is converted.
 
         Args:
-            name: the tool's present or former name.
-            arguments: of the call.
-            client: who calls.
-            report_progress: is told how far the call is.
-            ask: puts a question to a person, sync or async; without it a call that needs a
-                person is refused. What answers here must be no model.
-            keep: keeps the content of links for its caller; without it that is sent with
-                the answer.
+            name: the tool's current or a former name.
+            arguments: the arguments of the call.
+            client: the client that calls; None in a toolset without clients.
+            report_progress: sends the progress of the call to the caller.
+            ask: asks the user a question, sync or async. Without it, calls that need the
+                user's confirmation are refused. The answers must not come from a model.
+            store_content: stores the content of links for the caller. Without it, the
+                content is part of the response.
         """
         # Imported here: a registry that only lists tools needs no module of `calls`.
         from .calls.tool_calls import call_tool
 
         found = self.find(name, client)
         return await call_tool(
-            found, name, arguments, client, report_progress, ask, keep
+            found, name, arguments, client, report_progress, ask, store_content
         )
 
-    get_mcp_tools_sync = sync(get_mcp_tools)
-    get_openai_tools_sync = sync(get_openai_tools)
-    get_openai_tools_by_names_sync = sync(get_openai_tools_by_names)
-    get_always_tools_sync = sync(get_always_tools)
-    get_routed_tools_catalog_sync = sync(get_routed_tools_catalog)
-    route_tools_sync = sync(route_tools)
-    call_tool_sync = sync(call_tool)
+    get_mcp_tools_sync = make_sync(get_mcp_tools)
+    get_openai_tools_sync = make_sync(get_openai_tools)
+    get_openai_tools_by_names_sync = make_sync(get_openai_tools_by_names)
+    get_always_tools_sync = make_sync(get_always_tools)
+    get_routed_tools_catalog_sync = make_sync(get_routed_tools_catalog)
+    route_tools_sync = make_sync(route_tools)
+    call_tool_sync = make_sync(call_tool)
 
     async def __aenter__(self) -> Self:
-        """Starts the lifespan, in the present event loop, where its tools then run.
+        """Start the lifespans in the current event loop, where the handlers then run.
 
-        It may be entered again meanwhile, by whoever else needs it; the last one ends it.
+        A registry may be entered several times; the last exit closes the lifespans.
 
         Raises:
-            LifespanError: it cannot be started.
+            LifespanError: a lifespan cannot be started.
         """
         async with AsyncExitStack() as stack:
-            for one in self.toolsets:
-                await one.enter()
-                stack.push_async_callback(one.leave)
+            for toolset in self.toolsets:
+                await toolset.enter()
+                stack.push_async_callback(toolset.leave)
             stack.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         async with AsyncExitStack() as stack:
-            for one in self.toolsets:
-                stack.push_async_callback(one.leave)
+            for toolset in self.toolsets:
+                stack.push_async_callback(toolset.leave)
 
     def __enter__(self) -> Self:
-        """The same for callers without an event loop; raises as `async with`."""
+        """Start the lifespans in the background loop; see `__aenter__` for the errors."""
         return run_sync(self.__aenter__())
 
     def __exit__(self, *_: object) -> None:
         run_sync(self.__aexit__())
 
-    def at_start(self) -> Toolset:
-        """Looks at what calls of a toolset need, before the first of them.
-
-        Raises:
-            LookupError: there are several, and each has its own.
-        """
-        return self._only
-
-    def reserve_names(self, names: Iterable[str]) -> None:
-        """Keeps names from the providers' tools, before any of them is asked."""
-        for one in self.toolsets:
-            one.reserve_names(names)
-
-    def leave_lifespan_out(self) -> None:
-        """Starts no lifespan from now on: who only lists tools needs no database."""
-        for one in self.toolsets:
-            one.is_lifespan_left_out = True
-
-    async def close(self) -> None:
-        """Ends what the providers and the lifespan hold open, when all calls are recorded.
-
-        A later call opens it again; after `async with`, only another one does.
-        """
-        for one in self.toolsets:
-            await one.close()
-
-    def replaced(self, **resources: Any) -> AbstractContextManager[None]:
-        """Gives tools these resources instead of the lifespan's, for tests.
-
-        The lifespan is not started for what is replaced.
-
-        Raises:
-            LookupError: the toolset has no resource of a name.
-        """
-        if not any(one.lifespan for one in self.toolsets):
-            raise LookupError(f"{self.package} has no lifespan, and so no resources")
-        return self._only.resources.replaced(resources)
-
-    @property
-    def calls(self) -> ToolCalls:
-        """What runs calls; LookupError for several toolsets, each of which has its own."""
-        return self._only.calls
-
-    @property
-    def _only(self) -> Toolset:
+    def get_single_toolset(self) -> Toolset:
+        """Return the only toolset; LookupError if the registry combines several toolsets."""
         if len(self.toolsets) > 1:
             raise LookupError(f"{self.package}: each toolset runs its own calls")
         return self.toolsets[0]
+
+    def reserve_names(self, names: Iterable[str]) -> None:
+        """Keep the providers from offering tools with these names."""
+        for toolset in self.toolsets:
+            toolset.reserve_names(names)
+
+    def disable_lifespan(self) -> None:
+        """Never start the lifespans: listing tools must not require, for example, a database."""
+        for toolset in self.toolsets:
+            toolset.is_lifespan_disabled = True
+
+    async def close(self) -> None:
+        """Close providers and lifespans after all calls are recorded.
+
+        Later calls open them again; after an `async with` block, only another block does.
+        """
+        for toolset in self.toolsets:
+            await toolset.close()
+
+    def replace_dependencies(self, **dependencies: Any) -> AbstractContextManager[None]:
+        """Replace dependencies in a `with` block, for tests, without starting the lifespan.
+
+        Raises:
+            LookupError: the toolset has no dependency of a name.
+        """
+        if not any(toolset.lifespan for toolset in self.toolsets):
+            raise LookupError(f"{self.package} has no lifespan, and so no dependencies")
+        return self.get_single_toolset().dependencies.replaced(dependencies)
+
+    @property
+    def calls(self) -> ToolCalls:
+        """The object that runs calls; LookupError if the registry combines several toolsets."""
+        return self.get_single_toolset().calls

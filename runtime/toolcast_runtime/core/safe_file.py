@@ -1,10 +1,10 @@
-"""Reads regular files, the only way in which Toolcast reads one by its path.
+"""Safe reading of regular files: Toolcast reads every file by its path through this module.
 
-A pipe, a socket or a device is never opened, let alone waited for, wherever a link leads; one
-that takes a file's place meanwhile is opened without waiting and not read.
+A pipe, socket or device is never opened, because opening it could block or have effects. If one
+replaces the file between the check and the opening, it is opened without blocking and not read.
 
-Secrets come from the environment or from files that it names, as systemd credentials, Docker and
-Kubernetes secrets are.
+Secrets are read from environment variables, or from files that variables name, as systemd
+credentials, Docker secrets and Kubernetes secrets provide them.
 """
 
 from __future__ import annotations
@@ -20,48 +20,52 @@ _READ = os.O_RDONLY
 for _flag in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"):
     _READ |= getattr(os, _flag, 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_PART = 64 * 1024
+_CHUNK_BYTES = 64 * 1024
 _MAX_SECRET_BYTES = 64 * 1024
 """Size of a file with a secret."""
 
 
 class NotRegularFileError(OSError):
-    """Folder, pipe, socket, device or link in place of a regular file."""
+    """The path leads to a folder, pipe, socket, device or link instead of a regular file."""
 
 
-def read_regular(
-    path: str, most: int, *, follow: bool = True, folder: int | None = None
+def read_regular_file(
+    path: str, max_bytes: int, *, follow: bool = True, folder: int | None = None
 ) -> bytes:
-    """The first bytes of a regular file.
+    """Return the first bytes of a regular file.
 
     Args:
-        most: how many at most; no more memory is taken than the file has bytes, about.
-        follow: whether the path may be a link.
-        folder: the descriptor of an open folder in which `path` is a name.
+        path: the path of the file, or its name in `folder`.
+        max_bytes: the maximum number of bytes; a smaller file needs no more memory than its
+            own size.
+        follow: whether the path may be a symbolic link.
+        folder: the descriptor of an open folder.
 
     Raises:
-        NotRegularFileError: something else stands there.
-        OSError: it cannot be read.
+        NotRegularFileError: the path leads to something else.
+        OSError: the file cannot be read.
     """
-    _refuse_others(
-        os.stat(path, dir_fd=folder, follow_symlinks=follow), path, follow=follow
-    )
+    status = os.stat(path, dir_fd=folder, follow_symlinks=follow)
+    _require_regular(status, path)
     descriptor = os.open(path, _READ | (0 if follow else _NO_LINK), dir_fd=folder)
     try:
         status = os.fstat(descriptor)
-        _refuse_others(status, path, follow=follow)
-        # A file may say that it has no bytes, and have some all the same.
-        each = status.st_size + 1 if status.st_size else _PART
-        left, parts = most, []
-        while left > 0 and (part := os.read(descriptor, min(left, each))):
-            parts.append(part)
-            left -= len(part)
+        _require_regular(status, path)
+        # Some files report size 0 and have content, such as those in /proc.
+        chunk_bytes = status.st_size + 1 if status.st_size else _CHUNK_BYTES
+        remaining, chunks = max_bytes, []
+        while remaining > 0:
+            chunk = os.read(descriptor, min(remaining, chunk_bytes))
+            if not chunk:
+                break
+            chunks.append(chunk)
+            remaining -= len(chunk)
     finally:
         os.close(descriptor)
-    return b"".join(parts)
+    return b"".join(chunks)
 
 
-def _refuse_others(status: os.stat_result, path: str, *, follow: bool) -> None:
+def _require_regular(status: os.stat_result, path: str) -> None:
     if stat.S_ISREG(status.st_mode):
         return
     for is_kind, name in (
@@ -71,41 +75,42 @@ def _refuse_others(status: os.stat_result, path: str, *, follow: bool) -> None:
         (stat.S_ISSOCK, "a socket"),
     ):
         if is_kind(status.st_mode):
-            raise NotRegularFileError(None, f"this is {name}, no regular file", path)
-    raise NotRegularFileError(None, "this is a device, no regular file", path)
+            raise NotRegularFileError(None, f"this is {name}, not a regular file", path)
+    raise NotRegularFileError(None, "this is a device, not a regular file", path)
 
 
-def secret(name: str, environment: Mapping[str, str]) -> str | None:
-    """The variable's text, or that of the file which the variable `<name>_FILE` names.
+def load_secret(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return a secret from a variable, or from the file that `<name>_FILE` names.
 
-    None when nothing is set.
+    Return None if neither variable is set.
 
     Raises:
-        ValueError: both are set, or the file cannot be read or is empty; never with its text.
+        ValueError: both variables are set, or the file cannot be read or is empty. The
+            message never contains the secret.
     """
-    given = environment.get(name, "").strip()
+    value = environment.get(name, "").strip()
     path = environment.get(f"{name}_FILE", "").strip()
     if not path:
-        return given or None
-    if given:
+        return value or None
+    if value:
         raise ValueError(f"set {name} or {name}_FILE, not both")
     try:
-        text = read_secret(path).strip()
+        text = read_secret_file(path).strip()
     except (OSError, ValueError):
         text = ""
     if not text:
-        raise ValueError(f"the file that {name}_FILE names has no text to read")
+        raise ValueError(f"the file that {name}_FILE names is empty or cannot be read")
     return text
 
 
-def read_secret(path: str) -> str:
-    """The text of a small file.
+def read_secret_file(path: str) -> str:
+    """Return the text of a small file.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is no text, or far too large.
+        OSError: the file cannot be read.
+        ValueError: the file is not UTF-8, or too large for a secret.
     """
-    data = read_regular(path, _MAX_SECRET_BYTES + 1)
+    data = read_regular_file(path, _MAX_SECRET_BYTES + 1)
     if len(data) > _MAX_SECRET_BYTES:
         raise ValueError("too large")
     return data.decode()

@@ -1,14 +1,14 @@
-"""A folder held by its descriptor: the one place that opens for writing, and deletes.
+"""Safe access to folders: all files are written, locked and deleted through this module.
 
-No name in a folder is reached through a link. Whoever swaps a folder for a link while a run is
-writing gets nothing by it: the run goes on in the folder that it opened. Files are written
-under names that nobody can guess and that must not be there, and moved into their place. Where
-a system has no such calls (Windows), paths are looked at and then joined, which leaves that one
-moment open.
+A `Folder` is opened once and then accessed by its file descriptor. No name in it is followed
+through a symbolic link, so replacing a folder by a link during a run has no effect: the run
+continues in the folder that it opened. Files are written under random, new names and then
+renamed. On systems without these calls (Windows), paths are checked and then joined, and a link
+that is created between the two steps is followed.
 
-The runtime's own files, to which something is added as long as a process runs, are for their
-owner alone, and are never made or opened through a link at their name. Somebody who may change
-the folder above them can swap them all the same: it has to be the owner's, too.
+The runtime's own files, which it appends to, are readable only by their owner, and are never
+created or opened through a link. A user who can change the folder above them can still replace
+them, so that folder should also belong to the owner.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import TextIO, TypedDict
 
-from .safe_file import NotRegularFileError, read_regular
+from .safe_file import NotRegularFileError, read_regular_file
 
-_BY_DESCRIPTOR = os.scandir in os.supports_fd and os.supports_dir_fd.issuperset(
+_HAS_DESCRIPTORS = os.scandir in os.supports_fd and os.supports_dir_fd.issuperset(
     [os.open, os.stat, os.mkdir, os.unlink, os.rmdir, os.rename]
 )
-_ALL = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NO_LINK = _ALL | getattr(os, "O_NOFOLLOW", 0)
-_OWN = _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_COMMON = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINK = _COMMON | getattr(os, "O_NOFOLLOW", 0)
+_PRIVATE = _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _ALL
-_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _COMMON
+_LOCKED_ERRORS = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 
 
 class SymlinkError(OSError):
-    """Symbolic link in the path of a folder that is to be opened."""
+    """A part of the path to a folder is a symbolic link."""
 
 
 class ConcurrentRunError(Exception):
-    """Another run that is writing into the folder."""
+    """Another run is writing into this folder."""
 
 
-class _At(TypedDict, total=False):
+class _DirFd(TypedDict, total=False):
     dir_fd: int
 
 
 class Folder:
-    """An open folder; a `with` block closes it. Every `OSError` names the whole path.
+    """An open folder; a `with` block closes it. Every `OSError` has the whole path.
 
     Args:
-        path: where it is.
-        descriptor: None where the system cannot open folders.
+        path: the folder's path.
+        descriptor: its open descriptor; None if the system cannot open folders.
     """
 
     def __init__(self, path: str, descriptor: int | None) -> None:
         self.path = path
         self.descriptor = descriptor
-        self._at: _At = {} if descriptor is None else {"dir_fd": descriptor}
+        self._dir_fd: _DirFd = {} if descriptor is None else {"dir_fd": descriptor}
 
     def __enter__(self) -> Folder:
         return self
@@ -67,88 +67,92 @@ class Folder:
             os.close(self.descriptor)
 
     @classmethod
-    def at(cls, path: str, *, create: bool = False, mode: int = 0o777) -> Folder:
-        """A folder that a person named, by whatever way its path leads there.
+    def open_path(cls, path: str, *, create: bool = False, mode: int = 0o777) -> Folder:
+        """Open a folder that the user named; links in its path are followed.
 
         Args:
-            create: makes it and what is missing above it.
-            mode: what it gets then, but for what the umask takes.
+            path: the folder's path.
+            create: whether to create the folder and its missing parents.
+            mode: the permissions of created folders, before the umask is applied.
 
         Raises:
-            OSError: it cannot be made or opened.
+            OSError: the folder cannot be created or opened.
         """
-        with _Naming(path, ""):
+        with _PathInErrors(path, ""):
             if create:
                 os.makedirs(path, mode=mode, exist_ok=True)
-            return cls(path, os.open(path, _FOLDER) if _BY_DESCRIPTOR else None)
+            return cls(path, os.open(path, _FOLDER) if _HAS_DESCRIPTORS else None)
 
-    def below(self, path: str, *, create: bool = False) -> Folder:
-        """A folder further down, open; `path` has forward slashes.
+    def open_subfolder(self, path: str, *, create: bool = False) -> Folder:
+        """Open a folder below this one without following links.
 
         Args:
-            create: makes what is missing of the way.
+            path: the relative path, with forward slashes.
+            create: whether to create missing folders.
 
         Raises:
-            SymlinkError: part of the way is a link.
-            OSError: part of the way is missing, is no folder, or cannot be opened.
+            SymlinkError: a part of the path is a link.
+            OSError: a part of the path is missing, is not a folder, or cannot be opened.
         """
-        steps = path.split("/") if path else []
-        own = os.dup(self.descriptor) if self.descriptor is not None else None
-        folder = Folder(self.path, own)
-        for step in steps:
+        names = path.split("/") if path else []
+        duplicate = os.dup(self.descriptor) if self.descriptor is not None else None
+        folder = Folder(self.path, duplicate)
+        for name in names:
             with folder:
-                folder = folder._child(step, create=create)
+                folder = folder._open_child(name, create=create)
         return folder
 
-    def _child(self, name: str, *, create: bool) -> Folder:
-        with self._naming(name):
+    def _open_child(self, name: str, *, create: bool) -> Folder:
+        with self._path_in_errors(name):
             if create:
                 with contextlib.suppress(FileExistsError):
-                    os.mkdir(self._name(name), **self._at)
+                    os.mkdir(self._resolve(name), **self._dir_fd)
             status = self.lstat(name)
             mode = status.st_mode
-            # A junction of Windows is a folder to `stat`, and leads elsewhere.
+            # os.stat() reports a Windows junction as a folder, but it is a kind of link.
             if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", None):
-                raise SymlinkError(None, "a symbolic link is in the way")
+                raise SymlinkError(None, "a symbolic link is not followed here")
             if not stat.S_ISDIR(mode):
-                raise NotADirectoryError(None, "a folder belongs here")
+                raise NotADirectoryError(None, "this is not a folder")
             flags = _FOLDER | _NO_LINK
-            opened = os.open(name, flags, **self._at) if self._at else None
-        return Folder(os.path.join(self.path, name), opened)
+            descriptor = os.open(name, flags, **self._dir_fd) if self._dir_fd else None
+        return Folder(os.path.join(self.path, name), descriptor)
 
     def is_private(self) -> bool:
-        """Whether nobody but its owner, who runs this, may change what is in it."""
+        """Return whether only the user of this process may change the folder."""
         if self.descriptor is None:
-            return True  # Windows, where the folders of a user are closed to others.
+            return True  # On Windows a user's folders are closed to others.
         status = os.fstat(self.descriptor)
         return status.st_uid == os.geteuid() and not status.st_mode & 0o022
 
-    def entries(self) -> list[os.DirEntry[str]]:
-        """What is in it, in the order of the names."""
-        place = self.path if self.descriptor is None else self.descriptor
-        with self._naming(""), os.scandir(place) as found:
-            # Of a descriptor's entries the calls find their way by it, too.
-            return sorted(found, key=lambda entry: entry.name)
+    def list_entries(self) -> list[os.DirEntry[str]]:
+        """Return the folder's entries, sorted by name."""
+        # Entries that were scanned by descriptor also use it for their own calls.
+        target = self.path if self.descriptor is None else self.descriptor
+        with self._path_in_errors(""), os.scandir(target) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
 
     def lstat(self, name: str) -> os.stat_result:
-        """What stands at a name, a link as itself.
+        """Return the status of an entry; a link is not followed.
 
         Raises:
-            OSError: nothing does.
+            OSError: the entry does not exist.
         """
-        with self._naming(name):
-            return os.stat(self._name(name), follow_symlinks=False, **self._at)
+        with self._path_in_errors(name):
+            return os.stat(self._resolve(name), follow_symlinks=False, **self._dir_fd)
 
-    def read(self, name: str, most: int) -> bytes:
-        """The first `most` bytes of a regular file, which no link leads to.
+    def read(self, name: str, max_bytes: int) -> bytes:
+        """Return the first bytes of a regular file; a link is not followed.
 
         Raises:
-            NotRegularFileError: something else stands there.
-            OSError: it cannot be read.
+            NotRegularFileError: the entry is not a regular file.
+            OSError: the file cannot be read.
         """
-        with self._naming(name):
-            path = self._name(name)
-            return read_regular(path, most, follow=False, folder=self.descriptor)
+        with self._path_in_errors(name):
+            path = self._resolve(name)
+            return read_regular_file(
+                path, max_bytes, follow=False, folder=self.descriptor
+            )
 
     def write(
         self,
@@ -158,54 +162,59 @@ class Folder:
         mode: int = 0o666,
         durable: bool = False,
         is_new: bool = False,
-        by_way_of: Folder | None = None,
+        temporary_folder: Folder | None = None,
     ) -> None:
-        """Writes a file whole: beside its place, then moved there.
+        """Write a file atomically: to a temporary file, which is then renamed.
 
-        A file that is there keeps its mode and owner; of a link the link is replaced.
+        An existing file keeps its permissions and owner. A link is replaced by the file.
 
         Args:
-            mode: what a new file gets, but for what the umask takes.
-            durable: waits until the bytes are on the disk.
-            is_new: only where nothing is, whoever makes something there meanwhile.
-            by_way_of: the folder of the same file system in which it is written before it is
-                moved; default: this one. What a killed run leaves behind is there.
+            name: the file's name.
+            data: the file's content.
+            mode: the permissions of a new file, before the umask is applied.
+            durable: whether to wait until the bytes are on the disk.
+            is_new: whether the file must not exist yet, even at the moment of renaming.
+            temporary_folder: the folder for the temporary file, in the same file system;
+                default: this one. A process that is killed leaves the temporary file there.
 
         Raises:
-            NotRegularFileError: what is there is neither file nor link.
-            FileExistsError: something is where a new file belongs.
-            OSError: it cannot be written; then what was there is there.
+            NotRegularFileError: the existing entry is neither a file nor a link.
+            FileExistsError: the file must be new, and an entry exists.
+            OSError: the file cannot be written; the old content is unchanged.
         """
-        there = None
+        existing = None
         with contextlib.suppress(FileNotFoundError):
-            there = None if is_new else self.lstat(name)
-        if there is not None and stat.S_ISLNK(there.st_mode):
-            there = None
-        with self._naming(name):
-            if there is not None and not stat.S_ISREG(there.st_mode):
-                raise NotRegularFileError(None, "this is no regular file")
+            existing = None if is_new else self.lstat(name)
+        if existing is not None and stat.S_ISLNK(existing.st_mode):
+            existing = None
+        with self._path_in_errors(name):
+            if existing is not None and not stat.S_ISREG(existing.st_mode):
+                raise NotRegularFileError(None, "this is not a regular file")
             temporary = f".toolcast-{os.urandom(8).hex()}.tmp"
-            first = by_way_of or self
+            folder = temporary_folder or self
             try:
-                first._create(temporary, data, mode, there, durable=durable)
-                source, target = first._name(temporary), self._name(name)
-                ends = {"src_dir_fd": first.descriptor, "dst_dir_fd": self.descriptor}
+                folder._create(temporary, data, mode, existing, durable=durable)
+                source, target = folder._resolve(temporary), self._resolve(name)
+                descriptors = {
+                    "src_dir_fd": folder.descriptor,
+                    "dst_dir_fd": self.descriptor,
+                }
                 if not is_new:
-                    os.replace(source, target, **ends)
+                    os.replace(source, target, **descriptors)
                     return
                 try:
-                    # Unlike a move, a second name is refused where something is.
-                    os.link(source, target, **ends, follow_symlinks=False)
+                    # Unlike a rename, creating a link fails if the name exists.
+                    os.link(source, target, **descriptors, follow_symlinks=False)
                 except FileExistsError as error:
-                    # It names the file beside, where paths are joined.
+                    # Without descriptors the error names the temporary file.
                     raise FileExistsError(error.errno, error.strerror) from error
                 except OSError:
-                    # This file system gives no file two names.
+                    # The file system has no hard links: create the target file directly.
                     self._create(name, data, mode, None, durable=durable)
-                os.unlink(source, **first._at)
+                os.unlink(source, **folder._dir_fd)
             except BaseException:
                 with contextlib.suppress(OSError):
-                    first.remove_file(temporary)
+                    folder.remove_file(temporary)
                 raise
 
     def _create(
@@ -213,18 +222,19 @@ class Folder:
         name: str,
         data: bytes,
         mode: int,
-        like: os.stat_result | None,
+        existing: os.stat_result | None,
         *,
         durable: bool,
     ) -> None:
-        if like is not None:
-            mode = stat.S_IMODE(like.st_mode) & 0o777
-        descriptor = os.open(self._name(name), _NEW, mode, **self._at)
+        """Create a file, with the permissions and owner of the one it is to replace."""
+        if existing is not None:
+            mode = stat.S_IMODE(existing.st_mode) & 0o777
+        descriptor = os.open(self._resolve(name), _NEW, mode, **self._dir_fd)
         try:
-            if like is not None and hasattr(os, "fchmod"):
-                # Only root may give a file away; anybody else owns it already.
+            if existing is not None and hasattr(os, "fchmod"):
+                # Only root may change a file's owner; other users own their files already.
                 with contextlib.suppress(PermissionError):
-                    os.fchown(descriptor, like.st_uid, like.st_gid)
+                    os.fchown(descriptor, existing.st_uid, existing.st_gid)
                 os.fchmod(descriptor, mode)
             written = os.write(descriptor, data)
             while written < len(data):
@@ -239,61 +249,62 @@ class Folder:
             os.close(descriptor)
 
     def remove_file(self, name: str) -> None:
-        """Removes a file or a link."""
-        with self._naming(name):
-            os.unlink(self._name(name), **self._at)
+        """Remove a file or a link."""
+        with self._path_in_errors(name):
+            os.unlink(self._resolve(name), **self._dir_fd)
 
     def remove_folder(self, name: str) -> None:
-        """Removes an empty folder."""
-        with self._naming(name):
-            os.rmdir(self._name(name), **self._at)
+        """Remove an empty folder."""
+        with self._path_in_errors(name):
+            os.rmdir(self._resolve(name), **self._dir_fd)
 
-    def lock_file(self, name: str) -> int:
-        """The descriptor of an empty file for a lock, made when it is not there."""
-        with self._naming(name):
+    def open_lock_file(self, name: str) -> int:
+        """Return the descriptor of an empty file for a lock; create the file if missing."""
+        with self._path_in_errors(name):
             flags = os.O_RDWR | os.O_CREAT | _NO_LINK
-            return os.open(self._name(name), flags, 0o600, **self._at)
+            return os.open(self._resolve(name), flags, 0o600, **self._dir_fd)
 
-    def _name(self, name: str) -> str:
-        return name if self._at else os.path.join(self.path, name)
+    def _resolve(self, name: str) -> str:
+        """Return the path for a system call: relative to the descriptor if there is one."""
+        return name if self._dir_fd else os.path.join(self.path, name)
 
-    def _naming(self, name: str) -> _Naming:
+    def _path_in_errors(self, name: str) -> _PathInErrors:
         if name == ".." or name != os.path.basename(name):
             path = os.path.join(self.path, name)
             raise OSError(errno.EINVAL, "this leads out of the folder", path)
-        return _Naming(self.path, name)
+        return _PathInErrors(self.path, name)
 
 
-class _Naming:
-    """Lets an error name the path that a person knows, not what the call was given."""
+class _PathInErrors:
+    """Context manager that sets the whole path in an `OSError`, instead of a bare name."""
 
     def __init__(self, folder: str, name: str) -> None:
         self.folder = folder
         self.name = name
 
     def __enter__(self) -> None:
-        """Nothing is to be done before there is an error."""
+        pass
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         if isinstance(error, OSError):
-            given = error.filename
-            if not isinstance(given, str) or not os.path.isabs(given):
+            filename = error.filename
+            if not isinstance(filename, str) or not os.path.isabs(filename):
                 error.filename = os.path.join(self.folder, self.name)
                 error.filename2 = None
 
 
 @contextlib.contextmanager
-def locked(folder: Folder) -> Iterator[None]:
-    """Holds an output folder; the operating system lets go of it when the process ends.
+def lock_output_folder(folder: Folder) -> Iterator[None]:
+    """Lock an output folder for a run; the system releases the lock if the process ends.
 
-    The lock is on the folder itself, so that no file is needed for it. Where a file system
-    cannot lock, a run goes on without: every file is whole even then.
+    The folder itself is locked, so no lock file is needed. On a file system without locks
+    the run continues unlocked: files are still written atomically.
 
     Raises:
-        ConcurrentRunError: somebody else holds it.
+        ConcurrentRunError: another process has locked the folder.
     """
     if folder.descriptor is None:
-        with _lock_file(folder.path):
+        with _lock_user_file(folder.path):
             yield
         return
     import fcntl
@@ -301,7 +312,7 @@ def locked(folder: Folder) -> Iterator[None]:
     try:
         fcntl.flock(folder.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        if error.errno in _TAKEN:
+        if error.errno in _LOCKED_ERRORS:
             raise ConcurrentRunError(
                 "another run is writing into this folder"
             ) from error
@@ -313,9 +324,13 @@ def locked(folder: Folder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def alone_in(folder: Folder) -> Iterator[None]:
-    """Waits for others who are alone in a folder; whoever is killed keeps nobody out."""
-    if folder.descriptor is not None:  # Windows cannot, nor some file systems
+def wait_for_folder_lock(folder: Folder) -> Iterator[None]:
+    """Wait for the lock on a folder; the system releases the lock of a killed process.
+
+    Without effect on Windows and on file systems without locks. The lock is released when
+    the folder is closed.
+    """
+    if folder.descriptor is not None:
         import fcntl
 
         with contextlib.suppress(OSError):
@@ -324,13 +339,13 @@ def alone_in(folder: Folder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _lock_file(path: str) -> Iterator[None]:
-    """Windows cannot lock a folder: a file of the user's stands for it."""
+def _lock_user_file(path: str) -> Iterator[None]:
+    """Lock a file in the user's temporary folder instead of a folder, on Windows."""
     import msvcrt
 
     name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:32]
-    with Folder.at(os.environ.get("TEMP") or os.path.dirname(path)) as own:
-        descriptor = own.lock_file(f"toolcast-{name}.lock")
+    with Folder.open_path(os.environ.get("TEMP") or os.path.dirname(path)) as temporary:
+        descriptor = temporary.open_lock_file(f"toolcast-{name}.lock")
     try:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows
@@ -343,53 +358,54 @@ def _lock_file(path: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def make_private(path: str, beside: Sequence[str] = ()) -> None:
-    """Makes an empty file where there is none, and the folder that it is to be in.
+def create_private_file(path: str, suffixes: Sequence[str] = ()) -> None:
+    """Create an empty file that only its owner can read, and its folder, if missing.
 
     Args:
-        beside: endings of its name with which somebody will make other files later, which
-            must be no links or others' files either.
+        path: the file's path.
+        suffixes: suffixes of the names of further files that a library will create next to
+            this one, such as a database's journal. If they exist, they are checked as well.
 
     Raises:
-        NotRegularFileError: a link, pipe, device or folder stands there.
-        PermissionError: the file is somebody else's.
-        OSError: it, or its folder, cannot be made.
+        NotRegularFileError: a link, pipe, device or folder exists at the path.
+        PermissionError: the file belongs to another user.
+        OSError: the file or its folder cannot be created.
     """
     os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
     with contextlib.suppress(FileExistsError):
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OWN
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PRIVATE
         os.close(os.open(path, flags, 0o600))
-    _refuse_others(path, os.lstat(path))
-    for ending in beside:
+    _require_own_file(path, os.lstat(path))
+    for suffix in suffixes:
         with contextlib.suppress(FileNotFoundError):
-            _refuse_others(path + ending, os.lstat(path + ending))
+            _require_own_file(path + suffix, os.lstat(path + suffix))
 
 
-def append_to(path: str) -> TextIO:
-    """A file to append text to, made when it is not there.
+def open_for_append(path: str) -> TextIO:
+    """Open a private text file for appending; create it if missing.
 
     Raises:
-        NotRegularFileError: a link, pipe, device or folder stands there.
-        PermissionError: the file is somebody else's.
-        OSError: it cannot be opened.
+        NotRegularFileError: a link, pipe, device or folder exists at the path.
+        PermissionError: the file belongs to another user.
+        OSError: the file cannot be opened.
     """
     with contextlib.suppress(FileNotFoundError):
-        # What would be waited for, or does something when it is opened, is not opened.
-        _refuse_others(path, os.lstat(path))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _OWN
+        # Check before opening: opening a pipe could block, and a device could act on it.
+        _require_own_file(path, os.lstat(path))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _PRIVATE
     descriptor = os.open(path, flags, 0o600)
     try:
-        _refuse_others(path, os.fstat(descriptor))
+        _require_own_file(path, os.fstat(descriptor))
         return os.fdopen(descriptor, "a", encoding="utf-8")
     except BaseException:
         os.close(descriptor)
         raise
 
 
-def _refuse_others(path: str, status: os.stat_result) -> None:
+def _require_own_file(path: str, status: os.stat_result) -> None:
     if stat.S_ISLNK(status.st_mode):
         raise NotRegularFileError(None, "a symbolic link is not written through", path)
     if not stat.S_ISREG(status.st_mode):
-        raise NotRegularFileError(None, "this is no regular file", path)
+        raise NotRegularFileError(None, "this is not a regular file", path)
     if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
         raise PermissionError(None, "the file belongs to another user", path)

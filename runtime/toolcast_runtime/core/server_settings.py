@@ -1,8 +1,8 @@
-"""An external MCP server as the toolset describes it, and what the environment adds.
+"""Settings of external MCP servers: their declaration, and values from the environment.
 
-Texts may name environment variables: `${NAME}`, or `${NAME:-default}` for one that may be
-unset or empty. They are filled in when the connection is made, never before. A header
-whose variables give nothing is not sent.
+Settings may refer to environment variables: `${NAME}`, or `${NAME:-default}` for a variable that
+may be unset or empty. References are replaced when the connection is opened, never before. A
+header is not sent if its references have no values.
 """
 
 from __future__ import annotations
@@ -20,40 +20,43 @@ _SHORTEST_SECRET = 6
 
 
 class MissingVariableError(LookupError):
-    """A variable that a server needs is not set. The text names it."""
+    """An environment variable that a server needs is not set. The message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalServer:
-    """One external MCP server: a command that speaks stdio, or a URL.
+    """An external MCP server: a command that is started for stdio, or a URL.
+
+    Its tools have two names: the server's own, and the local name that callers use.
 
     Attributes:
-        name: what logs and errors call it.
+        name: the server's name in logs and errors.
         command: the program to start; None for a server at a URL.
-        args: its arguments.
-        env: variables that it gets beside the few that every program needs.
-        whole_environment: it gets all variables of this process, as what a person starts
-            from a shell does.
-        cwd: the folder that it starts in; None for the present one.
-        url: the address of its streamable HTTP endpoint; None for a command.
-        headers: headers of every request to the URL.
-        prefix: stands before the names of its tools.
-        tools: what tools are called here, by the server's own names, without the prefix.
-        allow: the only tools that are taken from it, by its own names; None for all.
-        restrict: tools that are not taken from it.
-        clients: the only clients that may have its tools; None for every client whose
-            lists allow them.
-        persistent: calls are written to the ledger.
-        result: what is sent of results of its tools: `send` and `budget`, as of a `ResultForm`.
-        connect_timeout: seconds for the connection and its handshake.
-        list_timeout: seconds for the list of its tools.
-        call_timeout: seconds for a call; a proxied tool has a time-out of its own.
-        most_tools: how many tools are taken at most, in the server's order.
-        is_proxied: its tools are not offered by its list: tools of the toolset's own name
-            it, and their calls are passed on to it.
-        is_locked: its tools are held to the lock that the package has of it.
-        on_change: what becomes of a tool that is not as the lock has it: `refuse`, or
-            `log`, which offers it all the same.
+        args: the program's arguments.
+        env: environment variables for the program, in addition to the few that every
+            program needs.
+        whole_environment: whether the program gets all environment variables of this
+            process, as a program that is started from a shell does.
+        cwd: the program's working directory; None for the current one.
+        url: the URL of the streamable HTTP endpoint; None for a command.
+        headers: the headers of every request to the URL.
+        prefix: the prefix of the local names of its tools.
+        tools: local names of single tools, by their own names, without the prefix.
+        allow: the only tools to use, by their own names; None for all.
+        deny: the tools not to use, by their own names.
+        clients: the only clients that may use its tools; None for every client whose lists
+            allow them.
+        persistent: whether calls are recorded in the ledger.
+        result: how results of its tools are sent: `send` and `budget` of a `ResultForm`.
+        connect_timeout: the timeout of connection and handshake, in seconds.
+        list_timeout: the timeout of listing the tools, in seconds.
+        call_timeout: the timeout of a call, in seconds; a proxied tool has its own timeout.
+        max_tools: how many tools are used at most, in the server's order.
+        is_proxied: whether its tools are called only through proxied tools of the toolset,
+            and not listed themselves.
+        is_locked: whether its tools are checked against the lock in the package.
+        on_change: what happens with a tool that differs from the lock: `refuse` omits it,
+            `log` logs the difference and offers the tool.
     """
 
     name: str
@@ -67,62 +70,67 @@ class ExternalServer:
     prefix: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
     allow: tuple[str, ...] | None = None
-    restrict: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
     clients: tuple[str, ...] | None = None
     persistent: bool = False
     result: Mapping[str, Any] = field(default_factory=dict)
     connect_timeout: float = 30.0
     list_timeout: float = 15.0
     call_timeout: float = 60.0
-    most_tools: int = 250
+    max_tools: int = 250
     is_proxied: bool = False
     is_locked: bool = False
     on_change: str = "refuse"
 
-    def is_for(self, client: str | None) -> bool:
-        """Whether a client may have its tools at all."""
+    def is_available_to(self, client: str | None) -> bool:
+        """Return whether a client may use tools of this server."""
         return self.clients is None or client in self.clients
 
-    def takes(self, name: str) -> bool:
-        """Whether a tool of this name, the server's own, is taken."""
-        if name in self.restrict:
+    def is_allowed(self, name: str) -> bool:
+        """Return whether `allow` and `deny` permit the tool with this own name."""
+        if name in self.deny:
             return False
         return self.allow is None or name in self.allow
 
-    def name_here(self, own: str) -> str:
-        """What callers call a tool of this name, the server's own."""
-        return self.tools.get(own, self.prefix + own)
+    def get_local_name(self, server_name: str) -> str:
+        """Return the local name of a tool for the server's own name."""
+        return self.tools.get(server_name, self.prefix + server_name)
 
-    def own_name(self, name_here: str) -> str:
-        """The server's own name of a tool that is called so here."""
-        for own, name in self.tools.items():
-            if name == name_here:
-                return own
-        return name_here.removeprefix(self.prefix)
+    def get_server_name(self, local_name: str) -> str:
+        """Return the server's own name of a tool for its local name."""
+        for server_name, name in self.tools.items():
+            if name == local_name:
+                return server_name
+        return local_name.removeprefix(self.prefix)
 
-    def may_have(self, name_here: str) -> bool:
-        """Whether a tool that callers know by this name could be the server's."""
-        unmapped = name_here.removeprefix(self.prefix)
-        may_be = [own for own, name in self.tools.items() if name == name_here]
-        if name_here.startswith(self.prefix) and unmapped not in self.tools:
-            may_be.append(unmapped)
-        return any(own and self.takes(own) for own in may_be)
+    def can_provide(self, local_name: str) -> bool:
+        """Return whether the server could have a tool with this local name."""
+        unprefixed = local_name.removeprefix(self.prefix)
+        candidates = [own for own, name in self.tools.items() if name == local_name]
+        if local_name.startswith(self.prefix) and unprefixed not in self.tools:
+            candidates.append(unprefixed)
+        return any(own and self.is_allowed(own) for own in candidates)
 
-    def may_have_any(self, wanted: Wanted) -> bool:
-        """Whether one of the wanted tools could be the server's."""
-        if wanted.client is not None and not self.is_for(wanted.client):
+    def can_provide_any(self, wanted: Wanted) -> bool:
+        """Return whether the server could have one of the requested tools."""
+        if wanted.client is not None and not self.is_available_to(wanted.client):
             return False
         names: Iterable[str] | None = wanted.only
         if names is None:
             if self.allow is None:
                 return True
-            names = map(self.name_here, self.allow)
-        return any(self.may_have(n) for n in names if n not in wanted.without)
+            names = map(self.get_local_name, self.allow)
+        return any(self.can_provide(n) for n in names if n not in wanted.without)
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The parts of a server that the environment fills in. Its repr shows none of them."""
+    """The settings of a server with all references replaced; its repr shows no values.
+
+    Attributes:
+        secrets: the values of environment variables in `env`, `url` and `headers`, the
+            longest first. They must never be shown.
+    """
 
     command: str = field(default="", repr=False)
     args: tuple[str, ...] = field(default=(), repr=False)
@@ -132,64 +140,67 @@ class Resolved:
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """What the environment put into `env`, `url` and `headers`: never to be shown."""
 
 
-def fill_in(text: str, environment: Mapping[str, str]) -> str:
-    """The text with its references replaced.
+def expand_variables(text: str, environment: Mapping[str, str]) -> str:
+    """Replace the references in a text by the values of the variables.
 
     Raises:
         MissingVariableError: a variable without a default is not set.
     """
 
-    def value(match: re.Match[str]) -> str:
-        found = environment.get(match[1])
-        if found:
-            return found
+    def get_value(match: re.Match[str]) -> str:
+        value = environment.get(match[1])
+        if value:
+            return value
         if match[2] is None:
             raise MissingVariableError(
                 f"the environment variable {match[1]} is not set"
             )
         return match[2]
 
-    return _REFERENCE.sub(value, text)
+    return _REFERENCE.sub(get_value, text)
 
 
-def resolve(server: ExternalServer, environment: Mapping[str, str]) -> Resolved:
-    """The server with its references filled in.
+def resolve_server(server: ExternalServer, environment: Mapping[str, str]) -> Resolved:
+    """Return the settings of a server with all references replaced.
 
     Raises:
         MissingVariableError: a variable without a default is not set.
     """
     secrets: set[str] = set()
 
-    def fill(text: str, *, is_secret: bool = True) -> str:
+    def expand(text: str, *, is_secret: bool = True) -> str:
         if is_secret:
-            found = (
-                environment.get(match[1], "") for match in _REFERENCE.finditer(text)
-            )
-            secrets.update(value for value in found if len(value) >= _SHORTEST_SECRET)
-        return fill_in(text, environment)
+            for match in _REFERENCE.finditer(text):
+                value = environment.get(match[1], "")
+                if len(value) >= _SHORTEST_SECRET:
+                    secrets.add(value)
+        return expand_variables(text, environment)
 
-    command = fill(server.command or "", is_secret=False)
-    args = tuple(fill(argument, is_secret=False) for argument in server.args)
-    cwd = None if server.cwd is None else fill(server.cwd, is_secret=False)
-    env = {name: fill(text) for name, text in server.env.items()}
+    command = expand(server.command or "", is_secret=False)
+    args = tuple(expand(argument, is_secret=False) for argument in server.args)
+    cwd = None if server.cwd is None else expand(server.cwd, is_secret=False)
+    env = {name: expand(text) for name, text in server.env.items()}
     headers = {
-        name: fill(text).strip()
+        name: expand(text).strip()
         for name, text in server.headers.items()
-        if not _is_empty(text, environment)
+        if not _has_only_empty_references(text, environment)
     }
-    url = fill(server.url or "")
-    # The longest first, so that a secret within another leaves no rest of it.
+    url = expand(server.url or "")
+    # The longest first: replacing a shorter secret could leave the rest of a longer one.
     ordered = tuple(sorted(secrets, key=len, reverse=True))
     whole = server.whole_environment
     return Resolved(command, args, env, whole, cwd, url, headers, ordered)
 
 
-def _is_empty(text: str, environment: Mapping[str, str]) -> bool:
-    """Whether a text has references and none of them gives anything, by its default."""
-    found = list(_REFERENCE.finditer(text))
-    return bool(found) and not any(
-        environment.get(match[1]) or match[2] is None or match[2] for match in found
+def _has_only_empty_references(text: str, environment: Mapping[str, str]) -> bool:
+    """Return whether a text has references, all with an empty value and an empty default.
+
+    A reference without a default does not count as empty: a missing value is an error.
+    """
+    references = list(_REFERENCE.finditer(text))
+    return bool(references) and not any(
+        environment.get(match[1]) or match[2] is None or match[2]
+        for match in references
     )

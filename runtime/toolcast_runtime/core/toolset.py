@@ -1,4 +1,4 @@
-"""What one generated package brings to a registry: its tools, who may have them, their calls."""
+"""Toolsets: the tools of one generated package, their access rules, and their calls."""
 
 from __future__ import annotations
 
@@ -8,37 +8,39 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from . import optional
 from .access import Access, Client
-from .definitions.definitions import DefinitionError, own_tools
+from .definitions.definitions import DefinitionError, load_tools
 from .definitions.tool import HasServers, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
-    from ..lifespan.dependencies import Resources
+    from ..lifespan.dependencies import Dependencies
     from .calls.tool_calls import ToolCalls
     from .definitions.tool import ServerState, Tool, ToolProvider
     from .override_file import OverrideFile
     from .toolset_settings import LedgerSettings, Lifespan
 
-# Calls come from any thread, and what their tools use is there once.
-_first_use = threading.Lock()
+# Calls come from any thread, but a toolset's dependencies are opened only once.
+_first_use_lock = threading.Lock()
 
 
 class Toolset:
-    """The tools of one generated package, and those of its providers; see `Registry`.
+    """The tools of one generated package, and those of its providers.
+
+    For the arguments see `Registry`.
 
     Attributes:
-        package: the toolset's package, by its name.
-        tools: its own tools by their present names, in the declared order.
-        former_names: the present names of its tools, by their former ones.
-        declared_access: who may have which tool, without an administrator's changes.
-        handlers: the package that every handler must be in.
-        ledger: where calls of persistent tools are recorded; None for nowhere.
-        providers: where further tools come from.
-        lifespan: what opens and closes the resources that tools use; None for none.
-        is_lifespan_left_out: it is never started.
-        asserts_formats: whether arguments have to be of the formats that schemas name.
+        package: the name of the toolset's package.
+        tools: the toolset's own tools by their current names, in the declared order.
+        former_names: the current names of its tools, by their former names.
+        declared_access: the access rules, without an administrator's changes.
+        handlers: the package that must contain every handler.
+        ledger: the settings of the ledger; None if there is none.
+        providers: the sources of further tools.
+        lifespan: opens and closes the dependencies of tools; None without dependencies.
+        is_lifespan_disabled: whether the lifespan is never started.
+        asserts_formats: whether arguments must match the formats in their schemas.
     """
 
     def __init__(
@@ -54,249 +56,256 @@ class Toolset:
         formats: Literal["assertion", "annotation"] = "assertion",
     ) -> None:
         self.package = tools_package.__name__.rpartition(".")[0]
-        used = lifespan.resources if lifespan else ()
-        self.tools = own_tools(tools_package, handlers, used, sections)
+        dependencies = lifespan.dependencies if lifespan else ()
+        self.tools = load_tools(tools_package, handlers, dependencies, sections)
         tools = self.tools.values()
         self.former_names = {n: t.name for t in tools for n in t.former_names}
-        meant_for = {t.name: t.clients for t in tools if t.clients is not None}
-        needed = {t.name: t.permission for t in tools if t.permission is not None}
-        self.declared_access = Access(clients, meant_for, needed)
+        tool_clients = {t.name: t.clients for t in tools if t.clients is not None}
+        permissions = {t.name: t.permission for t in tools if t.permission is not None}
+        self.declared_access = Access(clients, tool_clients, permissions)
         self._access = self.declared_access
         self._override = override
-        self.ledger = ledger.of(tools_package) if ledger is not None else None
+        self.ledger = ledger.for_package(tools_package) if ledger is not None else None
         self.handlers = handlers
         self.asserts_formats = handlers is not None and formats == "assertion"
         self.providers = tuple(providers)
         self.lifespan = lifespan
-        self.is_lifespan_left_out = False
+        self.is_lifespan_disabled = False
         self._entered = 0
-        self._resources: Resources | None = None
+        self._dependencies: Dependencies | None = None
 
     @property
     def has_clients(self) -> bool:
-        """Whether a caller has to say which client it is."""
+        """Whether callers must state which client they are."""
         return self.declared_access.clients is not None
 
-    def has(self, client: str | None) -> bool:
-        """Whether it may be asked for this client."""
+    def has_client(self, client: str | None) -> bool:
+        """Return whether the toolset has this client, or no clients if `client` is None."""
         clients = self.declared_access.clients
         return client is None if clients is None else client in clients
 
     def access(self) -> Access:
-        """Who may have which tool, with an administrator's changes.
+        """Return the access rules, with an administrator's changes.
 
         Raises:
-            AccessError: it cannot be found out, so nobody has any.
+            AccessError: the changes cannot be loaded, so no client may use any tool.
         """
         if self._override is not None:
             self._access = self._override.apply(
-                self._access, self._present, self._is_known
+                self._access, self._resolve, self._is_known
             )
             self._override = None
         return self._access
 
     def reserve_names(self, names: Iterable[str]) -> None:
-        """Keeps names from the providers' tools, before any of them is asked."""
+        """Keep the providers from offering tools with these names."""
         for provider in self.providers:
             provider.reserve_names({*names})
 
-    async def remote_tools(self, client: str | None, *, is_always: bool) -> list[Tool]:
-        """The providers' tools that a client may have; see `Registry.remote_tools`."""
-        listed: list[Tool] = []
+    async def list_remote_tools(
+        self, client: str | None, *, is_always: bool
+    ) -> list[Tool]:
+        """Return the providers' tools that a client may use; see the method of `Registry`."""
+        tools: list[Tool] = []
         access = self.access()
-        wanted = Wanted(*access.lists(client), client)
+        wanted = Wanted(*access.get_lists(client), client)
         for provider in self.providers:
             if is_always and not provider.has_always_tools:
                 continue
             for tool in await provider.list_tools(wanted):
                 if (
                     (tool.always or not is_always)
-                    and access.may_have(client, tool.name)
-                    and provider.is_meant_for(tool.name, client)
+                    and access.is_allowed(client, tool.name)
+                    and provider.is_available_to(tool.name, client)
                 ):
-                    listed.append(tool)
-        return listed
+                    tools.append(tool)
+        return tools
 
-    async def find_remote(self, name: str, client: str | None) -> Found | None:
-        """A provider's tool that a client may have; None when there is none."""
-        # Before any provider is asked: what a client may not have costs no I/O.
-        if self.providers and self.access().may_have(client, name):
+    async def find_remote_tool(self, name: str, client: str | None) -> Found | None:
+        """Return a provider's tool that a client may use; None if there is none."""
+        # Check access before querying providers: a denied tool costs no I/O.
+        if self.providers and self.access().is_allowed(client, name):
             for provider in self.providers:
-                if provider.may_have(name) and provider.is_meant_for(name, client):
+                if provider.can_provide(name) and provider.is_available_to(
+                    name, client
+                ):
                     tool = await provider.find_tool(name)
                     if tool is not None:
                         return Found(tool, provider, self)
         return None
 
-    async def all_of(self, names: Collection[str]) -> list[Tool]:
-        """What there is of the named tools, whoever may have them."""
-        found = [tool for name, tool in self.tools.items() if name in names]
+    async def list_named_tools(self, names: Collection[str]) -> list[Tool]:
+        """Return the existing tools with these names, for any client.
+
+        The list may contain other tools of providers as well.
+        """
+        tools = [tool for name, tool in self.tools.items() if name in names]
         for provider in self.providers:
-            if any(map(provider.may_have, names)):
-                found += await provider.list_tools(Wanted(names))
-        return found
+            if any(map(provider.can_provide, names)):
+                tools += await provider.list_tools(Wanted(names))
+        return tools
 
     async def enter(self) -> None:
-        """Starts the lifespan, in the present event loop; each `leave` ends one `enter`.
+        """Start the lifespan in the current event loop; each `leave` ends one `enter`.
 
         Raises:
-            LifespanError: it cannot be started.
+            LifespanError: the lifespan cannot be started.
         """
-        # Counted at once: who leaves, or gives up, meanwhile must not end what this waits for.
+        # Counted before waiting: another `leave` must not close the lifespan that this call opens.
         self._entered += 1
-        if self.lifespan is not None and not self.is_lifespan_left_out:
+        if self.lifespan is not None and not self.is_lifespan_disabled:
             try:
-                await self._opened()
+                await self._enter_lifespan()
             except BaseException:
                 self._entered -= 1
-                if not self._entered and self._resources is not None:
-                    await self._resources.leave()
+                if not self._entered and self._dependencies is not None:
+                    await self._dependencies.leave()
                 raise
 
-    async def _opened(self) -> None:
+    async def _enter_lifespan(self) -> None:
         from .toolset_settings import LifespanError
 
         try:
-            resources = self.resources
+            dependencies = self.dependencies
         except optional.OptionalPartError as missing:
             raise LifespanError(str(missing)) from missing
-        await resources.enter()
+        await dependencies.enter()
 
     async def leave(self) -> None:
-        """Ends the lifespan and closes what is open, when the last one leaves."""
+        """End one `enter`; the last one closes the lifespan and the providers."""
         self._entered -= 1
         if not self._entered:
-            if self._resources is not None:
-                self._resources.is_over = True
+            if self._dependencies is not None:
+                self._dependencies.is_over = True
             await self.close()
 
     async def close(self) -> None:
-        """See `Registry.close`."""
+        """Close providers and lifespan; see `Registry.close`."""
         for provider in self.providers:
             await provider.close()
         if "calls" in self.__dict__:
             await self.calls.close()
-        if self._resources is not None:
-            from .calls.worker_threads import until_ended
+        if self._dependencies is not None:
+            from .calls.worker_threads import wait_for_abandoned
 
-            # A plain handler that was told to stop has a second to let go of what is closed now.
-            await until_ended(1.0)
-            await self._resources.leave()
+            # A cancelled plain handler has a second to stop using its dependencies.
+            await wait_for_abandoned(1.0)
+            await self._dependencies.leave()
 
     @property
-    def resources(self) -> Resources:
-        """What tools use, where there is a lifespan.
+    def dependencies(self) -> Dependencies:
+        """The dependencies of the lifespan.
 
         Raises:
-            LifespanError: there is none.
-            OptionalPartError: it cannot be loaded.
+            LifespanError: the toolset has no lifespan.
+            OptionalPartError: the optional part for lifespans cannot be loaded.
         """
         from .toolset_settings import LifespanError
 
         if self.lifespan is None:
             raise LifespanError("the toolset has no lifespan")
-        with _first_use:
-            if self._resources is None:
+        with _first_use_lock:
+            if self._dependencies is None:
                 toolset = self.package.rpartition(".")[2]
-                self._resources = optional.lifespan.Resources(
+                self._dependencies = optional.lifespan.Dependencies(
                     self.lifespan, self.handlers, toolset
                 )
-            self._resources.is_left_out = self.is_lifespan_left_out
-        return self._resources
+            self._dependencies.is_left_out = self.is_lifespan_disabled
+        return self._dependencies
 
     @cached_property
     def calls(self) -> ToolCalls:
-        """What runs calls."""
+        """The object that runs the calls of the toolset's tools."""
         from .calls.tool_calls import ToolCalls
 
-        made = ToolCalls(self.ledger, self.handlers, resources=lambda: self.resources)
-        made.proxies = self.providers
-        made.validators.asserts_formats = self.asserts_formats
-        return made
+        calls = ToolCalls(
+            self.ledger, self.handlers, dependencies=lambda: self.dependencies
+        )
+        calls.proxies = self.providers
+        calls.validators.asserts_formats = self.asserts_formats
+        return calls
 
     def import_handlers(
-        self, further: Iterable[Tool] = (), begin: Callable[[str], object] = str
+        self, extra_tools: Iterable[Tool] = (), begin: Callable[[str], object] = str
     ) -> dict[str, BaseException]:
-        """Imports the handler of every tool, with the classes that it is given.
-
-        With them the functions of the lifespan and the ledger, if there are any.
+        """Import all handlers with their classes, and the lifespan's and ledger's functions.
 
         Args:
-            further: resources and prompts, as tools.
-            begin: is told the name of each before it is imported.
+            extra_tools: MCP resources and prompts, as tools.
+            begin: called with the name of each tool or function before its import.
 
         Returns:
-            What was raised instead, by the names of the tools, `the lifespan` and `the
-            ledger`.
+            The exceptions of failed imports, by the name of the tool, or by `the lifespan`
+            and `the ledger`.
         """
-        from .calls.handlers import own_function
+        from .calls.handlers import load_function
 
-        failed: dict[str, BaseException] = {}
+        errors: dict[str, BaseException] = {}
         lifespan = None if self.lifespan is None else self.lifespan.function
         sink = None if self.ledger is None else self.ledger.sink
         for name, function in (("the lifespan", lifespan), ("the ledger", sink)):
             if function is not None:
                 begin(name)
                 try:
-                    own_function(function, self.handlers)
+                    load_function(function, self.handlers)
                 except (Exception, SystemExit) as error:
-                    failed[name] = error
-        for tool in (*self.tools.values(), *further):
+                    errors[name] = error
+        for tool in (*self.tools.values(), *extra_tools):
             if tool.handler is not None:
                 begin(tool.name)
                 try:
-                    self.calls.handler(tool)
+                    self.calls.get_handler(tool)
                 except (Exception, SystemExit) as error:
-                    failed[tool.name] = error
-        return failed
+                    errors[tool.name] = error
+        return errors
 
     async def check_ledger(self) -> None:
-        """Returns when calls can be recorded, or need not be.
+        """Check that calls can be recorded, if the toolset has a ledger or persistent tools.
 
         Raises:
-            LedgerError: they cannot, and have to be.
+            LedgerError: calls cannot be recorded.
         """
         if self.ledger is not None or any(t.persistent for t in self.tools.values()):
             await self.calls.check_ledger()
 
     @property
-    def is_lifespan_up(self) -> bool:
-        """Whether what tools use is open; so it is where they use nothing."""
-        needs_none = self.lifespan is None or self.is_lifespan_left_out
-        return needs_none or self.resources.is_up
+    def is_lifespan_started(self) -> bool:
+        """Whether the dependencies are open; True if the toolset has none."""
+        has_no_lifespan = self.lifespan is None or self.is_lifespan_disabled
+        return has_no_lifespan or self.dependencies.is_up
 
-    def unset_variables(self) -> Mapping[str, str]:
-        """What external servers lack in the environment, by their names."""
+    def list_unset_variables(self) -> Mapping[str, str]:
+        """Return, by external server, a message about missing environment variables."""
         return {
             name: problem
             for provider in self.providers
             if isinstance(provider, HasServers)
-            for name, problem in provider.unset_variables().items()
+            for name, problem in provider.list_unset_variables().items()
         }
 
-    def servers(self) -> Mapping[str, ServerState]:
-        """How the external servers are reached now, by their names. Does no I/O."""
+    def get_server_states(self) -> Mapping[str, ServerState]:
+        """Return the connection state of each external server by name. Does no I/O."""
         return {
             name: state
             for provider in self.providers
             if isinstance(provider, HasServers)
-            for name, state in provider.states().items()
+            for name, state in provider.get_server_states().items()
         }
 
-    def _present(self, name: str) -> str:
+    def _resolve(self, name: str) -> str:
         return name if name in self.tools else self.former_names.get(name, name)
 
     def _is_known(self, name: str) -> bool:
-        return name in self.tools or any(p.may_have(name) for p in self.providers)
+        return name in self.tools or any(p.can_provide(name) for p in self.providers)
 
 
 class Found(NamedTuple):
-    """A tool that a client may have.
+    """A tool that a client may use.
 
     Attributes:
-        tool: it.
-        provider: where it comes from; None for a local one.
-        toolset: whose it is, and who runs its calls.
+        tool: the tool.
+        provider: the tool's provider; None for a local tool.
+        toolset: the toolset that has the tool and runs its calls.
     """
 
     tool: Tool
@@ -304,8 +313,8 @@ class Found(NamedTuple):
     toolset: Toolset
 
 
-class AccessOfSeveral(Access):
-    """Who may have which tool, by what each of several toolsets decides of its own."""
+class CombinedAccess(Access):
+    """The access rules of several toolsets: each decides about its own tools."""
 
     __slots__ = ("_owners", "_toolsets")
 
@@ -321,32 +330,40 @@ class AccessOfSeveral(Access):
         self._toolsets = toolsets
         self._owners = owners
 
-    def may_have(self, client: str | None, tool: str) -> bool:
-        """As `Access`; a client that no toolset has may have none.
+    def is_allowed(self, client: str | None, tool: str) -> bool:
+        """Return whether the tool's toolset has the client and allows the tool.
 
-        A name that is nobody's own may be an external server's tool.
+        A name that no toolset owns may be a tool of an external server: it is allowed if any
+        toolset allows it.
         """
         owner = self._owners.get(tool)
-        asked = self._toolsets if owner is None else (owner,)
+        toolsets = self._toolsets if owner is None else (owner,)
         return any(
-            one.access().may_have(client, tool) for one in asked if one.has(client)
+            toolset.access().is_allowed(client, tool)
+            for toolset in toolsets
+            if toolset.has_client(client)
         )
 
 
-def owners(package: str, toolsets: Sequence[Toolset]) -> dict[str, Toolset]:
-    """Whose tool each present and former name is, in a package that has several together.
+def index_tool_owners(package: str, toolsets: Sequence[Toolset]) -> dict[str, Toolset]:
+    """Return the toolset of each current and former tool name.
+
+    Args:
+        package: the name of the package that combines the toolsets, for error messages.
+        toolsets: the toolsets.
 
     Raises:
-        DefinitionError: two have a tool of one name, or only some have clients.
+        DefinitionError: two toolsets have a tool of the same name, or only some of them have
+            clients.
     """
-    found: dict[str, Toolset] = {}
-    for one in toolsets:
-        for name in (*one.tools, *one.former_names):
-            if found.setdefault(name, one) is not one:
-                other = found[name].package
+    owners: dict[str, Toolset] = {}
+    for toolset in toolsets:
+        for name in (*toolset.tools, *toolset.former_names):
+            if owners.setdefault(name, toolset) is not toolset:
+                other = owners[name].package
                 raise DefinitionError(
-                    f"{package}: {other} and {one.package} both have a tool `{name}`"
+                    f"{package}: {other} and {toolset.package} both have a tool `{name}`"
                 )
-    if len({one.has_clients for one in toolsets}) > 1:
+    if len({toolset.has_clients for toolset in toolsets}) > 1:
         raise DefinitionError(f"{package}: some of its toolsets have no clients")
-    return found
+    return owners

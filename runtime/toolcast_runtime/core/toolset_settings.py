@@ -1,4 +1,4 @@
-"""What a toolset says of what its calls use: its lifespan, its ledger, its links."""
+"""Settings of a toolset for its calls: the lifespan, the ledger, and stored link content."""
 
 from __future__ import annotations
 
@@ -12,41 +12,42 @@ if TYPE_CHECKING:
 
 
 class LifespanError(RuntimeError):
-    """The lifespan of a toolset cannot be started, or is not there for a call."""
+    """A toolset's lifespan cannot be started, or is missing for a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lifespan:
-    """The function that opens a toolset's resources and closes them.
+    """The function that opens and closes a toolset's dependencies.
 
     Attributes:
-        function: `module:function` of the handlers' package. It takes nothing and gives a
-            context manager, sync or async, which yields a mapping of the resources.
-        resources: the names of all the resources, no fewer and no more.
+        function: `module:function` in the handlers package. It takes no arguments and
+            returns a context manager, sync or async, that yields a mapping of the
+            dependencies by name.
+        dependencies: the names of the dependencies, exactly those that the mapping has.
     """
 
     function: str
-    resources: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
 
 
 class LedgerError(Exception):
-    """A record could not be written."""
+    """A call cannot be recorded in the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerSettings:
-    """Where a toolset's records go.
+    """The settings of a toolset's ledger.
 
     Attributes:
         toolset: the toolset's name.
-        variable: the environment variable that names the SQLite file, or a PostgreSQL database
-            by its URL, before all else. With `_FILE` behind its name it names a file with
-            the URL.
+        variable: the environment variable with the path of the SQLite file or the URL of a
+            PostgreSQL database; it takes precedence. A variable of the same name with the
+            suffix `_FILE` names a file that contains the URL.
         path: the SQLite file, relative to the working directory; None for the default.
-        sink: `module:function` that is given each record instead of SQLite.
-        package: the folder of the generated package, which the default file belongs to:
-            two projects whose toolsets have one name do not share it.
-        keep: how long rows stay, as `36h` or `90d`; None for ever.
+        sink: `module:function` that gets each record instead of a database.
+        package: the folder of the generated package. It is part of the default path, so
+            that two projects with toolsets of the same name have separate files.
+        keep: how long rows are kept, such as `36h` or `90d`; None for ever.
     """
 
     toolset: str
@@ -56,96 +57,103 @@ class LedgerSettings:
     package: str = ""
     keep: str | None = None
 
-    def of(self, tools_package: ModuleType) -> LedgerSettings:
-        """The same for the toolset whose package `tools` this is."""
+    def for_package(self, tools_package: ModuleType) -> LedgerSettings:
+        """Return a copy with the folder of the toolset's generated package `tools`."""
         from dataclasses import replace
         from os.path import dirname, realpath
 
         folders = list(tools_package.__path__)
         return replace(self, package=dirname(realpath(folders[0])) if folders else "")
 
-    def database(self, environment: Mapping[str, str] | None = None) -> str | None:
-        """The URL of the PostgreSQL database that the environment names; None for a file.
+    def get_database_url(
+        self, environment: Mapping[str, str] | None = None
+    ) -> str | None:
+        """Return the URL of the PostgreSQL database; None if a SQLite file is used.
 
         Raises:
-            LedgerError: it names neither; never with its words, which may be secret.
+            LedgerError: the variable has a URL of another kind. The message does not quote
+                it, because it may contain a password.
         """
-        named = self._named(environment)
-        scheme = _scheme(named)
+        location = self._read_variable(environment)
+        scheme = _get_scheme(location)
         if scheme in ("postgresql", "postgres"):
-            return named
+            return location
         if scheme:
             raise LedgerError(
-                f"{self.variable} names no ledger: it takes the path of a SQLite file or a"
-                f" URL that begins with postgresql://, not with {scheme}:"
+                f"{self.variable} must be the path of a SQLite file or a URL that begins"
+                f" with postgresql://, not with {scheme}:"
             )
         return None
 
-    def is_named(self, environment: Mapping[str, str] | None = None) -> bool:
-        """Whether the environment or the toolset says where records go.
+    def is_configured(self, environment: Mapping[str, str] | None = None) -> bool:
+        """Return whether the environment or the toolset sets the ledger's location.
 
         Raises:
-            LedgerError: the environment says it in two ways, or in a file that cannot be read.
+            LedgerError: the variable is set twice, or its file cannot be read.
         """
-        return bool(self._named(environment) or self.path)
+        return bool(self._read_variable(environment) or self.path)
 
-    def _named(self, environment: Mapping[str, str] | None) -> str:
-        """What the environment names, a file or a URL."""
+    def _read_variable(self, environment: Mapping[str, str] | None) -> str:
+        """Return the path or URL that the environment sets; empty if it sets none."""
         import os
 
-        from .safe_file import secret
+        from .safe_file import load_secret
 
-        given = os.environ if environment is None else environment
+        variables = os.environ if environment is None else environment
         try:
-            named = secret(self.variable, given) or ""
+            location = load_secret(self.variable, variables) or ""
         except ValueError as error:
             raise LedgerError(str(error)) from None
-        if named and not given.get(self.variable, "").strip() and not _scheme(named):
+        is_from_file = not variables.get(self.variable, "").strip()
+        if location and is_from_file and not _get_scheme(location):
             raise LedgerError(
-                f"the file that {self.variable}_FILE names has no URL of a database in it;"
-                f" {self.variable} itself names the ledger's SQLite file"
+                f"the file that {self.variable}_FILE names must contain the URL of a"
+                f" database; set {self.variable} to use a SQLite file"
             )
-        return named
+        return location
 
-    def file(self, environment: Mapping[str, str] | None = None) -> Path:
-        """The SQLite file: the environment's, the toolset's, or the user's own.
+    def get_file(self, environment: Mapping[str, str] | None = None) -> Path:
+        """Return the path of the SQLite file.
+
+        The environment variable takes precedence over the toolset's `path`. The default is a
+        file in the user's state folder.
 
         Raises:
-            LedgerError: none is named, and the user has no folder for one.
+            LedgerError: no path is set, and the user has no home folder.
         """
         import hashlib
         import os
         from pathlib import Path
 
-        named = self._named(environment) or self.path
-        if named:
-            return Path(named).absolute()
-        given = os.environ if environment is None else environment
-        whose = hashlib.sha256(os.fsencode(self.package)).hexdigest()[:12]
+        location = self._read_variable(environment) or self.path
+        if location:
+            return Path(location).absolute()
+        variables = os.environ if environment is None else environment
+        digest = hashlib.sha256(os.fsencode(self.package)).hexdigest()[:12]
         try:
-            folder = _state_folder(given)
+            folder = _get_state_folder(variables)
         except RuntimeError:
             raise LedgerError(
-                f"there is no home folder for a ledger: {self.variable} can name a file"
+                f"there is no home folder for the ledger: set {self.variable} to a file"
             ) from None
-        return folder / "toolcast" / f"{self.toolset}-{whose}" / "ledger.sqlite3"
+        return folder / "toolcast" / f"{self.toolset}-{digest}" / "ledger.sqlite3"
 
 
 @dataclass(frozen=True, slots=True)
 class LinkLimits:
-    """How long and how much is kept for one client, in the memory of one process.
+    """The limits on the content of links that one process stores in memory for a client.
 
     Attributes:
-        seconds: after them a link leads nowhere.
-        bytes: of all content together; what is oldest goes first.
+        seconds: how long content is stored.
+        bytes: the maximum size of all content; the oldest content is removed first.
     """
 
     seconds: float = 600.0
     bytes: int = 16_777_216
 
 
-def _state_folder(environment: Mapping[str, str]) -> Path:
-    """Where programs keep what they remember between runs, on each system.
+def _get_state_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder for state that programs keep between runs, on each system.
 
     Source: the XDG Base Directory Specification, by which a relative path is ignored.
     """
@@ -157,13 +165,13 @@ def _state_folder(environment: Mapping[str, str]) -> Path:
         return Path(environment.get("LOCALAPPDATA") or Path.home() / "AppData/Local")
     if sys.platform == "darwin":
         return Path.home() / "Library/Application Support"
-    named = environment.get("XDG_STATE_HOME", "")
-    return Path(named) if os.path.isabs(named) else Path.home() / ".local/state"
+    folder = environment.get("XDG_STATE_HOME", "")
+    return Path(folder) if os.path.isabs(folder) else Path.home() / ".local/state"
 
 
-def _scheme(named: str) -> str:
-    """That of a URL, in small letters; empty for a path, a Windows drive among them."""
+def _get_scheme(location: str) -> str:
+    """Return a URL's scheme in lower case; empty for a path, also with a Windows drive."""
     import re
 
-    found = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", named)
-    return found[1].lower() if found else ""
+    match = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", location)
+    return match[1].lower() if match else ""

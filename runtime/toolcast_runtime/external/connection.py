@@ -18,16 +18,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..core.calls.tool_validators import Validators
-from ..core.calls.untrusted_text import escaped, undriving, without, without_in
+from ..core.calls.untrusted_text import (
+    escape_controls,
+    escape_excerpt,
+    redact_text,
+    redact_value,
+)
 from ..core.context import ToolResponse
 from ..core.definitions.tool import ServerState, Tool
 from ..core.server_settings import (
     ExternalServer,
     MissingVariableError,
     Resolved,
-    resolve,
+    resolve_server,
 )
-from ..core.validation.limits import measure
+from ..core.validation.limits import measure_value
 from .listing import Listing, Lock, changed_besides, held, take_tools
 
 if TYPE_CHECKING:
@@ -141,7 +146,7 @@ class Connection:
                 server.call_timeout,
             )
             return ToolResponse(
-                error=f"the tool gave no answer within {server.call_timeout:g} s"
+                error=f"the tool did not answer within {server.call_timeout:g} s"
             )
 
     async def call_own(
@@ -160,7 +165,7 @@ class Connection:
             told = None if report is None else self._passed_on(report)
             answer = await self._session.call(own, arguments, told)
         except RequestRefusedError as refused:
-            words = undriving(self._cleaned(str(refused)))
+            words = escape_controls(self._cleaned(str(refused)))
             return ToolResponse(error=words[:_MAX_ERROR_CHARACTERS])
         return _response(answer, self._resolved.secrets)
 
@@ -183,7 +188,7 @@ class Connection:
         tool = offer.listing.tools.get(name)
         if tool is None:
             return ToolResponse(error=f"unknown tool `{name}`")
-        problems = offer.validators.problems_with_arguments(tool, arguments)
+        problems = offer.validators.check_arguments(tool, arguments)
         if problems:
             lines = "".join(f"\n- {problem}" for problem in problems)
             return ToolResponse(
@@ -192,9 +197,9 @@ class Connection:
         own = offer.listing.own_names[name]
         response = await self.call_own(own, arguments, report)
         if response.error is None and tool.returns is not None:
-            problems = offer.validators.problems_with_result(tool, response.result)
+            problems = offer.validators.check_result(tool, response.result)
             if problems:
-                text = escaped(self._cleaned("; ".join(problems)))
+                text = escape_excerpt(self._cleaned("; ".join(problems)))
                 self._log(logging.WARNING, f"the result of {name}: {text}")
                 mismatch = "the tool's result does not match its declared schema"
                 return ToolResponse(error=mismatch)
@@ -226,7 +231,7 @@ class Connection:
         from .session import RequestRefusedError, opened_session
 
         try:
-            self._resolved = resolve(self.server, os.environ)
+            self._resolved = resolve_server(self.server, os.environ)
             async with opened_session(self.server, self._resolved) as session:
                 await self._up(session)
                 while not session.is_lost:
@@ -275,7 +280,7 @@ class Connection:
         lost, self._count = self._count, 0
         self._offer = self._session = None
         what = f"; its {lost} tools are not offered" if lost else ""
-        text = escaped(self._cleaned(reason))
+        text = escape_excerpt(self._cleaned(reason))
         self._log(
             logging.WARNING,
             f"not connected: {text}{what}; next attempt in {delay:.1f} s",
@@ -318,7 +323,7 @@ class Connection:
     def _tell_what_changed(self, lines: Sequence[str], verb: str) -> None:
         hint = f"`toolcast lock {self.server.name}` tells more"
         for line in lines[:_MAX_NAMES_SHOWN]:
-            text = escaped(self._cleaned(line))
+            text = escape_excerpt(self._cleaned(line))
             self._log(logging.WARNING, f"against its lock {text}; it {verb}; {hint}")
         more = len(lines) - _MAX_NAMES_SHOWN
         if more > 0:
@@ -350,14 +355,14 @@ class Connection:
         ) -> None:
             words = None
             if message is not None:
-                words = escaped(self._cleaned(message[:_MAX_REPORT_CHARACTERS]))
+                words = escape_excerpt(self._cleaned(message[:_MAX_REPORT_CHARACTERS]))
             with suppress(ValueError):  # a number that is none
                 report(progress, total, words)
 
         return told
 
     def _cleaned(self, text: str) -> str:
-        return without(text, self._resolved.secrets)
+        return redact_text(text, self._resolved.secrets)
 
     def _log(self, level: int, text: str) -> None:
         _logger.log(level, "external server %s: %s", self.server.name, text)
@@ -373,23 +378,25 @@ def _response(answer: Mapping[str, Any], secrets: tuple[str, ...]) -> ToolRespon
         answer: the result, checked to be one by the SDK.
         secrets: texts that are taken out, should the server send them back.
     """
-    problem = measure(answer).problem
+    problem = measure_value(answer).problem
     if problem is not None:
         return ToolResponse(error=f"the tool's answer has {problem}")
-    blocks = [without_in(dict(block), secrets) for block in answer.get("content") or ()]
+    blocks = [
+        redact_value(dict(block), secrets) for block in answer.get("content") or ()
+    ]
     if answer.get("isError"):
         # A result is data, and stays as it is; an error is words that somebody shows.
         for block in blocks:
             if block["type"] == "text":
-                block["text"] = undriving(block["text"])
+                block["text"] = escape_controls(block["text"])
     text = "\n".join(
         block.get("text", "") for block in blocks if block["type"] == "text"
     )
     is_text = all(block["type"] == "text" for block in blocks)
-    value = without_in(answer.get("structuredContent"), secrets)
+    value = redact_value(answer.get("structuredContent"), secrets)
     if answer.get("isError"):
         if not text and value is not None:
-            text = undriving(json.dumps(value, ensure_ascii=False))
+            text = escape_controls(json.dumps(value, ensure_ascii=False))
         error = text[:_MAX_ERROR_CHARACTERS] or "the tool failed"
         return ToolResponse(error=error, content=None if is_text else blocks)
     result = value

@@ -16,10 +16,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..core.calls.worker_threads import in_background, run_sync
+from ..core.calls.worker_threads import run_in_background, run_sync
 from ..core.context import ToolResponse
 from ..core.definitions.tool import ServerState, Tool, Wanted, look_alike_key
-from ..core.server_settings import ExternalServer, MissingVariableError, resolve
+from ..core.server_settings import ExternalServer, MissingVariableError, resolve_server
 
 if TYPE_CHECKING:
     from ..core.context import CallContext
@@ -61,16 +61,17 @@ class ExternalTools:
         """Learns the names of local tools, which win; before the first connection."""
         self._reserved = self._reserved.union(names)
 
-    def may_have(self, name: str) -> bool:
+    def can_provide(self, name: str) -> bool:
         """Whether a server could have a tool of this name, now or later. Does no I/O."""
-        return any(server.may_have(name) for server in self._servers)
+        return any(server.can_provide(name) for server in self._servers)
 
-    def is_meant_for(self, name: str, client: str | None) -> bool:
+    def is_available_to(self, name: str, client: str | None) -> bool:
         """Whether a server that could have the tool is for this client."""
         found = self._offered.get(name)
         servers = self._servers if found is None else (found[1].server,)
         return any(
-            server.may_have(name) and server.is_for(client) for server in servers
+            server.can_provide(name) and server.is_available_to(client)
+            for server in servers
         )
 
     async def list_tools(self, wanted: Wanted = _ANY) -> Sequence[Tool]:
@@ -79,17 +80,17 @@ class ExternalTools:
         The first time it waits for every server that may have a wanted one, each within its
         own deadlines. A server that cannot be reached is left out, with a line in the log.
         """
-        await self._settled([s for s in self._servers if s.may_have_any(wanted)])
+        await self._settled([s for s in self._servers if s.can_provide_any(wanted)])
         return tuple(tool for tool, _ in self._offered.values())
 
     async def find_tool(self, name: str) -> Tool | None:
         """The tool of this name; None when no server offers one."""
         if name not in self._offered:
-            await self._settled([s for s in self._servers if s.may_have(name)])
+            await self._settled([s for s in self._servers if s.can_provide(name)])
         found = self._offered.get(name)
         return None if found is None else found[0]
 
-    def states(self) -> Mapping[str, ServerState]:
+    def get_server_states(self) -> Mapping[str, ServerState]:
         """How each server is reached now, by its name. Does no I/O."""
         known = self._connections
         return {
@@ -97,12 +98,12 @@ class ExternalTools:
             for server in (*self._servers, *self._proxied.values())
         }
 
-    def unset_variables(self) -> Mapping[str, str]:
+    def list_unset_variables(self) -> Mapping[str, str]:
         """What servers lack in the environment, in words by their names. Does no I/O."""
         unset = {}
         for server in (*self._servers, *self._proxied.values()):
             try:
-                resolve(server, os.environ)
+                resolve_server(server, os.environ)
             except MissingVariableError as error:
                 unset[server.name] = str(error)
         return unset
@@ -121,7 +122,7 @@ class ExternalTools:
         if self._locks is None or server not in locked:
             raise LookupError(f"there is no server `{server}` with a lock")
         found, lock = locked[server], read_locks(self._locks).get(server)
-        if lock is None or not found.is_for(client):
+        if lock is None or not found.is_available_to(client):
             return {}
         taken = take_tools(found, lock.tools, self._reserved)
         locked_tools = {}
@@ -139,11 +140,11 @@ class ExternalTools:
             return ToolResponse(error=f"the server of `{tool.name}` is not declared")
 
         async def pass_on() -> ToolResponse:
-            own = server.own_name(tool.name)
+            own = server.get_server_name(tool.name)
             connection = self._connection(server)
             return await connection.call_own(own, arguments, context.report)
 
-        return await in_background(pass_on())
+        return await run_in_background(pass_on())
 
     async def call_tool(
         self,
@@ -154,15 +155,17 @@ class ExternalTools:
         """Calls a tool that was given, once its arguments are valid by its schema."""
         found = self._offered.get(tool.name)
         # Between the look-up and the call, the name may have become another server's.
-        if found is None or not self.is_meant_for(tool.name, context.client):
+        if found is None or not self.is_available_to(tool.name, context.client):
             return ToolResponse(
                 error=f"the external server of `{tool.name}` cannot be reached now"
             )
-        return await in_background(found[1].call(tool.name, arguments, context.report))
+        return await run_in_background(
+            found[1].call(tool.name, arguments, context.report)
+        )
 
     async def close(self) -> None:
         """Ends the connections and their processes. What is called afterwards opens them."""
-        await in_background(self._close())
+        await run_in_background(self._close())
 
     def close_sync(self) -> None:
         """`close` for callers without an event loop."""
@@ -172,7 +175,7 @@ class ExternalTools:
         """Waits until each of the servers is connected or known to be down."""
         known = [self._connections.get(server.name) for server in servers]
         if servers and not all(one is not None and one.is_decided for one in known):
-            await in_background(self._decide([server.name for server in servers]))
+            await run_in_background(self._decide([server.name for server in servers]))
 
     def _connection(
         self, server: ExternalServer, lock: Lock | None = None

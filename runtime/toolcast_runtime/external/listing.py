@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from ..core.calls.untrusted_text import escaped
+from ..core.calls.untrusted_text import escape_excerpt
 from ..core.definitions.tool import ResultForm, Tool, look_alike_key
 from ..core.server_settings import ExternalServer
-from ..core.validation.limits import measure, multiplies
+from ..core.validation.limits import has_too_many_paths, measure_value
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MAX_VALUES = 20_000
@@ -74,22 +74,22 @@ def take_tools(
     for definition in definitions:
         own = definition.get("name")
         if not isinstance(own, str) or not _NAME.fullmatch(own):
-            left_out.append(f"`{escaped(str(own))}` is no name of a tool")
+            left_out.append(f"`{escape_excerpt(str(own))}` is no name of a tool")
             continue
         listed.append(own)
-        if not server.takes(own):
+        if not server.is_allowed(own):
             continue
-        name = server.name_here(own)
+        name = server.get_local_name(own)
         problem = next(_problems(name, definition, tools, keys), None)
         if problem is not None:
             left_out.append(f"`{own}` {problem}")
-        elif len(tools) >= server.most_tools:
+        elif len(tools) >= server.max_tools:
             beyond += 1
         else:
             tools[name] = _tool(server, name, definition)
             own_names[name] = own
     if beyond:
-        left_out.append(f"{beyond} more than the {server.most_tools} of `max_tools`")
+        left_out.append(f"{beyond} more than the {server.max_tools} of `max_tools`")
     left_out += _missing(server, listed)
     return Listing(tools, own_names, tuple(left_out))
 
@@ -101,7 +101,7 @@ def _missing(server: ExternalServer, listed: Sequence[str]) -> list[str]:
     lines = [
         f"`{own}` of `{field}` is not there"
         for own, field in named.items()
-        if own not in listed and own not in server.restrict
+        if own not in listed and own not in server.deny
     ]
     if lines:
         shown = ", ".join(f"`{own}`" for own in listed[:_MAX_NAMES_SHOWN]) or "nothing"
@@ -131,7 +131,7 @@ def _problems(
         or len(description) > _MAX_DESCRIPTION_CHARACTERS
     ):
         yield f"has a description of more than {_MAX_DESCRIPTION_CHARACTERS:,} characters"
-    size = measure(dict(definition))
+    size = measure_value(dict(definition))
     if size.problem is not None:
         yield f"has a definition with {size.problem}"
     elif size.values > _MAX_VALUES or size.levels > _MAX_LEVELS:
@@ -139,8 +139,10 @@ def _problems(
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type") != "object":
         yield "takes no object as arguments"
-    elif multiplies(schema) or multiplies(definition.get("outputSchema")):
-        yield "has a schema whose references multiply"
+    elif has_too_many_paths(schema) or has_too_many_paths(
+        definition.get("outputSchema")
+    ):
+        yield "has a schema whose references expand to too many paths"
 
 
 def _tool(server: ExternalServer, name: str, definition: Mapping[str, Any]) -> Tool:
@@ -241,7 +243,9 @@ def read_locks(package: str) -> Mapping[str, Lock]:
         RecursionError,
     ) as error:
         what = f"{type(error).__name__}: {error}"
-        _logger.error("%s of %s cannot be read: %s", _FILE, package, escaped(what))
+        _logger.error(
+            "%s of %s cannot be read: %s", _FILE, package, escape_excerpt(what)
+        )
         return {}
 
 
@@ -328,7 +332,7 @@ def _compared(
     names = {one.get(key) for one in listed}
     for one in listed:
         name = str(one.get(key))
-        said = f"{word}`{escaped(name)}`"
+        said = f"{word}`{escape_excerpt(name)}`"
         if name not in known:
             yield one, None, f"{said} {_new(one, key, known, names)}"
             continue
@@ -338,10 +342,10 @@ def _compared(
             continue
         path = places[0] or ()
         place = ".".join(map(str, path))
-        yield one, None, f"{said} changed in `{escaped(place)}`, {_grade(kind, path)}"
+        yield one, None, f"{said} changed in `{escape_excerpt(place)}`, {_grade(kind, path)}"
     for name in known:
         if name not in names and not lock.has_varying(kind, name, ()):
-            said = f"{word}`{escaped(name)}`"
+            said = f"{word}`{escape_excerpt(name)}`"
             yield None, None, f"{said} is not listed any more, breaking"
 
 
@@ -370,7 +374,7 @@ def _new(
         if was not in names and not any(
             differing({**definitions[0], key: one.get(key)}, one)
         ):
-            return f"is `{escaped(was)}` with another name, breaking"
+            return f"is `{escape_excerpt(was)}` with another name, breaking"
     return "is not in the lock, risky"
 
 

@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
 from ..core.access import AccessError
-from ..core.calls.untrusted_text import OneASecond
+from ..core.calls.untrusted_text import RateLimitFilter
 from ..mcp.request_state import SealingError, sealing
 from ..mcp.sdk_server import CALLED, build_server
 from .endpoints import Listening
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..oauth.resource_server import ResourceServer
 
 _logger = logging.getLogger("toolcast.http")
-_logger.addFilter(OneASecond())
+_logger.addFilter(RateLimitFilter())
 
 _READINESS_INTERVAL_S = 1.0
 """Time between two readiness checks, however many requests ask for one."""
@@ -132,7 +132,7 @@ def build_http_app(
             is_one_of_several=is_one_of_several,
             # Without its token nobody knows that it is that program.
             # Nor whether a token of OAuth is of it.
-            approves=endpoint.approves
+            client_confirms=endpoint.client_confirms
             and endpoint.token_variable in listening.tokens
             and endpoint.path not in opened,
         )
@@ -380,7 +380,7 @@ class Readiness:
         """Why records cannot be written; empty when they can."""
         try:
             for one in self._server.toolsets:
-                await one.registry.at_start().check_ledger()
+                await one.registry.get_single_toolset().check_ledger()
         except Exception as error:  # LedgerError, or what a driver raises besides
             cause = f": {error.__cause__}" if error.__cause__ else ""
             return f"{error}{cause}"
@@ -388,8 +388,8 @@ class Readiness:
 
     def _found(self, problem: str) -> dict[str, Any]:
         """What is told, and logged when it has changed; `problem` is the ledger's."""
-        starts = [one.registry.at_start() for one in self._server.toolsets]
-        is_up = all(one.is_lifespan_up for one in starts)
+        starts = [one.registry.get_single_toolset() for one in self._server.toolsets]
+        is_up = all(one.is_lifespan_started for one in starts)
         reason = problem if is_up else "the lifespan does not run"
         if reason != self._told:
             self._told = reason
@@ -404,6 +404,6 @@ class Readiness:
             "ledger": "failed" if problem else "ok",
             # Without one its tools are left out; another process would not have it either.
             "external_servers": Counter(
-                state for one in starts for state in one.servers().values()
+                state for one in starts for state in one.get_server_states().values()
             ),
         }

@@ -19,7 +19,7 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from ..core.safe_file import read_secret, secret
+from ..core.safe_file import load_secret, read_secret_file
 from .settings import HttpSettings, OAuth, SettingsError
 
 _logger = logging.getLogger("toolcast.http")
@@ -73,7 +73,7 @@ class Tokens:
                 status = os.stat(self._path)
                 stat = status.st_ino, status.st_mtime_ns, status.st_size
                 if stat != self._last_stat:
-                    tokens = read_secret(self._path).split()
+                    tokens = read_secret_file(self._path).split()
                     if self._last_stat is not None:
                         _logger.info("reloaded the tokens of %s", self.name)
                     self._digests = frozenset(map(_digest, tokens))
@@ -254,37 +254,42 @@ class Listening:
 
 
 def log_endpoints(listening: Listening, origin: str = "") -> None:
-    """One line an endpoint.
+    """Log one line per endpoint: its URL, and the tokens that it accepts.
 
     Args:
-        listening: where, and for whom.
-        origin: what the URLs begin with; empty where nobody has told the server.
+        listening: the server's settings.
+        origin: the scheme, host and port of the URLs; empty if the server does not know them.
     """
+    issuer = listening.issuer
     for endpoint in listening.settings.endpoints:
-        what = "the tools" if endpoint.client is None else f"`{endpoint.client}`"
+        served = "the tools" if endpoint.client is None else f"`{endpoint.client}`"
         variable = endpoint.token_variable
-        for_whom = []
+        accepted = []
         if variable in listening.tokens:
-            for_whom.append(f"the token in {variable}")
-        if listening.issuer is not None and listening.issuer.has_scope_for(endpoint.client):
-            for_whom.append(f"tokens of {listening.issuer.issuer}")
-        to = f"for {' and '.join(for_whom)}"
-        if not for_whom:
-            to = f"to whoever asks: {variable} is not set"
+            accepted.append(f"the token in {variable}")
+        if issuer is not None and issuer.has_scope_for(endpoint.client):
+            accepted.append(f"tokens of {issuer.issuer}")
+        access = f"with {' or '.join(accepted)}"
+        if not accepted:
+            access = f"without authentication: {variable} is not set"
         url = origin + endpoint.path
         extra = {"client": endpoint.client, "url": url}
-        _logger.info("serves %s at %s %s", what, url, to, extra=extra)
+        _logger.info("serving %s at %s %s", served, url, access, extra=extra)
 
 
-def _same_tokens(tokens: Mapping[str, Tokens]) -> list[str]:
-    """A token that two have would open the one's endpoint to the other."""
-    first: dict[bytes, str] = {}
+def _find_shared_tokens(tokens: Mapping[str, Tokens]) -> list[str]:
+    """Return a problem for each token that two variables contain.
+
+    Such a token would give the client of one endpoint access to the other endpoint.
+    """
+    first_names: dict[bytes, str] = {}
     problems = []
-    for name, held in tokens.items():
-        others = {first.setdefault(digest, name) for digest in held.get_digests()}
+    for name, variable_tokens in tokens.items():
+        digests = variable_tokens.get_digests()
+        others = {first_names.setdefault(digest, name) for digest in digests}
         for other in sorted(others - {name}):
             problems.append(
-                f"{other} and {name} hold the same token; give each its own"
+                f"{other} and {name} contain the same token: use a different one for each"
             )
     return problems
 
@@ -309,7 +314,7 @@ def _read_credentials(
     Raises:
         ValueError: either is not set, or its file cannot be read.
     """
-    client_id, client_secret = (secret(name, environment) for name in names)
+    client_id, client_secret = (load_secret(name, environment) for name in names)
     if client_id is None or client_secret is None:
         raise ValueError(f"introspection needs {' and '.join(names)}: set both")
     return client_id, client_secret

@@ -363,7 +363,7 @@ def _consume_exception(received: asyncio.Task[Message]) -> None:
 
 def _find_json_problem(body: bytes) -> str | None:
     if measure_nesting(body) > MAX_LEVELS:
-        return f"is more than {MAX_LEVELS} levels deep"
+        return f"has more than {MAX_LEVELS} levels of nesting"
     # Each value takes at least one character, so shorter bodies need no counting.
     if len(body) >= MAX_VALUES and count_values(body) > MAX_VALUES:
         return f"has more than {MAX_VALUES:,} values"

@@ -86,7 +86,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         SystemExit: the server cannot be started; uvicorn has said why.
         SettingsError: the server cannot be started as it is set up.
         LogsError: logs cannot be written as asked for.
-        SealingError: so it is where a tool has to ask a person.
+        SealingError: so it is where a tool has to ask the user.
         LookupError: the toolset has no client of a name.
         AccessError: who may have which tool cannot be found out.
     """

@@ -24,14 +24,14 @@ class Endpoint:
         path: the URL path of the endpoint.
         client: the client's name; None in a toolset without clients.
         token_variable: the environment variable that contains the bearer token.
-        approves: whether the client's own program asks the user to confirm the call of a
+        client_confirms: whether the client's own program asks the user to confirm the call of a
             tool with `confirm`, so that the server does not.
     """
 
     path: str
     client: str | None
     token_variable: str
-    approves: bool = False
+    client_confirms: bool = False
 
 
 class Scope(NamedTuple):

@@ -1,8 +1,8 @@
-"""A ledger's sink that posts each call to an HTTP endpoint, and loses none.
+"""Ledger sink that posts each call to an HTTP endpoint without losing records.
 
-A record is committed to an outbox first, a SQLite file of the ledger's own form; a thread
-posts its rows, oldest first, and takes out what the endpoint has accepted. What a killed
-process left behind is posted by the next one.
+A record is first committed to an outbox, a SQLite file with the ledger's tables. A thread posts
+the rows, oldest first, and removes the rows that the endpoint accepted. Rows of a killed process
+are posted by the next process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ..core.server_settings import fill_in
+from ..core.server_settings import expand_variables
 from ..core.toolset_settings import LedgerError
 from .records import Record
 from .sqlite_ledger import SqliteLedger, connected
@@ -37,15 +37,15 @@ _COLUMNS = (
     "id toolset tool client user started arguments outcome result error seconds"
 ).split()
 _JSON = ("arguments", "result")
-# One process posts a row at a time; a claim that is older is that of a killed one.
+# A claim reserves a row for one process. An expired claim belongs to a process that was killed.
 _CLAIMS = """
 CREATE TABLE IF NOT EXISTS claims (
     id TEXT PRIMARY KEY,
     until REAL NOT NULL,  -- seconds since 1970
-    status INTEGER        -- what the endpoint answered to a row that it refuses
+    status INTEGER        -- the HTTP status with which the endpoint rejected the row
 ) STRICT, WITHOUT ROWID
 """
-# A row that another has posted since it was looked at is not there any more.
+# Inserts nothing if another process has posted and removed the row in the meantime.
 _CLAIM = """
 INSERT INTO claims SELECT id, ?, NULL FROM calls WHERE id = ?
 ON CONFLICT (id) DO UPDATE SET until = excluded.until WHERE until < ?
@@ -54,12 +54,13 @@ _ENDED = "outcome <> 'started' OR started < ?"
 _NEXT = f"""
 SELECT {', '.join(f'calls.{column}' for column in _COLUMNS)} FROM calls LEFT JOIN claims USING (id)
 WHERE ({_ENDED}) AND (until IS NULL OR until < ?) ORDER BY calls.id LIMIT 1
-"""  # noqa: S608 - the condition is ours
-_NEVER_ENDS = timedelta(hours=1)
+"""  # noqa: S608 - all parts of the SQL are constants
+_MAX_CALL_TIME = timedelta(hours=1)
+"""Age at which a call without an end is posted: its process was probably killed."""
 _FOR_EVER = 1e18
-# What says of one row that it will never be taken; every other refusal is tried again.
+# Statuses that reject the row permanently; after any other failure it is posted again.
 _REFUSALS = frozenset([400, 409, 413, 415, 422])
-_FIRST_PAUSE = 0.5
+_FIRST_RETRY_DELAY_S = 0.5
 _MAX_RETRY_DELAY_S = 60.0
 """Time between two attempts to send records."""
 _IDLE_SECONDS = 5.0
@@ -68,20 +69,22 @@ _MAX_RESPONSE_BYTES = 64 * 1024
 
 
 class HttpSink:
-    """Posts records as JSON objects, one a request, to be called by a ledger's sink.
+    """Sink that posts each record as a JSON object in its own request.
 
-    A row is posted when its call has ended; one that never did, its process being killed,
-    after an hour. `Idempotency-Key` is the call's id: a row can arrive twice when the answer
-    to the first request is lost, and not otherwise. A redirect is no acceptance.
+    Call `write` from the ledger function of the toolset. A row is posted when its call has
+    ended, or after an hour if its process was killed. `Idempotency-Key` is the call's ID: the
+    endpoint can receive a row twice if the response to the first request was lost. A redirect
+    counts as a failure.
 
     Args:
-        url: where to post, such as `${LEDGER_URL}/sync/tool`; texts may name environment
-            variables, as those of external servers may.
-        outbox: the SQLite file of what is not accepted yet, made for its owner alone.
-        headers: of every request, such as `{"Authorization": "Bearer ${LEDGER_TOKEN}"}`.
-        timeout: seconds for a request.
-        most_waiting: with so many rows in the outbox it takes no more, and the calls of
-            persistent tools are refused, as they are whenever they cannot be recorded.
+        url: the endpoint's URL, such as `${LEDGER_URL}/sync/tool`; it may contain environment
+            variables, like the URLs of external servers.
+        outbox: the SQLite file with rows to post, created with access for its owner only.
+        headers: the headers of each request, such as
+            `{"Authorization": "Bearer ${LEDGER_TOKEN}"}`.
+        timeout: the time limit of a request in seconds.
+        most_waiting: the maximum number of rows in the outbox. At the maximum, records are
+            rejected, and so calls of persistent tools fail.
     """
 
     def __init__(
@@ -106,10 +109,10 @@ class HttpSink:
         self._told = ""
 
     async def write(self, record: Record) -> None:
-        """Returns when the record is in the outbox, whether the endpoint answers or not.
+        """Write a record to the outbox, without waiting for the endpoint.
 
         Raises:
-            LedgerError: it cannot be written, or too many wait.
+            LedgerError: the outbox cannot be written, or is full.
         """
         self._begin()
         if self._waiting >= self._most_waiting:
@@ -120,12 +123,12 @@ class HttpSink:
             self._news.set()
 
     def waiting(self) -> int:
-        """How many rows the endpoint has not accepted, those that it refuses among them."""
+        """Return the number of ended calls in the outbox, including rejected rows."""
         with closing(connected(self._outbox)) as outbox:
             return _count(outbox)
 
     async def close(self, seconds: float = 10.0) -> None:
-        """Waits so long for the endpoint to accept what it has not; the rest stays."""
+        """Wait until the outbox is posted, for at most `seconds`; other rows stay in it."""
         import asyncio
 
         await self._ledger.close()
@@ -140,7 +143,7 @@ class HttpSink:
             return _count(outbox) - int(outbox.execute(refused).fetchone()[0])
 
     def _begin(self) -> None:
-        """Starts the thread that posts; a forked child has none."""
+        """Start the posting thread, unless this process has one; a forked child starts its own."""
         with self._lock:
             if self._process != os.getpid():
                 self._process = os.getpid()
@@ -156,21 +159,23 @@ class HttpSink:
                     self._post_all(client)
                 except Exception as error:
                     self._tell(error)
-                    pause = min(_MAX_RETRY_DELAY_S, max(_FIRST_PAUSE, pause * 2))
+                    pause = min(
+                        _MAX_RETRY_DELAY_S, max(_FIRST_RETRY_DELAY_S, pause * 2)
+                    )
                     time.sleep(pause)
                 else:
                     pause = 0.0
                     self._news.wait(_IDLE_SECONDS)
 
     def _post_all(self, client: httpx.Client) -> None:
-        """Posts until nothing waits.
+        """Post all rows in the outbox.
 
         Raises:
-            Exception: the endpoint cannot be reached or takes nothing now.
+            Exception: the endpoint cannot be reached, or failed temporarily.
         """
         with closing(connected(self._outbox)) as outbox:
             outbox.execute(_CLAIMS)
-            # Others write there, too, and did before this process began.
+            # Other and earlier processes write to the same outbox.
             self._waiting = _count(outbox)
             while (row := _claimed(outbox, self._timeout)) is not None:
                 try:
@@ -193,27 +198,32 @@ class HttpSink:
                 self._waiting = _count(outbox)
 
     def _posted(self, client: httpx.Client, row: dict[str, Any]) -> int | None:
-        """Posts a row; the status with which the endpoint refuses this very row, or None."""
-        headers = {n: fill_in(text, os.environ) for n, text in self._headers.items()}
+        """Post a row; return the status if the endpoint rejects it permanently, else None."""
+        headers = {
+            n: expand_variables(text, os.environ) for n, text in self._headers.items()
+        }
         headers |= {"Idempotency-Key": row["id"], "Content-Type": "application/json"}
         body = json.dumps(row, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        url = fill_in(self._url, os.environ)
-        with client.stream("POST", url, content=body, headers=headers) as answer:
-            # The status is enough; what comes after it may have no end.
+        url = expand_variables(self._url, os.environ)
+        with client.stream("POST", url, content=body, headers=headers) as response:
+            # Only the status is used. The body is limited because it may be endless.
             end = time.monotonic() + self._timeout
             with suppress(httpx.HTTPError):
-                for _ in answer.iter_raw():
-                    is_long = answer.num_bytes_downloaded > _MAX_RESPONSE_BYTES
+                for _ in response.iter_raw():
+                    is_long = response.num_bytes_downloaded > _MAX_RESPONSE_BYTES
                     if is_long or time.monotonic() > end:
                         break
-        if answer.status_code in _REFUSALS:
-            return answer.status_code
-        if not answer.is_success:
-            raise LedgerError(f"it answers with status {answer.status_code}")
+        if response.status_code in _REFUSALS:
+            return response.status_code
+        if not response.is_success:
+            raise LedgerError(f"it answers with status {response.status_code}")
         return None
 
     def _tell(self, error: Exception) -> None:
-        """Says once why rows wait; an address may have a secret in it."""
+        """Log why rows are not posted, once for each reason.
+
+        Messages of other libraries are not logged: they may contain a URL with a secret.
+        """
         is_ours = isinstance(error, (LedgerError, LookupError, sqlite3.Error))
         reason = str(error) if is_ours else type(error).__name__
         if reason != self._told:
@@ -222,10 +232,10 @@ class HttpSink:
 
 
 def _claimed(outbox: sqlite3.Connection, timeout: float) -> dict[str, Any] | None:
-    """The oldest row that nobody posts, which is this process's now."""
+    """Claim the oldest unclaimed row and return it; None if there is none."""
     while True:
         now = time.time()
-        ended = (datetime.now(UTC) - _NEVER_ENDS).isoformat(timespec="microseconds")
+        ended = (datetime.now(UTC) - _MAX_CALL_TIME).isoformat(timespec="microseconds")
         found = outbox.execute(_NEXT, (ended, now)).fetchone()
         if found is None:
             return None

@@ -1,7 +1,7 @@
-"""The ledger as tables of a PostgreSQL database, for any number of machines.
+"""Ledger in a PostgreSQL database, for any number of machines.
 
-A process has one connection that writes the calls, and at most four more, each for a moment, for
-questions to a person and for whether the database is there.
+A process has one connection that writes the calls, and at most four short-lived ones, for
+confirmation questions and for checks of the database.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ Connection = psycopg.Connection[Any]
 _WRITE_TIMEOUT_S = 30.0
 """Time for which a call waits until its record is written."""
 _RETURN_SECONDS = 10.0
-"""How long a database that was there may be away, as one that is started again is."""
+"""Time to wait for a database that was available before, for example during a restart."""
 _MAX_RETRY_DELAY_S = 1.0
 """Time between two attempts to connect."""
 _MAX_CONNECTIONS = 4
 """Concurrent connections, in addition to the writing one."""
-# Any number will do, as long as nobody else locks it: PostgreSQL does not stand two who make
-# one table at once, in spite of IF NOT EXISTS.
+# An arbitrary key of an advisory lock. PostgreSQL fails if two connections create the same table
+# at the same time, even with IF NOT EXISTS.
 _LOCK = 6034417
-# What the URL says goes before these.
+# Defaults: parameters in the URL override them.
 _BOUNDS: dict[str, Any] = {
     "application_name": "toolcast ledger",
     "connect_timeout": 5,
@@ -61,18 +61,18 @@ _BOUNDS: dict[str, Any] = {
 _STATEMENT_MILLISECONDS = 10_000
 _RECORD_ERRORS = (psycopg.DataError, *RECORD_ERRORS)
 _FORM = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
-# The comment says whose the table is.
+# The table's comment identifies it as a table of a ledger.
 _COMMENT = "SELECT to_regclass('calls')::text, obj_description(to_regclass('calls'))"
 
 
 class PostgresqlLedger(RecordBatches[Connection]):
-    """Records in the table `calls` of a database.
+    """Ledger in the tables of a PostgreSQL database.
 
-    A batch is written again when its connection broke: a row is the same then.
+    A batch is written again if its connection broke, which does not duplicate rows.
 
     Args:
-        settings: names the database, anew for each connection; what its URL leaves out is
-            libpq's environment's.
+        settings: the settings with the database's URL, which is read for each connection.
+            Parameters that the URL lacks come from libpq's environment variables.
     """
 
     def __init__(self, settings: LedgerSettings) -> None:
@@ -80,32 +80,32 @@ class PostgresqlLedger(RecordBatches[Connection]):
         self._settings = settings
 
     async def write(self, record: Record) -> None:
-        """As of `Ledger`; fails when that takes half a minute."""
+        """Write a record; raise `LedgerError` after 30 seconds; see `Ledger.write`."""
         try:
             await asyncio.wait_for(super().write(record), _WRITE_TIMEOUT_S)
         except TimeoutError as error:
             raise LedgerError("the ledger's database takes too long") from error
 
     async def check(self) -> None:
-        """Returns when the database has the tables, made where they are not there."""
+        """Check that the database can be used, and create missing tables."""
         await asyncio.to_thread(self._connect)
 
     def _connect(self) -> None:
-        with _moment(self._settings.database() or ""):
+        with _open_temporary_connection(self._settings.get_database_url() or ""):
             pass
 
     def _write_batch(
         self, connection: Connection | None, records: list[Record]
     ) -> tuple[Connection | None, Failed]:
-        # A database that was not there before is not waited for: calls are refused at once. Nor
-        # is one when this ends.
+        # Wait only for a database that was available before, and not while closing. Otherwise
+        # the calls fail immediately.
         until = time.monotonic() + (_RETURN_SECONDS if connection else 0)
         pause = 0.05
         while True:
             is_new = connection is None
             try:
                 if connection is None:
-                    connection = connected(self._settings.database() or "")
+                    connection = connected(self._settings.get_database_url() or "")
                 return connection, _write_all(connection, records)
             except Exception as error:
                 if connection is not None:
@@ -121,24 +121,26 @@ class PostgresqlLedger(RecordBatches[Connection]):
             pause = min(pause * 2, _MAX_RETRY_DELAY_S)
 
 
-def changed(url: str, statement: str, given: Sequence[Any]) -> int:
-    """How many rows a statement changed.
+def changed(url: str, statement: str, parameters: Sequence[Any]) -> int:
+    """Execute a statement and return the number of changed rows.
 
     Raises:
         LedgerError: the database cannot be written.
     """
-    with _moment(url) as connection, _transaction(connection):
-        return connection.execute(_text(statement), _given(given)).rowcount
+    with _open_temporary_connection(url) as connection, _transaction(connection):
+        return connection.execute(
+            _convert_placeholders(statement), _escape_nul(parameters)
+        ).rowcount
 
 
 @contextlib.contextmanager
-def _moment(url: str) -> Iterator[Connection]:
-    """A connection beside the one that writes, when there are not too many of them.
+def _open_temporary_connection(url: str) -> Iterator[Connection]:
+    """Open a connection in addition to the writing one; wait if there are too many.
 
     Raises:
         LedgerError: the database cannot be used.
     """
-    if not _places.acquire(timeout=_RETURN_SECONDS):
+    if not _temporary_slots.acquire(timeout=_RETURN_SECONDS):
         raise LedgerError("the ledger's database takes too long")
     try:
         with contextlib.closing(connected(url)) as connection:
@@ -146,25 +148,25 @@ def _moment(url: str) -> Iterator[Connection]:
     except psycopg.Error as error:
         raise LedgerError(f"the ledger's database cannot be used: {error}") from None
     finally:
-        _places.release()
+        _temporary_slots.release()
 
 
 def connected(url: str) -> Connection:
-    """A connection to a database that has the tables, each statement a transaction.
+    """Open a connection that commits each statement; create missing tables.
 
     Args:
-        url: of the database.
+        url: the URL of the database.
 
     Raises:
-        LedgerError: it is no URL of a database, without a word of it; or the tables there are
-            of a newer version or no ledger's.
+        LedgerError: the URL is invalid (the message does not quote it), or the tables have a
+            newer version or do not belong to a ledger.
         psycopg.Error: the database cannot be used.
     """
     connection = psycopg.connect(
-        **{**_BOUNDS, **_parameters(url)},
+        **{**_BOUNDS, **_parse_url(url)},
         client_encoding="utf8",
         autocommit=True,
-        # Statements that are prepared do not stand a pooler such as PgBouncer.
+        # Prepared statements do not work with a pooler such as PgBouncer.
         prepare_threshold=None,
     )
     try:
@@ -175,35 +177,35 @@ def connected(url: str) -> Connection:
     return connection
 
 
-def _parameters(url: str) -> dict[str, Any]:
-    """What a URL says. A part of a password must not become the name of a host.
+def _parse_url(url: str) -> dict[str, Any]:
+    """Parse a URL. Ambiguous URLs fail: part of a password must not be read as a host name.
 
     Raises:
-        LedgerError: it is no URL of a database, or it can be read in two ways.
+        LedgerError: the URL is invalid or ambiguous.
     """
-    wrong = LedgerError(
+    error = LedgerError(
         f"the ledger's URL is none of a database: it takes {_FORM}, in which the password's"
         " signs that are neither letters nor digits are written as of"
         " `python -c \"import urllib.parse as u; print(u.quote('...', ''))\"`"
     )
     authority, _, rest = url.partition("://")[2].partition("/")
     if authority.count("@") > 1 or "@" in rest:
-        raise wrong
+        raise error
     try:
-        named = conninfo_to_dict(url)
+        parameters = conninfo_to_dict(url)
     except psycopg.Error:
-        # Its own words may show the password.
-        raise wrong from None
-    ports = str(named.get("port") or "0").split(",")
+        # The driver's message may contain the password.
+        raise error from None
+    ports = str(parameters.get("port") or "0").split(",")
     if not all(re.fullmatch(r"[0-9]{1,5}", port) for port in ports):
-        raise wrong
-    return named
+        raise error
+    return parameters
 
 
 def _make_tables(connection: Connection) -> None:
     with _transaction(connection):
         version = _version(connection)
-        # Who may write rows and nothing else can go on where the tables are.
+        # A user with write access to rows only must not reach the statements below.
         if version == VERSION:
             return
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -219,22 +221,22 @@ def _make_tables(connection: Connection) -> None:
 
 
 def _version(connection: Connection) -> int:
-    """That of the table of calls; 0 where there is none.
+    """Return the version of the table `calls`, or 0 if it does not exist.
 
     Raises:
-        LedgerError: the table there is somebody else's.
+        LedgerError: the table does not belong to a ledger.
     """
-    found = connection.execute(_COMMENT).fetchone()
-    table, comment = found or (None, None)
+    row = connection.execute(_COMMENT).fetchone()
+    table, comment = row or (None, None)
     if table is None:
         return 0
-    mine = re.fullmatch(r"Toolcast ledger, version ([0-9]{1,9})", comment or "")
-    if mine is None:
+    match = re.fullmatch(r"Toolcast ledger, version ([0-9]{1,9})", comment or "")
+    if match is None:
         raise LedgerError(
             "the database has a table `calls` that is no ledger's: give the ledger a"
             " database of its own, or a schema, by ?options=-csearch_path%3DSCHEMA"
         )
-    return int(mine[1])
+    return int(match[1])
 
 
 @contextlib.contextmanager
@@ -245,11 +247,11 @@ def _transaction(connection: Connection) -> Iterator[None]:
 
 
 def _write_all(connection: Connection, records: Sequence[Record]) -> Failed:
-    """Commits the batch; a record that the table does not take fails alone, by its place."""
+    """Commit a batch; return the errors of the records that cannot be stored, by index."""
     try:
         with _transaction(connection), connection.cursor() as cursor:
-            rows = [_given(values(record)) for record in records]
-            cursor.executemany(_text(WRITTEN), rows)
+            rows = [_escape_nul(values(record)) for record in records]
+            cursor.executemany(_convert_placeholders(WRITTEN), rows)
     except _RECORD_ERRORS as error:
         if len(records) == 1:
             lost = LedgerError("the record cannot be stored")
@@ -258,29 +260,29 @@ def _write_all(connection: Connection, records: Sequence[Record]) -> Failed:
     else:
         return {}
     failed: Failed = {}
-    for number, record in enumerate(records):
-        for lost in _write_all(connection, [record]).values():
-            failed[number] = lost
+    for index, record in enumerate(records):
+        for record_error in _write_all(connection, [record]).values():
+            failed[index] = record_error
     return failed
 
 
-def _text(statement: str) -> bytes:
+def _convert_placeholders(statement: str) -> bytes:
     return statement.replace("?", "%s").encode()
 
 
-def _given(row: Sequence[Any]) -> list[Any]:
-    # PostgreSQL keeps no NUL in a text.
+def _escape_nul(row: Sequence[Any]) -> list[Any]:
+    # PostgreSQL cannot store NUL characters in text.
     return [v.replace("\0", "\\x00") if isinstance(v, str) else v for v in row]
 
 
-_places = threading.BoundedSemaphore(_MAX_CONNECTIONS)
+_temporary_slots = threading.BoundedSemaphore(_MAX_CONNECTIONS)
 
 
-def _begin_anew() -> None:
-    """What a forked child has to do, in which nobody gives a place back."""
-    global _places
-    _places = threading.BoundedSemaphore(_MAX_CONNECTIONS)
+def _reset_slots() -> None:
+    """Release all slots in a forked child, where the threads that hold them do not run."""
+    global _temporary_slots
+    _temporary_slots = threading.BoundedSemaphore(_MAX_CONNECTIONS)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_reset_slots)

@@ -1,9 +1,9 @@
-"""Records calls in the ledger: before they start, and however they end.
+"""Recording of calls in the ledger, at their start and at their end.
 
-The ledger is a SQLite file, a PostgreSQL database, or a function of the team's own.
+The ledger is a SQLite file, a PostgreSQL database, or a function of the project.
 
-Closed: a call whose start cannot be recorded does not happen. When its end cannot be, what
-it did is done: the caller gets the answer, and the log says loudly what is missing.
+A call whose start cannot be recorded does not run. If its end cannot be recorded, the caller
+still receives the result, and an error is logged.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from ..core.calls.handlers import own_function
-from ..core.calls.untrusted_text import OneASecond
-from ..core.calls.worker_threads import in_thread, is_stuck
+from ..core.calls.handlers import load_function
+from ..core.calls.untrusted_text import RateLimitFilter
+from ..core.calls.worker_threads import has_too_many_abandoned, run_in_thread
 from ..core.context import CallContext, CallOutcome, CallResult, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.toolset_settings import LedgerError, LedgerSettings
-from ..core.validation.limits import measure
+from ..core.validation.limits import measure_value
 from .records import Ledger, Record
 from .secret_arguments import Redaction
 
 _logger = logging.getLogger("toolcast.ledger")
-_logger.addFilter(OneASecond())
+_logger.addFilter(RateLimitFilter())
 
 _SINK_TIMEOUT_S = 10.0
-"""Time that a project's ledger function has for one record."""
+"""Time limit of a project's ledger function for one record."""
 
 
 class Recorder:
-    """Records the calls of a toolset's persistent tools.
+    """Recorder of the calls of a toolset's persistent tools.
 
     Args:
-        settings: where records go; None when it has none, and then calls of
-            persistent tools are refused.
-        package: the package that has to define the settings' function.
+        settings: the ledger settings; None if the toolset has no ledger. Calls of persistent
+            tools then fail.
+        package: the package that must define the ledger function of the settings.
     """
 
     def __init__(
@@ -60,32 +60,32 @@ class Recorder:
         context: CallContext,
         prepare: Callable[[], Awaitable[CallResult]],
     ) -> CallResult:
-        """Record a call: its start before `prepare`, which runs it, and its end after."""
+        """Record the start of a call, run it with `prepare`, and record its end."""
         if self._settings is None:
             _logger.error("tool %s is persistent, and there is no ledger", tool.name)
-            return _unrecorded()
+            return _build_unavailable_result()
         kind = {"kind": (id(self), tool.name)}
         try:
-            ledger = self._opened(self._settings)
+            ledger = self._get_ledger(self._settings)
         except LedgerError:
             _logger.exception("a call of %s is refused", tool.name, extra=kind)
-            return _unrecorded()
+            return _build_unavailable_result()
         if self._settings.keep is not None:
             from .tables import keep_no_longer
 
             keep_no_longer(self._settings)
         record = Record(
-            id=_number(),
+            id=_create_call_id(),
             toolset=self._settings.toolset,
             tool=tool.name,
             client=context.client,
             started=datetime.now(UTC).isoformat(timespec="microseconds"),
-            arguments=self._recordable(tool, arguments),
+            arguments=self._redact_arguments(tool, arguments),
             user=context.user,
         )
         started = time.perf_counter()
 
-        def ended(response: ToolResponse, outcome: CallOutcome) -> Record:
+        def end_record(response: ToolResponse, outcome: CallOutcome) -> Record:
             return replace(
                 record,
                 outcome=outcome,
@@ -100,17 +100,17 @@ class Recorder:
             _logger.exception(
                 "call %s of %s is refused", record.id, tool.name, extra=kind
             )
-            return _unrecorded()
+            return _build_unavailable_result()
         except asyncio.CancelledError:
-            ledger.write_soon(ended(ToolResponse(error="cancelled"), "cancelled"))
+            ledger.write_soon(end_record(ToolResponse(error="cancelled"), "cancelled"))
             raise
         try:
             response, outcome = await prepare()
         except BaseException:
-            ledger.write_soon(ended(ToolResponse(error="cancelled"), "cancelled"))
+            ledger.write_soon(end_record(ToolResponse(error="cancelled"), "cancelled"))
             raise
         try:
-            await ledger.write(ended(response, outcome))
+            await ledger.write(end_record(response, outcome))
         except LedgerError:
             _logger.exception(
                 "the end of call %s of %s is not recorded", record.id, tool.name
@@ -118,17 +118,17 @@ class Recorder:
         return response, outcome
 
     async def check(self) -> None:
-        """Returns when calls can be recorded.
+        """Check that calls can be recorded.
 
         Raises:
-            LedgerError: they cannot.
+            LedgerError: the ledger is missing or cannot be used.
         """
         if self._settings is None:
             raise LedgerError("tools are persistent, and there is no ledger")
-        await self._opened(self._settings).check()
+        await self._get_ledger(self._settings).check()
 
     async def close(self) -> None:
-        """Returns when everything is recorded."""
+        """Write all pending records, and stop the removal of old rows."""
         if self._ledger is not None:
             await self._ledger.close()
         if self._settings is not None and self._settings.keep is not None:
@@ -136,13 +136,14 @@ class Recorder:
 
             await asyncio.to_thread(stop, self._settings)
 
-    def _opened(self, settings: LedgerSettings) -> Ledger:
+    def _get_ledger(self, settings: LedgerSettings) -> Ledger:
         if self._ledger is None:
             self._ledger = open_ledger(settings, self._package)
         return self._ledger
 
-    def _recordable(self, tool: Tool, arguments: Any) -> Any:
-        if measure(arguments).problem is not None:
+    def _redact_arguments(self, tool: Tool, arguments: Any) -> Any:
+        """Return the arguments with secrets replaced; None if they exceed the limits."""
+        if measure_value(arguments).problem is not None:
             return None
         schema, redaction = self._redactions.get(tool.name, (None, None))
         if redaction is None or schema is not tool.parameters:
@@ -152,21 +153,21 @@ class Recorder:
 
 
 def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
-    """The ledger of the settings; what is wrong with its file shows at the first record.
+    """Create the ledger of the settings; files and databases are opened at the first record.
 
-    Where nobody has named a file, the log says which one it is.
+    If the settings configure no file, the path of the default file is logged.
 
     Args:
-        settings: where records go.
-        package: the package that has to define the settings' function.
+        settings: the ledger settings.
+        package: the package that must define the ledger function of the settings.
 
     Raises:
-        LedgerError: what is named is neither file nor database, the database's driver is not
-            installed, or no file is named and the user has no folder for one.
+        LedgerError: the configured value is neither a file nor a database, the database's
+            driver is not installed, or there is no folder for the default file.
     """
     if settings.sink is not None:
         return FunctionLedger(settings.sink, package)
-    if settings.database() is not None:
+    if settings.get_database_url() is not None:
         try:
             from .postgresql_ledger import PostgresqlLedger
         except ImportError as error:
@@ -177,8 +178,8 @@ def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
         return PostgresqlLedger(settings)
     from .sqlite_ledger import SqliteLedger
 
-    file = settings.file()
-    if not settings.is_named():
+    file = settings.get_file()
+    if not settings.is_configured():
         _logger.warning(
             "calls of persistent tools are recorded in %s; %s, or `ledger.path` of the"
             " toolset, names another file",
@@ -189,11 +190,11 @@ def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
 
 
 class FunctionLedger:
-    """Gives each record to a function of the team's own, sync or async.
+    """Ledger that passes each record to a sync or async function of the project.
 
     Args:
-        reference: `module:function`, imported with the first record.
-        package: the package that has to define it.
+        reference: the function as `module:function`; imported at the first record.
+        package: the package that must define the function.
     """
 
     def __init__(self, reference: str, package: str | None) -> None:
@@ -203,61 +204,61 @@ class FunctionLedger:
         self._running: set[asyncio.Task[None]] = set()
 
     async def write(self, record: Record) -> None:
-        """Calls the function, for ten seconds at most."""
+        """Call the function, and wait for at most ten seconds."""
         try:
-            await asyncio.wait_for(self._give(record), _SINK_TIMEOUT_S)
+            await asyncio.wait_for(self._call_function(record), _SINK_TIMEOUT_S)
         except Exception as error:
             raise LedgerError(f"{self._reference} took no record") from error
 
     def write_soon(self, record: Record) -> None:
-        """Calls the function in the background of the running loop."""
-        task = asyncio.get_running_loop().create_task(self._logged(record))
+        """Call the function in a background task of the running event loop."""
+        task = asyncio.get_running_loop().create_task(self._write_or_log(record))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
     async def check(self) -> None:
-        """Imports the function; whether it takes a record shows when it has to."""
+        """Import the function without calling it."""
         try:
-            self._function = own_function(self._reference, self._package)
+            self._function = load_function(self._reference, self._package)
         except Exception as error:
             raise LedgerError(f"{self._reference} cannot be imported") from error
 
     async def close(self) -> None:
-        """Waits for what runs in the background of this loop."""
+        """Wait for the background tasks of the running event loop."""
         loop = asyncio.get_running_loop()
-        mine = [task for task in self._running if task.get_loop() is loop]
-        await asyncio.gather(*mine, return_exceptions=True)
+        tasks = [task for task in self._running if task.get_loop() is loop]
+        await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _logged(self, record: Record) -> None:
+    async def _write_or_log(self, record: Record) -> None:
         try:
             await self.write(record)
         except LedgerError:
             _logger.exception("the end of call %s is not recorded", record.id)
 
-    async def _give(self, record: Record) -> None:
+    async def _call_function(self, record: Record) -> None:
         if self._function is None:
-            self._function = own_function(self._reference, self._package)
+            self._function = load_function(self._reference, self._package)
         if inspect.iscoroutinefunction(self._function):
             await self._function(record)
             return
-        if is_stuck(self._reference):
+        if has_too_many_abandoned(self._reference):
             raise LedgerError("it does not end")
-        given, error = await in_thread(partial(self._function, record), self._reference)
+        result, error = await run_in_thread(
+            partial(self._function, record), self._reference
+        )
         if error is not None:
             raise error
-        if inspect.isawaitable(given):
-            await given
+        if inspect.isawaitable(result):
+            await result
 
 
-def _number() -> str:
-    """The id of a call that begins now: nobody has it, and it comes after earlier ones.
-
-    A file that is in the order of its ids is written at its end then, and not all over.
-    """
+def _create_call_id() -> str:
+    """Return a unique ID that sorts after the IDs of earlier calls."""
+    # The table is stored in the order of IDs, so new rows are appended at its end.
     return f"{time.time_ns():016x}{random.getrandbits(64):016x}"
 
 
-def _unrecorded() -> CallResult:
+def _build_unavailable_result() -> CallResult:
     text = (
         "the tool is not available: its calls must be recorded, and the ledger cannot be"
         " written; the log says why"
@@ -268,5 +269,5 @@ def _unrecorded() -> CallResult:
 def _result(response: ToolResponse) -> Any:
     if response.result is None and response.content is not None:
         content = [dict(block) for block in response.content]
-        return {"content": content} if measure(content).problem is None else None
+        return {"content": content} if measure_value(content).problem is None else None
     return response.result

@@ -1,7 +1,7 @@
-"""What is recorded of a call, the rows that it becomes, and the thread that writes them.
+"""Call records, their database tables, and the thread that writes them.
 
-Tables and statements are the same for a SQLite file and a PostgreSQL database. The thread writes
-in batches, for any number of loops and threads.
+SQLite and PostgreSQL have the same tables and statements. The thread writes batches of the
+records that any number of event loops and threads hand over.
 """
 
 from __future__ import annotations
@@ -24,25 +24,26 @@ from ..core.context import CallOutcome
 from ..core.toolset_settings import LedgerError
 
 Outcome = CallOutcome | Literal["started"]
-"""`started` is what a call that never ended leaves behind, as when its process was killed."""
+"""Outcome of a call: `started` until it ends, and forever if its process was killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One call, when it starts and again when it ends.
+    """Record of a call, written when the call starts and updated when it ends.
 
     Attributes:
-        id: of the call; both of its records have it.
+        id: the ID of the call, the same in both records.
         toolset: the toolset's name.
-        tool: the tool's present name.
-        client: who called; None in a toolset without clients.
-        started: when it started, ISO 8601 in UTC to the microsecond, so that it orders rows.
-        arguments: as they were sent, secrets replaced; None when they are no JSON.
-        outcome: what came of it.
-        result: the JSON value that it gave.
-        error: the message that the caller got when it failed.
-        seconds: how long it took; None while it runs.
-        user: who asked, as the caller's token names them; None when nobody is known.
+        tool: the tool's current name, also if the caller used a former one.
+        client: the client's name; None in a toolset without clients.
+        started: the start time, ISO 8601 in UTC with microseconds, so that it sorts as text.
+        arguments: the caller's arguments with secrets replaced; None if they are not valid
+            JSON or too large.
+        outcome: the outcome of the call.
+        result: the result as a JSON value.
+        error: the error message that the caller received.
+        seconds: the duration; None until the call ends.
+        user: the user in the caller's token; None if unknown.
     """
 
     id: str
@@ -59,31 +60,31 @@ class Record:
 
 
 class Ledger(Protocol):
-    """Where records go."""
+    """Storage of call records."""
 
     async def write(self, record: Record) -> None:
-        """Returns when the record is written.
+        """Write a record and wait until it is stored.
 
         Raises:
-            LedgerError: it is not.
+            LedgerError: the record cannot be stored.
         """
 
     def write_soon(self, record: Record) -> None:
-        """Writes the record without making the caller wait; a failure is logged."""
+        """Write a record in the background; a failure is logged."""
 
     async def check(self) -> None:
-        """Returns when records can be written as far as can be known without writing one.
+        """Check that records can be written, without writing a record.
 
         Raises:
-            LedgerError: they cannot.
+            LedgerError: the ledger cannot be used.
         """
 
     async def close(self) -> None:
-        """Returns when everything is written that was given before. It can be used again."""
+        """Wait until all pending records are written; the ledger can be used again."""
 
 
 VERSION = 1
-"""The version of the tables. A runtime refuses the tables of a newer one."""
+"""Version of the tables; a ledger with a newer version is rejected."""
 
 CALLS = """
 CREATE TABLE IF NOT EXISTS calls (
@@ -118,7 +119,7 @@ CREATE TABLE IF NOT EXISTS approvals (
 """
 _INDEX = "CREATE INDEX IF NOT EXISTS calls_started ON calls (started)"
 TABLES = (CALLS, APPROVALS, _INDEX)
-"""The statements that create what a ledger lacks."""
+"""Statements that create missing tables and indexes."""
 WRITTEN = """
 INSERT INTO calls (
     id, toolset, tool, client, "user", started, arguments, outcome, result, error, seconds
@@ -128,7 +129,7 @@ ON CONFLICT (id) DO UPDATE SET
     error = excluded.error, seconds = excluded.seconds
 WHERE excluded.outcome <> 'started'
 """
-"""Writes the `values` of a record; one that ended does not become one that runs."""
+"""Statement that inserts or updates a record; a `started` record never replaces an ended one."""
 
 RECORD_ERRORS = (
     TypeError,
@@ -136,13 +137,13 @@ RECORD_ERRORS = (
     OverflowError,
     RecursionError,
 )
-"""What a record may be that nothing takes; a database has errors of its own besides."""
+"""Errors of a record that cannot be converted to a row; databases have further ones."""
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def values(record: Record) -> tuple[Any, ...]:
-    """A record in the order of the question marks of `WRITTEN`.
+    """Return a record's column values in the order of the parameters of `WRITTEN`.
 
     Raises:
         Exception: one of `RECORD_ERRORS`.
@@ -163,18 +164,18 @@ def values(record: Record) -> tuple[Any, ...]:
 
 
 def json_text(value: Any) -> str:
-    """A JSON value as text that a database takes."""
+    """Encode a JSON value as text that is valid Unicode."""
     text = _encode(value)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        # Half a surrogate pair is JSON when it is escaped, and no text otherwise.
+        # A lone surrogate cannot be encoded as UTF-8, but JSON can escape it.
         return json.dumps(value, allow_nan=False)
     return text
 
 
 def storable(text: str | None) -> str | None:
-    """A text with its halves of surrogate pairs escaped."""
+    """Return text with lone surrogates escaped, which cannot be encoded as UTF-8."""
     if text is None:
         return None
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -183,15 +184,16 @@ def storable(text: str | None) -> str | None:
 _logger = logging.getLogger("toolcast.ledger")
 
 _MAX_BATCH_RECORDS = 500
-"""Records that are written together."""
+"""Records in one batch."""
 _MAX_PENDING_RECORDS = 10_000
-"""Records of finished calls that are kept while they cannot be written."""
-_AGAIN_SECONDS = 2.0
+"""Records of ended calls that are kept in memory while the ledger is unavailable."""
+_RETRY_INTERVAL_S = 2.0
+"""Time between attempts to write the records of ended calls."""
 _STOP_TIMEOUT_S = 60.0
 """Time for which closing waits for the writer thread."""
 
 Failed = dict[int, LedgerError]
-"""What is wrong with records of a batch, by their places."""
+"""Errors of a batch's records, by the index of the record."""
 
 
 class _Closable(Protocol):
@@ -203,9 +205,9 @@ _Item = tuple[Record, "Future[None]"]
 
 
 class RecordBatches(ABC, Generic[_C]):
-    """Writes what has come meanwhile as one batch.
+    """Ledger whose thread writes all waiting records as one batch.
 
-    The thread has a connection, which its writer opens and closes again when it broke.
+    The thread keeps a connection. `_write_batch` opens it, and replaces a broken one.
     """
 
     def __init__(self) -> None:
@@ -213,12 +215,12 @@ class RecordBatches(ABC, Generic[_C]):
         _all.add(self)
 
     def _begin(self) -> None:
-        """Begins anew, as a forked child has to, which has neither the thread nor the connection."""
+        """Set the initial state; also in a forked child, which has no writer thread."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._waiting: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
-        # The thread's while there are unwritten records, otherwise of whoever has the lock.
-        # The thread's frame refers to it as well: in a child nothing ever closes it.
+        # Used by the writer thread while records are unwritten, otherwise by the lock's holder.
+        # The thread's frame keeps a reference, so a forked child never closes the connection.
         self._connection: _C | None = None
         self._unwritten = 0
 
@@ -226,18 +228,22 @@ class RecordBatches(ABC, Generic[_C]):
     def _write_batch(
         self, connection: _C | None, records: list[Record]
     ) -> tuple[_C | None, Failed]:
-        """Commits a batch, in the thread; gives the connection that the next one has."""
+        """Commit a batch in the writer thread.
+
+        Returns:
+            The connection for the next batch, or None if it is broken, and the records' errors.
+        """
 
     def _end(self, connection: _C) -> None:
-        """Closes the connection, in the thread."""
+        """Close the connection in the writer thread."""
         connection.close()
 
     async def write(self, record: Record) -> None:
-        """Returns when the record is committed."""
+        """Write a record and wait until it is committed."""
         await asyncio.wrap_future(self._put(record))
 
     def write_soon(self, record: Record) -> None:
-        """Leaves the record to the next batch."""
+        """Add a record to the next batch; a failure is logged."""
 
         def report(done: Future[None]) -> None:
             error = done.exception()
@@ -249,7 +255,7 @@ class RecordBatches(ABC, Generic[_C]):
         self._put(record).add_done_callback(report)
 
     async def close(self) -> None:
-        """Returns when all records are committed and the connection is closed."""
+        """Commit all records and close the connection."""
         await asyncio.to_thread(self._finish)
 
     def _put(self, record: Record) -> Future[None]:
@@ -281,30 +287,33 @@ class RecordBatches(ABC, Generic[_C]):
     def _run(self, waiting: queue.SimpleQueue[_Item | None]) -> None:
         connection: _C | None = None
         is_open = True
-        owed: list[Record] = []
+        retained: list[Record] = []
         while is_open:
-            given, is_open = _next_batch(waiting, _AGAIN_SECONDS if owed else None)
-            # A call that was given up before it began does not happen. What an ended one did
-            # is recorded, whoever waits for it.
+            items, is_open = _next_batch(
+                waiting, _RETRY_INTERVAL_S if retained else None
+            )
+            # If the caller cancelled before the start was recorded, the call does not run. The
+            # end of a call is recorded even if nothing waits for it.
             batch = [
                 (record, done)
-                for record, done in given
+                for record, done in items
                 if done.set_running_or_notify_cancel() or record.outcome != "started"
             ]
             failed: Failed = {}
-            late = len(owed)
-            if batch or owed:
-                records = [*owed, *(record for record, _ in batch)]
+            retained_count = len(retained)
+            if batch or retained:
+                records = [*retained, *(record for record, _ in batch)]
                 connection, failed = self._write_batch(connection, records)
-                # What was done is recorded when the place for it is back.
-                ended = [each for each in records if each.outcome != "started"]
-                owed = ended[:_MAX_PENDING_RECORDS] if connection is None else []
+                # Ended calls are recorded as soon as the ledger is available again.
+                ended = [record for record in records if record.outcome != "started"]
+                is_available = connection is not None
+                retained = [] if is_available else ended[:_MAX_PENDING_RECORDS]
             with self._lock:
-                self._unwritten -= len(given)
+                self._unwritten -= len(items)
                 if waiting is self._waiting and self._thread is not None:
                     self._connection = connection
-            for number, (_, done) in enumerate(batch):
-                _tell(done, failed.get(late + number))
+            for index, (_, done) in enumerate(batch):
+                _resolve(done, failed.get(retained_count + index))
         if connection is not None:
             self._end(connection)
 
@@ -312,7 +321,10 @@ class RecordBatches(ABC, Generic[_C]):
 def _next_batch(
     waiting: queue.SimpleQueue[_Item | None], seconds: float | None
 ) -> tuple[list[_Item], bool]:
-    """What waits to be written, after some seconds nothing, and whether more may come."""
+    """Return the waiting records, and whether the queue is still open.
+
+    Waits for the first record; returns no records after `seconds`, if it is not None.
+    """
     batch: list[_Item] = []
     try:
         item = waiting.get(timeout=seconds)
@@ -329,7 +341,7 @@ def _next_batch(
     return batch, False
 
 
-def _tell(done: Future[None], error: LedgerError | None) -> None:
+def _resolve(done: Future[None], error: LedgerError | None) -> None:
     if not done.done():
         with contextlib.suppress(Exception):
             if error is None:
@@ -338,11 +350,11 @@ def _tell(done: Future[None], error: LedgerError | None) -> None:
                 done.set_exception(error)
 
 
-def _begin_all() -> None:
+def _reset_all() -> None:
     for batches in list(_all):
         batches._begin()
 
 
 _all: weakref.WeakSet[RecordBatches[Any]] = weakref.WeakSet()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_all)
+    os.register_at_fork(after_in_child=_reset_all)

@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, Literal
 
-from ..core.validation.limits import MAX_LEVELS, measure
-from ..core.validation.references import REFERENCES, References, held_schemas
+from ..core.validation.limits import MAX_LEVELS, measure_value
+from ..core.validation.references import REFERENCES, References, list_subschemas
 
 Secrecy = Literal["any", "text", "none"]
 """What of a name's values is secret: any but a truth value; texts, lists and objects."""
@@ -279,7 +279,7 @@ class _Copy:
                 parsed = json.loads(text)
             except (ValueError, RecursionError):
                 return without_secrets(text, self._is_secret_in_text)
-            size = measure(parsed)
+            size = measure_value(parsed)
             if size.problem is None and size.levels < levels:
                 shown = self.of(parsed, levels - 1)
                 if shown != parsed:
@@ -384,11 +384,11 @@ def _is_marked(schema: Any, references: References) -> bool:
             return True
         for keyword in REFERENCES:
             if isinstance(part.get(keyword), str):
-                targets = references.targets(part[keyword])
+                targets = references.resolve_all(part[keyword])
                 if not targets:
                     return True  # nobody can say what it describes
                 waiting.extend(targets)
-        held = held_schemas(part)
+        held = list_subschemas(part)
         waiting.extend(inner for steps, inner in held if steps[0] not in _OTHERS)
     return False
 

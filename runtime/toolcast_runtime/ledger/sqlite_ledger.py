@@ -1,9 +1,9 @@
-"""The ledger as a SQLite file, for any number of loops, threads and processes.
+"""Ledger in a SQLite file, for any number of event loops, threads and processes.
 
-A record is committed where its call runs, which takes less than handing it over would, as long
-as that cannot take long: it is short, nobody else writes, and the log has not to be moved into
-the file. In all other cases a thread takes it, waits as long as need be, and writes what has
-come meanwhile as one batch.
+A record is committed in the thread of its call if that is quick: the record is short, no other
+writer has the lock, and no checkpoint of the write-ahead log is due. This is faster than handing
+it to the writer thread. Otherwise the writer thread waits, and writes all waiting records as one
+batch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from ..core.safe_folder import Folder, alone_in, make_private
+from ..core.safe_folder import Folder, create_private_file, wait_for_folder_lock
 from ..core.toolset_settings import LedgerError
 from .records import (
     RECORD_ERRORS,
@@ -38,24 +38,24 @@ _MAX_INLINE_RECORD_CHARACTERS = 1 << 16
 _MAX_LOG_BYTES = 1 << 24
 """Approximate size of the write-ahead log before it is moved into the database file."""
 _BYTES_PER_COMMIT = 2 * 4096
-"""Bytes that the commit of a short record adds to the log: one or two pages, seldom more."""
+"""Estimated bytes that the commit of a short record adds to the log: two pages."""
 _BUSY_MILLISECONDS = 30_000
-# All else is wrong with the file.
+# Errors of the record; all other errors are problems of the file.
 _RECORD_ERRORS = (
     sqlite3.DataError,
     sqlite3.InterfaceError,
     sqlite3.ProgrammingError,
     *RECORD_ERRORS,
 )
-# The files that SQLite makes beside its own.
-_BESIDE = ("-wal", "-shm", "-journal")
+# The files that SQLite creates next to the database file.
+_COMPANION_SUFFIXES = ("-wal", "-shm", "-journal")
 
 
 class SqliteLedger(RecordBatches[sqlite3.Connection]):
-    """Records in a SQLite file in WAL mode.
+    """Ledger in a SQLite file in WAL mode.
 
     Args:
-        path: the file; it and its folder are made for their owner alone.
+        path: the file; it and its folder are created with access for their owner only.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,12 +65,12 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         self._in_log = 0
 
     async def write(self, record: Record) -> None:
-        """As of `Ledger`."""
+        """Write a record and wait until it is committed; see `Ledger.write`."""
         if not self._write_at_once(record):
             await super().write(record)
 
     async def check(self) -> None:
-        """Returns when the file can be opened, made where it is not there, and locked."""
+        """Check that the file can be opened and locked; create a missing file."""
         try:
             connection = await asyncio.to_thread(connected, self._path)
         except (OSError, sqlite3.Error) as error:
@@ -78,7 +78,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         connection.close()
 
     def _write_at_once(self, record: Record) -> bool:
-        """Commits a record here; False when that may take long, or did not work."""
+        """Commit a record in this thread; return False if it would take long or failed."""
         with self._lock:
             connection = self._connection
             if connection is None or self._unwritten or self._in_log > _MAX_LOG_BYTES:
@@ -93,7 +93,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 self._in_log += _BYTES_PER_COMMIT + characters
                 return connection.execute(WRITTEN, row).rowcount == 1
             except (sqlite3.Error, *RECORD_ERRORS):
-                # Somebody else writes, or worse: the thread waits, or reports what it is.
+                # Another writer has the lock, or the file is broken: the writer thread tries again.
                 return False
 
     def _write_batch(
@@ -108,7 +108,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 before = _file_at(self._path)
                 connection = connected(self._path)
                 self._file = before or _file_at(self._path)
-                # A process that was killed has left its log behind.
+                # A log may remain from a process that was killed.
                 self._in_log = 0
                 with suppress(FileNotFoundError):
                     self._in_log = Path(f"{self._path}-wal").stat().st_size
@@ -126,16 +126,18 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         return connection, failed
 
     def _end(self, connection: sqlite3.Connection) -> None:
-        """The log is moved into the file, wherever that is now: SQLite itself would leave it."""
+        """Checkpoint the log into the file, then close.
+
+        SQLite does not do this itself if the file was moved.
+        """
         with closing(connection), suppress(sqlite3.Error):
             _wait_for_others(connection, is_patient=True)
             connection.execute("PRAGMA wal_checkpoint(FULL)").fetchall()
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
-        """Moves the log into the file when it has grown; what is written next begins it anew.
+        """Checkpoint the log if it has grown; the next write starts at its beginning.
 
-        Both wait for the disk, and nobody else writes here meanwhile, who could keep the log
-        from coming to an end.
+        No other thread of this process writes meanwhile, so the log can be emptied.
         """
         if self._in_log > _MAX_LOG_BYTES:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -143,31 +145,33 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """A connection that commits each statement; one thread after the other may use it.
+    """Open a connection that commits each statement; create missing files and tables.
 
-    Its file and the folder are made for their owner alone. No commit moves the log into the
-    file by the way: that is for whoever has the time.
+    Only one thread at a time may use it. The file and its folder are created with access for
+    their owner only. Commits do not checkpoint the log: `SqliteLedger` does so in its thread.
 
     Raises:
-        LedgerError: the file is of a newer version.
-        OSError: it cannot be made.
-        sqlite3.Error: it cannot be used.
+        LedgerError: the file has a newer version.
+        OSError: the file cannot be created.
+        sqlite3.Error: the file cannot be used.
     """
-    parent = Folder.at(str(path.parent), create=True, mode=0o700)
-    with parent, alone_in(parent):
-        # What another file of its name has left may be open still, and would be taken for its.
+    parent = Folder.open_path(str(path.parent), create=True, mode=0o700)
+    with parent, wait_for_folder_lock(parent):
+        # Companion files of a removed file with this name would be used for the new file.
         is_new = not os.path.lexists(path)
-        make_private(str(path), beside=_BESIDE)
-        for ending in _BESIDE if is_new else ():
+        create_private_file(str(path), suffixes=_COMPANION_SUFFIXES)
+        for ending in _COMPANION_SUFFIXES if is_new else ():
             with suppress(FileNotFoundError):
                 parent.remove_file(f"{path.name}{ending}")
-        opened = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False
+        )
         try:
-            _set_up(opened, path)
+            _set_up(connection, path)
         except BaseException:
-            opened.close()
+            connection.close()
             raise
-        return opened
+        return connection
 
 
 def _set_up(connection: sqlite3.Connection, path: Path) -> None:
@@ -192,20 +196,23 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return None
 
 
-def changed(path: Path, statement: str, given: Sequence[Any]) -> int:
-    """How many rows a statement changed; raises as `connected`."""
+def changed(path: Path, statement: str, parameters: Sequence[Any]) -> int:
+    """Execute a statement and return the number of changed rows.
+
+    Raises the same errors as `connected`.
+    """
     with closing(connected(path)) as connection:
-        return connection.execute(statement, given).rowcount
+        return connection.execute(statement, parameters).rowcount
 
 
 def _wait_for_others(connection: sqlite3.Connection, *, is_patient: bool) -> None:
-    """Whether a statement waits, for half a minute, while somebody else writes."""
-    most = _BUSY_MILLISECONDS if is_patient else 0
-    connection.execute(f"PRAGMA busy_timeout = {most}")
+    """Set whether statements wait for a lock, for at most `_BUSY_MILLISECONDS`."""
+    timeout = _BUSY_MILLISECONDS if is_patient else 0
+    connection.execute(f"PRAGMA busy_timeout = {timeout}")
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switches to WAL; when others are switching too, SQLite itself does not wait."""
+    """Switch to WAL mode; retry while another connection switches, as SQLite does not wait."""
     deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
     while True:
         try:
@@ -219,14 +226,14 @@ def _use_wal(connection: sqlite3.Connection) -> None:
 
 
 def _write_all(connection: sqlite3.Connection, records: list[Record]) -> Failed:
-    """Commits the batch; a record that the file does not take fails alone, by its place."""
+    """Commit a batch; return the errors of the records that cannot be stored, by index."""
     failed: Failed = {}
     connection.execute("BEGIN IMMEDIATE")
-    for number, record in enumerate(records):
+    for index, record in enumerate(records):
         try:
             connection.execute(WRITTEN, values(record))
         except _RECORD_ERRORS as error:
-            failed[number] = LedgerError("the record cannot be stored")
-            failed[number].__cause__ = error
+            failed[index] = LedgerError("the record cannot be stored")
+            failed[index].__cause__ = error
     connection.execute("COMMIT")
     return failed

@@ -1,9 +1,9 @@
-"""Questions and answers in the ledger's tables, and the end of old rows.
+"""Confirmation questions in the ledger's tables, and removal of old rows.
 
-The table of questions is shared by every process that has it, so that a round is taken once.
+All processes share the table of questions, so that only one call can use a round of answers.
 
-A thread removes rows that are older than the toolset says in small batches: at the first record
-or question of a process, and each hour from then on. A writer waits for one batch at most.
+A thread removes rows that are older than the toolset's `keep` in small batches: at the first
+record or question of a process, and every hour after it. Writers wait for at most one batch.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from ..core.question import Asked
     from ..core.toolset_settings import LedgerSettings
 
-_ASKED = (
+_INSERT_QUESTION = (
     'INSERT INTO approvals (round, question, toolset, tool, client, "user", message,'
     " arguments, asked) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_TAKEN = "UPDATE approvals SET taken = ? WHERE round = ? AND taken IS NULL"
-_GIVEN_BACK = "UPDATE approvals SET taken = NULL WHERE round = ?"
-_ANSWERED = (
+_CLAIM_ROUND = "UPDATE approvals SET taken = ? WHERE round = ? AND taken IS NULL"
+_RELEASE_ROUND = "UPDATE approvals SET taken = NULL WHERE round = ?"
+_UPDATE_ANSWER = (
     "UPDATE approvals SET action = ?, taken = coalesce(taken, ?)"
     " WHERE round = ? AND question = ?"
 )
 
 
 class ApprovalsTable:
-    """The table `approvals` of a toolset's ledger; each method is one short transaction."""
+    """Table `approvals` of a toolset's ledger; each method is one short transaction."""
 
     def __init__(self, settings: LedgerSettings) -> None:
         self._settings = settings
 
-    async def begin(self, asked: Asked) -> None:
-        """As of `Approvals`."""
+    async def record_question(self, asked: Asked) -> None:
+        """Insert a question; see `Approvals`."""
         keep_no_longer(self._settings)
         values = (
             asked.round,
@@ -57,32 +57,32 @@ class ApprovalsTable:
             json_text(Redaction(asked.parameters).of(asked.arguments)),
             asked.asked,
         )
-        await self._changed(_ASKED, values)
+        await self._execute_in_thread(_INSERT_QUESTION, values)
 
-    async def take(self, round: str) -> bool:
-        """As of `Approvals`."""
-        return await self._changed(_TAKEN, (_now(), round)) > 0
+    async def claim_round(self, round: str) -> bool:
+        """Mark a round as used; return False if it was used before; see `Approvals`."""
+        return await self._execute_in_thread(_CLAIM_ROUND, (_now(), round)) > 0
 
-    async def give_back(self, round: str) -> None:
-        """As of `Approvals`."""
-        await self._changed(_GIVEN_BACK, (round,))
+    async def release_round(self, round: str) -> None:
+        """Mark a round as unused; see `Approvals`."""
+        await self._execute_in_thread(_RELEASE_ROUND, (round,))
 
-    async def answered(self, round: str, question: str, action: str) -> None:
-        """As of `Approvals`."""
-        await self._changed(_ANSWERED, (action, _now(), round, question))
+    async def record_answer(self, round: str, question: str, action: str) -> None:
+        """Store the answer to a question; see `Approvals`."""
+        await self._execute_in_thread(_UPDATE_ANSWER, (action, _now(), round, question))
 
-    async def _changed(self, statement: str, values: tuple[Any, ...]) -> int:
+    async def _execute_in_thread(self, statement: str, values: tuple[Any, ...]) -> int:
         return await asyncio.to_thread(self._execute, statement, values)
 
     def _execute(self, statement: str, values: tuple[Any, ...]) -> int:
-        """How many rows a statement changed."""
+        """Execute a statement and return the number of changed rows."""
         try:
-            url = self._settings.database()
+            url = self._settings.get_database_url()
             if url is not None:
                 from .postgresql_ledger import changed
 
                 return changed(url, statement, values)
-            return sqlite_ledger.changed(self._settings.file(), statement, values)
+            return sqlite_ledger.changed(self._settings.get_file(), statement, values)
         except (sqlite3.Error, LedgerError, ImportError, *RECORD_ERRORS) as error:
             raise OSError(f"the ledger cannot be written: {error}") from error
 
@@ -95,23 +95,25 @@ _logger = logging.getLogger("toolcast.ledger")
 
 _BATCH = 500
 _PAUSE = 0.1
-"""Seconds between two batches, in which others write."""
+"""Seconds between two batches, in which other writers can write."""
 _HOUR = 3600.0
-_UNANSWERED = timedelta(days=30)
-"""A question whose answer was not used stays as long, if the toolset says less."""
+_MIN_UNUSED_KEEP = timedelta(days=30)
+"""Minimum age at which questions with unused answers are removed."""
 
 
 class _Old:
-    """How rows of a toolset are found that are too old, and removed."""
+    """Statements that find and remove a toolset's old rows in a table."""
 
     def __init__(self, table: str, key: str, condition: str) -> None:
-        places = ", ".join("?" for _ in key.split())
-        # The words are ours.
+        placeholders = ", ".join("?" for _ in key.split())
+        # All parts of the SQL are constants of this module.
         self.found = (
             f"SELECT {key} FROM {table} WHERE {condition} LIMIT {_BATCH}"  # noqa: S608
         )
-        self.removed = f"DELETE FROM {table} WHERE ({key}) = ({places})"  # noqa: S608
-        # A look for them in the same statement would hold up whoever writes to a SQLite file.
+        self.removed = (
+            f"DELETE FROM {table} WHERE ({key}) = ({placeholders})"  # noqa: S608
+        )
+        # For PostgreSQL only: in SQLite the search would block other writers.
         self.removed_in_one = (
             f"DELETE FROM {table} WHERE ({key}) IN ({self.found})"  # noqa: S608
         )
@@ -126,18 +128,18 @@ _APPROVALS = _Old(
 
 
 def keep_no_longer(settings: LedgerSettings) -> None:
-    """Sees to it that old rows go, from now on until `stop`, if the toolset says so."""
+    """Start the thread that removes old rows, if the toolset has `keep`; `stop` ends it."""
     if settings.keep is None:
         return
     sweeping = _sweeping.get(settings)
-    # In a forked child it is there and does not run.
+    # A forked child inherits the entry, but not the running thread.
     if sweeping is None or not sweeping.is_alive():
         sweeping = _sweeping[settings] = _Sweeping(settings)
         sweeping.start()
 
 
 def stop(settings: LedgerSettings) -> None:
-    """Returns when no row is removed any more."""
+    """Stop the thread that removes old rows, and wait for its end."""
     sweeping = _sweeping.pop(settings, None)
     if sweeping is not None:
         sweeping.ended.set()
@@ -146,35 +148,35 @@ def stop(settings: LedgerSettings) -> None:
 
 
 def remove_old(settings: LedgerSettings, ended: threading.Event, now: datetime) -> int:
-    """Removes what is too old now; how many rows that was.
+    """Remove the rows that are older than `settings.keep`, and return their number.
 
     Args:
-        settings: of the toolset, which says how long rows are kept.
-        ended: no further batch begins when it is set.
-        now: the time.
+        settings: the ledger settings of the toolset.
+        ended: an event that stops the removal after the current batch.
+        now: the current time.
 
     Raises:
         LedgerError: the ledger cannot be written.
-        OSError: its file cannot be made.
-        sqlite3.Error: its file cannot be used.
+        OSError: the file cannot be created.
+        sqlite3.Error: the file cannot be used.
         ImportError: the database's driver is not installed.
     """
-    kept = _time(settings.keep or "")
-    before = [_text(now - kept), _text(now - max(kept, _UNANSWERED))]
+    keep = _time(settings.keep or "")
+    before = [_text(now - keep), _text(now - max(keep, _MIN_UNUSED_KEEP))]
     total = 0
     for old in (_CALLS, _APPROVALS):
         values = [settings.toolset, *before][: old.found.count("?")]
         while True:
-            gone = _removed(settings, old, values)
-            total += gone
-            # One batch is always removed: many processes make one call, and end.
-            if gone < _BATCH or ended.wait(_PAUSE):
+            removed_count = _removed(settings, old, values)
+            total += removed_count
+            # Remove at least one batch: many processes end after one call.
+            if removed_count < _BATCH or ended.wait(_PAUSE):
                 break
     return total
 
 
 class _Sweeping(threading.Thread):
-    """Removes the rows of one ledger."""
+    """Thread that removes the old rows of one ledger."""
 
     def __init__(self, settings: LedgerSettings) -> None:
         super().__init__(name="ledger's old rows", daemon=True)
@@ -182,34 +184,34 @@ class _Sweeping(threading.Thread):
         self.ended = threading.Event()
 
     def run(self) -> None:
-        """Removes them until it is ended."""
+        """Remove old rows now and every hour until `ended` is set."""
         keep = self._settings.keep
         while True:
             try:
-                gone = remove_old(self._settings, self.ended, datetime.now(UTC))
+                count = remove_old(self._settings, self.ended, datetime.now(UTC))
             except (LedgerError, OSError, sqlite3.Error, ImportError) as error:
                 _logger.warning("rows older than %s stay: %s", keep, error)
             else:
-                if gone:
-                    _logger.info("%d rows older than %s are gone", gone, keep)
+                if count:
+                    _logger.info("%d rows older than %s are gone", count, keep)
             if self.ended.wait(_HOUR):
                 return
 
 
 def _removed(settings: LedgerSettings, old: _Old, values: list[str]) -> int:
-    url = settings.database()
+    url = settings.get_database_url()
     if url is not None:
         from .postgresql_ledger import changed
 
         return changed(url, old.removed_in_one, values)
-    path = settings.file()
+    path = settings.get_file()
     if not path.exists():
         return 0
     with closing(sqlite_ledger.connected(path)) as connection:
-        # Looking for them lets others write.
+        # Search outside the transaction, so that other writers are not blocked.
         keys = connection.execute(old.found, values).fetchall()
         if keys:
-            # What was in them is gone from the file, too.
+            # Overwrite the content of removed rows in the file.
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(old.removed, keys)

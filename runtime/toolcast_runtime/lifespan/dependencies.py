@@ -1,4 +1,4 @@
-"""The resources of a registry, and the run of the lifespan's function that gives them.
+"""The dependencies of a registry, and the run of the lifespan's function that gives them.
 
 A run is entered and ended by one task, or by one thread. What is entered in a task has to be left
 in that task, because cancel scopes belong to it; so neither a server's callers nor whoever ends it
@@ -22,8 +22,8 @@ from concurrent.futures import Future, InvalidStateError
 from difflib import get_close_matches
 from typing import Any
 
-from ..core.calls.handlers import own_function
-from ..core.calls.worker_threads import background_loop, is_kept_waiting
+from ..core.calls.handlers import load_function
+from ..core.calls.worker_threads import get_background_loop, is_blocked_by_run_sync
 from ..core.definitions.definitions import is_in_package
 from ..core.toolset_settings import Lifespan, LifespanError
 
@@ -214,7 +214,7 @@ class Run:
             raise failures[0]
 
     def _manager(self) -> Any:
-        manager = own_function(self._lifespan.function, self._package)()
+        manager = load_function(self._lifespan.function, self._package)()
         if hasattr(type(manager), "__aenter__") or hasattr(type(manager), "__enter__"):
             return manager
         if inspect.iscoroutine(manager):
@@ -228,7 +228,7 @@ class Run:
         raise LifespanError(f"it gives no context manager, but `{kind}`{help_}")
 
     def _begun(self, value: Any) -> None:
-        given = _resources(value, self._lifespan.resources)
+        given = _dependencies(value, self._lifespan.dependencies)
         # What begins after its time is ended at once.
         with contextlib.suppress(InvalidStateError):
             self.started.set_result(given)
@@ -272,7 +272,7 @@ def join_run(
         return run
 
 
-def _resources(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
+def _dependencies(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     """What a lifespan has yielded, which has to be what its toolset declares.
 
     Raises:
@@ -281,14 +281,16 @@ def _resources(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     given: Any = {} if value is None else value
     if not isinstance(given, Mapping):
         kind = type(value).__name__
-        raise LifespanError(f"it yields `{kind}`, and not a mapping of its resources")
+        raise LifespanError(
+            f"it yields `{kind}`, and not a mapping of its dependencies"
+        )
     missing = [name for name in names if name not in given]
     extra = [f"{name}" for name in given if name not in names]
     problems = []
     if missing:
         problems.append(f"it does not yield {_listed(missing)}")
     if extra:
-        declared = "which `resources` of toolset.yaml does not have"
+        declared = "which `dependencies` of toolset.yaml does not have"
         problems.append(f"it yields {_listed(extra)}, {declared}")
     if problems:
         raise LifespanError("; ".join(problems))
@@ -352,8 +354,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_all)
 
 
-class Resources:
-    """The resources that a toolset's tools use.
+class Dependencies:
+    """The dependencies that a toolset's tools use.
 
     Args:
         lifespan: what opens and closes them.
@@ -391,7 +393,7 @@ class Resources:
     async def enter(self) -> None:
         """Starts the lifespan in the present loop, unless it runs already.
 
-        Nothing is started while every resource is replaced.
+        Nothing is started while every dependency is replaced.
 
         Raises:
             LifespanError: it cannot be started.
@@ -411,7 +413,7 @@ class Resources:
     async def of(
         self, names: Sequence[str]
     ) -> tuple[Mapping[str, Any], asyncio.AbstractEventLoop | None]:
-        """The named resources, and the loop in which they are to be used; None for any.
+        """The named dependencies, and the loop in which they are to be used; None for any.
 
         The first call starts the lifespan, in the background loop, which outlives its
         caller's.
@@ -430,8 +432,8 @@ class Resources:
                 f"the lifespan of `{self._toolset}` has ended: `async with REGISTRY` of the"
                 " toolset starts it again"
             )
-        run = self._joined(background_loop())
-        if is_kept_waiting(run.loop):
+        run = self._joined(get_background_loop())
+        if is_blocked_by_run_sync(run.loop):
             raise LifespanError(
                 f"the lifespan of `{self._toolset}` runs in the event loop that waits for"
                 " this call: await the call there"
@@ -445,26 +447,26 @@ class Resources:
         return {name: given[name] for name in names}, run.loop
 
     @contextlib.contextmanager
-    def replaced(self, resources: Mapping[str, Any]) -> Iterator[None]:
+    def replaced(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
         """Gives tools these instead of what the lifespan gives.
 
         Raises:
-            LookupError: the toolset has no resource of a name.
+            LookupError: the toolset has no dependency of a name.
         """
-        for name in resources:
-            if name not in self._lifespan.resources:
-                near = get_close_matches(name, self._lifespan.resources, 1)
+        for name in dependencies:
+            if name not in self._lifespan.dependencies:
+                near = get_close_matches(name, self._lifespan.dependencies, 1)
                 hint = f"; did you mean `{near[0]}`?" if near else ""
-                raise LookupError(f"`{self._toolset}` has no resource `{name}`{hint}")
+                raise LookupError(f"`{self._toolset}` has no dependency `{name}`{hint}")
         before = self._replaced
-        self._replaced = {**before, **resources}
+        self._replaced = {**before, **dependencies}
         try:
             yield
         finally:
             self._replaced = before
 
     def _is_replaced(self) -> bool:
-        names = self._lifespan.resources
+        names = self._lifespan.dependencies
         return bool(names) and all(name in self._replaced for name in names)
 
     def _joined(self, loop: asyncio.AbstractEventLoop) -> Run:

@@ -57,7 +57,9 @@ def asker(
 
 def approved(question: Question) -> Answer:
     """The answer of a client whose own program has asked before it called."""
-    return Answer("accept", {question.approval or "": True}, is_clients=True)
+    return Answer(
+        "accept", {question.approval or "": True}, is_confirmed_by_client=True
+    )
 
 
 class Elicitation:
@@ -67,11 +69,11 @@ class Elicitation:
         self._context = context
 
     async def __call__(self, question: Question) -> Answer:
-        """As `AskPerson`."""
+        """As `AskUser`."""
         session = self._context.session
         if not session.can_send_request:
             raise DeclinedError(
-                f"`{question.tool}` has to ask a person first, and over this connection"
+                f"`{question.tool}` has to ask the user first, and over this connection"
                 " nobody can be asked: it takes a client of protocol 2026-07-28, one over"
                 " stdio, or a session, which a server of one process keeps with a client"
                 " that declares `elicitation` with forms; nothing was done"
@@ -86,7 +88,7 @@ class Elicitation:
         except (MCPError, ValidationError) as error:
             _logger.warning("a client did not ask its person: %s", type(error).__name__)
             raise DeclinedError(
-                f"`{question.tool}` has to ask a person first, and the client gave no"
+                f"`{question.tool}` has to ask the user first, and the client gave no"
                 " answer of a person's; nothing was done"
             ) from None
         return Answer(result.action, result.content)
@@ -117,7 +119,7 @@ class RoundTrips:
         self._answers: dict[str, Any] = {}
 
     async def __call__(self, question: Question) -> Answer:
-        """As `AskPerson`; raises `InputRequiredError` too."""
+        """As `AskUser`; raises `InputRequiredError` too."""
         earlier = self._read()
         digest = question.digest
         known = earlier["answers"].get(question.name)
@@ -180,7 +182,7 @@ def _require_forms(context: ServerRequestContext[Any, Any], question: Question) 
     can = None if capabilities is None else capabilities.elicitation
     if can is None or (can.form is None and can.url is not None):
         raise DeclinedError(
-            f"`{question.tool}` has to ask a person first, and this client cannot: it has"
+            f"`{question.tool}` has to ask the user first, and this client cannot: it has"
             " not declared `elicitation` with forms; nothing was done"
         )
 

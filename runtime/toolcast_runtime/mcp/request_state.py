@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..core.context import CALLER
-from ..core.safe_file import secret
+from ..core.safe_file import load_secret
 from ..http.settings import SettingsError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _keys(variable: str, environment: Mapping[str, str]) -> list[str]:
         SealingError: one is too short, or the file cannot be read; never with a word of it.
     """
     try:
-        keys = (secret(variable, environment) or "").split()
+        keys = (load_secret(variable, environment) or "").split()
     except ValueError as error:
         raise SealingError(str(error)) from None
     if any(len(key.encode()) < _SHORTEST_KEY for key in keys):

@@ -22,7 +22,7 @@ from mcp.shared.path_security import is_absolute_path
 from mcp.shared.uri_template import UriTemplate
 
 from ..core import optional
-from ..core.calls.call_telemetry import Reports
+from ..core.calls.call_telemetry import ProgressReporter
 from ..core.context import CALL_GUARD, CALLER, CallContext
 from .results import is_before_2026, refuse_cursor, sendable, through_seal
 
@@ -266,7 +266,7 @@ class _Offers:
 
         ask = asker(context, params.input_responses, state, self._seal().refusal)
         calls = self._served.calls_of(handler)
-        may_ask = calls.may_ask(ask, handler, self._client, arguments)
+        may_ask = calls.make_questions(ask, handler, self._client, arguments)
         keep = None
         if self._kept is not None:
             keep = partial(self._kept.keep, CALLER.get().user)
@@ -276,7 +276,7 @@ class _Offers:
             return
         async with (
             asked_for(context, self._served.heartbeat) as progress,
-            Reports(progress) as reports,
+            ProgressReporter(progress) as reports,
         ):
             call.report = reports.report
             yield call, ask

@@ -21,10 +21,10 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 from ..core import optional
-from ..core.calls.call_telemetry import is_traced, log_call
+from ..core.calls.call_telemetry import is_tracing_enabled, log_call
 from ..core.context import CALL_GUARD, CALLER, Caller
 from ..core.registry import UnknownToolError
-from ..core.validation.protocol import is_listed_before_2026
+from ..core.validation.protocol import has_object_root
 from .results import (
     call_result,
     failure,
@@ -71,7 +71,7 @@ def build_server(
     *,
     takes_raw_json: bool = False,
     is_one_of_several: bool = False,
-    approves: bool = False,
+    client_confirms: bool = False,
 ) -> Server[Any]:
     """The SDK's server for one client; a tool's handler is loaded at its first call.
 
@@ -80,7 +80,7 @@ def build_server(
         client: who is served; None for the server's own client.
         takes_raw_json: the transport writes `RawJson` as it is.
         is_one_of_several: other processes answer requests of the same client.
-        approves: the client's own program asks a person where a tool has a `confirm`.
+        client_confirms: the client's own program asks a person where a tool has a `confirm`.
 
     Raises:
         SealingError: a person cannot be asked as the server is set up, and a tool has to.
@@ -153,8 +153,8 @@ def build_server(
             # For this call, and for those that its handler makes through the registry.
             CALL_GUARD.set(partial(served.refusal, headers=context.request.headers))
         # The client's program knew of another tool when it asked its person.
-        approved = approves and not is_found
-        ask = _Person(context, params, state, seal, approves=approved)
+        approved = client_confirms and not is_found
+        ask = _Person(context, params, state, seal, client_confirms=approved)
         try:
             call = partial(
                 found.toolset.calls.admit,
@@ -163,7 +163,9 @@ def build_server(
                 params.arguments,
                 who,
                 ask=ask,
-                keep=None if kept is None else partial(kept.keep, CALLER.get().user),
+                store_content=(
+                    None if kept is None else partial(kept.keep, CALLER.get().user)
+                ),
             )
             if context.meta and "progress_token" in context.meta:
                 from .elicitation import asked_for
@@ -179,7 +181,7 @@ def build_server(
             if structured and is_before_2026(context.protocol_version):
                 schema = tool.definition["outputSchema"]
                 is_object = isinstance(response.result, dict)
-                structured = is_object and is_listed_before_2026(schema)
+                structured = is_object and has_object_root(schema)
             if tool.proxy is not None and isinstance(response.result, dict):
                 structured = True  # the server's own, which needs no schema
             send = "both" if tool.result is None else tool.result.send
@@ -212,14 +214,14 @@ def build_server(
 
 
 class _Person:
-    """Asks the person in front of a client, as `AskPerson`: most calls ask nobody.
+    """Asks the person in front of a client, as `AskUser`: most calls ask nobody.
 
     Attributes:
         asker: what asks, once something is asked.
         is_later: the call may end with the question, and is made again with its answer.
     """
 
-    __slots__ = ("_approves", "_context", "_params", "_seal", "_state", "asker")
+    __slots__ = ("_client_confirms", "_context", "_params", "_seal", "_state", "asker")
 
     def __init__(
         self,
@@ -228,23 +230,25 @@ class _Person:
         state: str | None,
         seal: Callable[[], Sealing],
         *,
-        approves: bool,
+        client_confirms: bool,
     ) -> None:
         self._context = context
         self._params = params
         self._state = state
         self._seal = seal
-        self._approves = approves
+        self._client_confirms = client_confirms
         self.asker: Asker | None = None
 
     @property
     def is_later(self) -> bool:
-        return self._approves or not is_before_2026(self._context.protocol_version)
+        return self._client_confirms or not is_before_2026(
+            self._context.protocol_version
+        )
 
     async def __call__(self, question: Question) -> Answer:
         from .elicitation import approved, asker
 
-        if self._approves and question.approval is not None:
+        if self._client_confirms and question.approval is not None:
             return approved(question)
         if self.asker is None:
             responses = self._params.input_responses
@@ -283,7 +287,7 @@ class _Requests:
             is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
             # By itself nothing imports the API of metrics.
             is_measured = "opentelemetry.metrics" in sys.modules
-            if is_handed_on or is_measured or is_traced():
+            if is_handed_on or is_measured or is_tracing_enabled():
                 return await self._observed(ctx, call_next)
             return await call_next(ctx)
         finally:

@@ -30,7 +30,7 @@ class McpServer(ToolsetServer):
     """A toolset's MCP server. `main()` serves it as the command line says."""
 
     @classmethod
-    def of_several(
+    def combine(
         cls, package: str, servers: tuple[ToolsetServer, ...], **given: Any
     ) -> Self:
         """The server that several toolsets share.
@@ -44,7 +44,7 @@ class McpServer(ToolsetServer):
             DefinitionError: two have a tool of one name, or only some have clients, or two
                 answer at one path for administrators.
         """
-        registry = Registry.of_several(
+        registry = Registry.combine(
             package,
             [one.registry for one in servers],
             external=[one.registry for one in servers if one.external],

@@ -46,7 +46,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
                 if name in options:
                     parser.error(f"--{name} needs --http")
             if options.no_lifespan:
-                server.registry.leave_lifespan_out()
+                server.registry.disable_lifespan()
             write_logs(options.log_format, options.log_level)
             serve_over_stdio(server, client, options.grace)
     except (

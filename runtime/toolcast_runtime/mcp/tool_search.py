@@ -139,7 +139,7 @@ class OwnTools:
             ToolError: there is no router.
         """
         validators = self.registry.toolsets[0].calls.validators
-        problems = validators.problems_with_arguments(tool, arguments)
+        problems = validators.check_arguments(tool, arguments)
         if problems or tool.name == CALL:
             raise ArgumentConversionError(problems)
         tools = {one.name: one for one in await self.offered() if not one.always}
@@ -152,6 +152,6 @@ class OwnTools:
         names = [*dict.fromkeys([self.registry.resolve(query), *names])]
         best = [tools[name] for name in names if name in tools]
         best = best[: int(arguments.get("limit", USUAL))]
-        found = b",".join(tool.mcp_json() for tool in best).decode()
+        found = b",".join(tool.to_mcp_json() for tool in best).decode()
         texts = [f'{{"tools":[{found}]}}', *([] if best else [_NOTHING])]
         return ToolResponse(content=[{"type": "text", "text": one} for one in texts])

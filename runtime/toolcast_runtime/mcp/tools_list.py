@@ -17,11 +17,11 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..core.calls.untrusted_text import escaped
+from ..core.calls.untrusted_text import escape_excerpt
 from ..core.validation.protocol import (
     REVISIONS,
-    listed_before_2026,
-    problems_with_tool,
+    check_tool_definition,
+    downgrade_definition,
 )
 from ..stdio.framing import RawJson
 from .results import is_before_2026
@@ -88,7 +88,7 @@ def _local(
     texts = []
     for tool in tools:
         is_whole = _shown(tool.definition, old) is tool.definition
-        texts.append(tool.mcp_json(without=None if is_whole else "outputSchema"))
+        texts.append(tool.to_mcp_json(omit=None if is_whole else "outputSchema"))
     return RawJson(b"[" + b",".join(texts) + b"]")
 
 
@@ -105,18 +105,18 @@ def _taken(
     taken = []
     for tool in external:
         shown = _shown(tool.definition, old)
-        refusals = problems_with_tool(shown, REVISIONS[0 if old else -1])
+        refusals = check_tool_definition(shown, REVISIONS[0 if old else -1])
         if not refusals:
             taken.append(shown)
         elif (tool.name, old) not in left_out:
             left_out.add((tool.name, old))
-            why = escaped(f"`{refusals[0].place}` {refusals[0].problem}")
+            why = escape_excerpt(f"`{refusals[0].path_text}` {refusals[0].problem}")
             _logger.warning("%s is not listed: clients refuse %s", tool.name, why)
     return taken
 
 
 def _shown(definition: Mapping[str, Any], old: bool) -> Mapping[str, Any]:
-    return listed_before_2026(definition) if old else definition
+    return downgrade_definition(definition) if old else definition
 
 
 def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:

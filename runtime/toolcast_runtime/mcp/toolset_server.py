@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core import optional
-from ..core.definitions.definitions import DefinitionError, refuse_unknown_resources
+from ..core.definitions.definitions import DefinitionError, validate_dependencies
 from ..core.registry import Registry, UnknownToolError
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class ToolsetServer:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        return frozenset(self.registry.names_in("mcp"))
+        return frozenset(self.registry.list_names_in("mcp"))
 
     @cached_property
     def _called_names(self) -> frozenset[str]:
@@ -236,7 +236,7 @@ class ToolsetServer:
         Raises: as `tools`.
             DefinitionError: two toolsets have one of one name.
         """
-        self.registry.access().client(client)
+        self.registry.access().get_client(client)
         found = [
             skill
             for one in self.toolsets
@@ -285,8 +285,8 @@ class ToolsetServer:
 
     def _usable(self, found: tuple[McpOffer, ...]) -> tuple[McpOffer, ...]:
         handlers = [one.handler for one in found if one.handler is not None]
-        known = self.registry.lifespan_resources
-        refuse_unknown_resources(self.registry.package, handlers, known)
+        known = self.registry.lifespan_dependencies
+        validate_dependencies(self.registry.package, handlers, known)
         return found
 
     def _refuse_twice(self, what: str, keys: Sequence[str]) -> None:
@@ -297,7 +297,7 @@ class ToolsetServer:
         raise DefinitionError(f"{package}: two toolsets have a {what} `{twice}`")
 
     def _is_for(self, client: str | None, clients: tuple[str, ...]) -> bool:
-        self.registry.access().client(client)
+        self.registry.access().get_client(client)
         return not self.registry.has_clients or client in clients
 
     async def offered(self, client: str | None) -> list[Tool]:
@@ -311,7 +311,7 @@ class ToolsetServer:
         self, client: str | None, *, is_always: bool = False
     ) -> list[Tool]:
         """The external servers' tools that a client is offered; or those of every turn."""
-        remote = self.registry.remote_tools
+        remote = self.registry.list_remote_tools
         return await remote(client, is_always=is_always) if self.external else []
 
     async def find(
@@ -342,7 +342,7 @@ class ToolsetServer:
         """Imports the handlers of tools, resources and prompts; see `Toolset`."""
         failed: dict[str, BaseException] = {}
         for one in self.toolsets:
-            start = one.registry.at_start()
+            start = one.registry.get_single_toolset()
             failed |= start.import_handlers(one.offer_handlers, begin)
         return failed
 

@@ -1,4 +1,4 @@
-"""Tool lists in the formats of model providers, each with a report of what it cannot express."""
+"""Tool lists in the formats of model providers, with a report of lost keywords and fields."""
 
 from __future__ import annotations
 

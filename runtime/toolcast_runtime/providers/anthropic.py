@@ -1,11 +1,12 @@
-"""Tool lists, calls and results of Anthropic's Messages API and Bedrock's Converse API.
+"""Tool lists and results in the formats of Anthropic's Messages API and Bedrock's Converse API.
 
 Sources: the types of the package `anthropic` 2.12, Anthropic's pages on tool use, tool search,
 programmatic tool calling and structured outputs, and the messages of its errors; the service
 model `bedrock-runtime` of the package `botocore` 1.44 (`ToolSpecification`), and AWS's page on
-structured outputs. Bedrock passes the schema to the model, so its dialect is that of Anthropic's
-models, the narrowest of those that accept tools there, and so are its limits: usestrix/strix#1050
-quotes the limit of 20 strict tools, BerriAI/litellm#34388 that of the grammar.
+structured outputs. Bedrock passes the schema to the model. Its dialect and limits here are those
+of Anthropic's models, which are the strictest among the models with tools on Bedrock:
+usestrix/strix#1050 quotes the limit of 20 strict tools, BerriAI/litellm#34388 the limit of the
+grammar.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .tool_results import IMAGES, PDF, Answer, Media
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PAGE = "its page on structured outputs, limits of a request"
 SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
-_PROGRAMS = {"type": "code_execution_20260521", "name": "code_execution"}
+_CODE_EXECUTION = {"type": "code_execution_20260521", "name": "code_execution"}
 _LOOSE = Dialect(
     source=(
         "its errors: input_schema does not support oneOf, allOf, or anyOf at the top level;"
@@ -61,46 +62,45 @@ _STRICT = replace(
 )
 
 
-def _optional(schema: Mapping[str, Any]) -> int:
-    return sum(
-        len(one.get("properties", {}).keys() - set(one.get("required", ())))
-        for _, one in schemas_within(schema)
-    )
+def _count_optional_properties(schema: Mapping[str, Any]) -> int:
+    count = 0
+    for _, subschema in schemas_within(schema):
+        properties = subschema.get("properties", {})
+        count += len(properties.keys() - set(subschema.get("required", ())))
+    return count
 
 
-def _unions(schema: Mapping[str, Any]) -> int:
-    return sum("anyOf" in one for _, one in schemas_within(schema))
+def _count_unions(schema: Mapping[str, Any]) -> int:
+    return sum("anyOf" in subschema for _, subschema in schemas_within(schema))
 
 
-def _bytes(schema: Mapping[str, Any]) -> int:
+def _count_bytes(schema: Mapping[str, Any]) -> int:
     return len(json.dumps(schema, separators=(",", ":")))
 
 
 _LIMITS = (
-    StrictLimit("optional parameters", _optional, 24),
-    StrictLimit("parameters of several types", _unions, 16),
+    StrictLimit("optional parameters", _count_optional_properties, 24),
+    StrictLimit("parameters of several types", _count_unions, 16),
 )
 
 
-def _too_much(schema: Mapping[str, Any]) -> str | None:
-    """What one strict schema has too much of."""
-    for what, counted, most in _LIMITS:
-        if (count := counted(schema)) > most:
-            return (
-                f"has {count} {what}, and models of Anthropic take {most} in a request"
-            )
+def _find_exceeded_limit(schema: Mapping[str, Any]) -> str | None:
+    """Return a clause about the first limit that a strict schema exceeds, if any."""
+    for label, count_in, maximum in _LIMITS:
+        if (count := count_in(schema)) > maximum:
+            return f"has {count} {label}, and models of Anthropic take {maximum} in a request"
     return None
 
 
-def _strict_tools(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
+def _count_strict_tools(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
     return {"strict tools": sum(tool.is_strict for tool in tools)}
 
 
-def _deferred_tools(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
+def _count_deferred_tools(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
     return {"deferred tools": sum(tool.is_deferred for tool in tools)}
 
 
-def _form(rendered: RenderedTool) -> dict[str, Any]:
+def _build_tool(rendered: RenderedTool) -> dict[str, Any]:
     form: dict[str, Any] = {"name": rendered.name}
     if rendered.tool.description:
         form["description"] = rendered.tool.description
@@ -110,23 +110,23 @@ def _form(rendered: RenderedTool) -> dict[str, Any]:
     if rendered.is_deferred:
         form["defer_loading"] = True
     if _is_programmatic(rendered):
-        form["allowed_callers"] = ["direct", _PROGRAMS["type"]]
+        form["allowed_callers"] = ["direct", _CODE_EXECUTION["type"]]
     if rendered.examples:
         form["input_examples"] = list(rendered.examples)
     return form
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _build_tool_result(answer: Answer) -> dict[str, Any]:
     result: dict[str, Any] = {"type": "tool_result", "tool_use_id": answer.call_id}
-    content = [_block(part) for part in answer.parts({*IMAGES, PDF}) if part]
-    if content:  # A text that is empty is refused.
+    content = [_build_block(part) for part in answer.parts({*IMAGES, PDF}) if part]
+    if content:  # The API rejects empty text blocks.
         result["content"] = content
     if not answer.response.success:
         result["is_error"] = True
     return result
 
 
-def _block(part: str | Media) -> dict[str, Any]:
+def _build_block(part: str | Media) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     source = {"type": "base64", "media_type": part.mime_type, "data": part.base64}
@@ -137,32 +137,32 @@ def _block(part: str | Media) -> dict[str, Any]:
 
 
 def _is_programmatic(rendered: RenderedTool) -> bool:
-    """Programs call no strict tools: its page on programmatic tool calling."""
+    # Strict tools cannot be called from code (Anthropic's page on programmatic tool calling).
     return rendered.is_programmatic and not rendered.is_strict
 
 
-def _with_search(listed: ProviderTools) -> list[dict[str, Any]]:
-    """The tools, and what finds and calls them."""
-    arranged = [_form(rendered) for rendered in listed.rendered]
-    if any(tool.is_deferred for tool in listed.rendered):
-        arranged.append(dict(SEARCH))
-    if any(_is_programmatic(tool) for tool in listed.rendered):
-        arranged.append(dict(_PROGRAMS))
-    return arranged
+def _build_tool_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:
+    """Return the tools, plus the tool search and code execution tools if needed."""
+    tool_list = [_build_tool(tool) for tool in provider_tools.rendered]
+    if any(tool.is_deferred for tool in provider_tools.rendered):
+        tool_list.append(dict(SEARCH))
+    if any(_is_programmatic(tool) for tool in provider_tools.rendered):
+        tool_list.append(dict(_CODE_EXECUTION))
+    return tool_list
 
 
 _BUDGETS = (
-    Budget(20, _strict_tools, _PAGE),
+    Budget(20, _count_strict_tools, _PAGE),
     *(limit.budget(_PAGE) for limit in _LIMITS),
-    # All strict schemas become one grammar, of a size that is bounded and not documented.
+    # The API compiles all strict schemas into one grammar, whose size limit is undocumented.
     Budget(
         6,
-        _strict_tools,
+        _count_strict_tools,
         "at risk of `compiled grammar is too large`, which seven simple tools were"
         " refused with: anthropic-sdk-typescript#885",
         False,
     ),
-    StrictLimit("bytes", _bytes, 7_000).budget(
+    StrictLimit("bytes", _count_bytes, 7_000).budget(
         "at risk of `compiled grammar is too large`, which a schema of 7,354 bytes was"
         " refused with: pome-sh/digital-twins#527",
         False,
@@ -174,25 +174,25 @@ ANTHROPIC = ModelProvider(
     dialect=_LOOSE,
     strict=_STRICT,
     names=_NAMES,
-    own_names=frozenset([SEARCH["name"], _PROGRAMS["name"]]),
+    own_names=frozenset([SEARCH["name"], _CODE_EXECUTION["name"]]),
     takes=frozenset(["examples"]),
     is_strict_by_name=True,
-    form=_form,
-    answer=_answer,
-    arranged=_with_search,
+    form=_build_tool,
+    answer=_build_tool_result,
+    arranged=_build_tool_list,
     has_tool_search=True,
     has_programs=True,
     budgets=(
-        Budget(10_000, _deferred_tools, "its page on tool search"),
+        Budget(10_000, _count_deferred_tools, "its page on tool search"),
         *_BUDGETS,
     ),
-    refuses=_too_much,
+    refuses=_find_exceeded_limit,
 )
 
 
-def _converse_form(rendered: RenderedTool) -> dict[str, Any]:
+def _build_converse_tool(rendered: RenderedTool) -> dict[str, Any]:
     spec: dict[str, Any] = {"name": rendered.name}
-    if rendered.tool.description:  # An empty one is refused: `NonEmptyString`.
+    if rendered.tool.description:  # botocore's type is `NonEmptyString`.
         spec["description"] = rendered.tool.description
     spec["inputSchema"] = {"json": rendered.parameters.schema}
     if rendered.is_strict:
@@ -200,21 +200,23 @@ def _converse_form(rendered: RenderedTool) -> dict[str, Any]:
     return {"toolSpec": spec}
 
 
-def _converse_answer(answer: Answer) -> dict[str, Any]:
+def _build_converse_result(answer: Answer) -> dict[str, Any]:
     result: dict[str, Any] = {"toolUseId": answer.call_id}
     value = answer.response.result
-    if answer.is_json and isinstance(value, dict):  # It takes no other JSON.
+    # The `json` block accepts objects only.
+    if answer.is_json and isinstance(value, dict):
         result["content"] = [{"json": value}]
     else:
         result["content"] = [
-            _converse_block(part) for part in answer.parts(IMAGES) if part
+            _build_converse_block(part) for part in answer.parts(IMAGES) if part
         ]
-    if not answer.response.success:  # Not every model takes `success`.
+    # Omit `success`, the default: not every model accepts the field.
+    if not answer.response.success:
         result["status"] = "error"
     return {"toolResult": result}
 
 
-def _converse_block(part: str | Media) -> dict[str, Any]:
+def _build_converse_block(part: str | Media) -> dict[str, Any]:
     if isinstance(part, str):
         return {"text": part}
     kind = part.mime_type.removeprefix("image/")
@@ -228,8 +230,8 @@ BEDROCK = ModelProvider(
     strict=_STRICT,
     names=_NAMES,
     is_strict_by_name=True,
-    form=_converse_form,
-    answer=_converse_answer,
+    form=_build_converse_tool,
+    answer=_build_converse_result,
     budgets=_BUDGETS,
-    refuses=_too_much,
+    refuses=_find_exceeded_limit,
 )

@@ -1,8 +1,8 @@
-"""What a provider takes of JSON Schema, as a table, and what is lost of a tool in its form.
+"""Description of the JSON Schema subset that a provider accepts, and of keywords lost in it.
 
-A provider is described by data alone, a `Dialect` for its loose form and one for its strict
-form; `schema_rendering` applies it. A row that no provider needed yet is added here, with its
-default, and applied there; nothing in there knows a provider by name.
+A provider has one `Dialect` for its loose form and may have another for its strict form.
+`schema_rendering` applies dialects without depending on a provider's name: to support a new
+restriction, add an attribute with a default to `Dialect`, and apply it there.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple
 
-from ..core.validation.references import pointer
+from ..core.validation.references import format_pointer
 
 ANNOTATIONS = frozenset(
     "title description default examples deprecated readOnly writeOnly".split()
 )
-"""The keywords that allow and refuse no value; JSON Schema 2020-12, validation, section 9."""
+"""Keywords that do not affect validation (JSON Schema 2020-12, validation, section 9)."""
 
 
 def only_annotated(schema: Mapping[str, Any]) -> bool:
-    """Whether a schema has no keyword that could refuse a value."""
+    """Return whether a schema has only annotation keywords and so accepts every value."""
     return not schema.keys() - ANNOTATIONS
 
 
@@ -48,55 +48,56 @@ HELD = frozenset(
 
 
 class References(Enum):
-    """What becomes of references within the schema."""
+    """Treatment of `$ref` in a rendered schema."""
 
     KEPT = "kept"
-    """They lead to `$defs` of the root; a cycle is kept, too."""
+    """References point to `$defs` of the root; recursive references are kept."""
     NO_CYCLES = "no cycles"
-    """They are kept; what leads back to itself is cut there."""
+    """References are kept, except that recursion is cut."""
     INLINED = "inlined"
-    """What they name stands in their place; what leads back to itself is cut there."""
+    """References are replaced by the schemas they point to; recursion is cut."""
 
 
 class Nullable(Enum):
-    """How "or null" is spelled."""
+    """Spelling of nullable types."""
 
     ANY = "any"
-    """As the spec spells it; where it is added, in the type list."""
+    """The spec's spelling is kept; an added null goes into the type list."""
     TYPE_LIST = "type list"
-    """`type: [string, null]`, wherever one type is all that stands beside it."""
+    """`type: [string, null]`, if null has only one other type next to it."""
     ANY_OF = "anyOf"
     """`anyOf: [{type: string}, {type: null}]`; there are no type lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """What one form of one provider takes of JSON Schema.
+    """JSON Schema subset that a provider's loose or strict form accepts.
 
     Attributes:
-        source: where that is said.
-        name: what several providers' forms of one dialect are called together; None for the
-            title of the provider.
-        keywords: those that it takes; None for every one, unknown ones included. `$defs` need
-            not be named.
-        lost_at_root: those of them that it does not take at the root.
-        lost_of_parameters: those that it does not take of a parameter itself, which is a
-            property of the root.
-        formats: the values of `format` that it takes; None for any.
-        has_plain_patterns: whether regular expressions have no look-around, back reference or
-            word boundary.
-        enum_types: the JSON types of values of `enum` and `const`; None for any.
-        most_min_items: the largest `minItems` that it takes; None for any.
-        references: what becomes of references.
-        has_reference_siblings: whether keywords may stand beside `$ref`; else the reference
-            is wrapped in `anyOf`.
-        nullable: how "or null" is spelled.
-        is_closed: every object takes its declared properties alone. What no such object
-            expresses (a map, a value of any type) makes the tool loose.
-        is_required_whole: every property is in `required`: optional ones become nullable, and
-            the adapter takes their null for absent.
-        needs_items: whether an array without `items` is refused; then `items: {}` is added.
-        property_names: the grammar of names of properties; None for any. Others are mapped.
+        source: the documentation or error message that the restrictions come from.
+        name: the dialect's name in messages if several providers share it; None for the
+            provider's title.
+        keywords: the accepted keywords; None for all, including unknown keywords. `$defs`
+            may be omitted.
+        lost_at_root: keywords that are not accepted at the root of the schema.
+        lost_of_parameters: keywords that are not accepted directly in the schema of a
+            parameter, which is a property of the root.
+        formats: the accepted values of `format`; None for any.
+        has_plain_patterns: whether `pattern` must not contain look-arounds, back references
+            or word boundaries.
+        enum_types: the JSON types that values of `enum` and `const` may have; None for any.
+        most_min_items: the largest accepted `minItems`; None for any.
+        references: the treatment of `$ref`.
+        has_reference_siblings: whether a schema may have other keywords next to `$ref`;
+            otherwise the reference is wrapped in `anyOf`.
+        nullable: the spelling of nullable types.
+        is_closed: whether every object must reject undeclared properties. A tool whose schema
+            needs a map or a value of any type is then rendered in the loose form.
+        is_required_whole: whether `required` must list every property. Optional properties
+            become nullable, and null arguments for them are removed from calls.
+        needs_items: whether every array needs `items`; `items: {}` is added if it is missing.
+        property_names: the pattern of valid property names; other names are mapped to valid
+            ones. None for any.
     """
 
     source: str
@@ -117,19 +118,19 @@ class Dialect:
     property_names: re.Pattern[str] | None = None
 
     def takes(self, keyword: str, *, at_root: bool = False) -> bool:
-        """Whether it takes a keyword."""
+        """Return whether the dialect accepts a keyword, at the root or below it."""
         if at_root and keyword in self.lost_at_root:
             return False
         return self.keywords is None or keyword in self.keywords
 
 
 class InexpressibleError(Exception):
-    """Schema that a provider's closed dialect cannot express.
+    """Schema that a provider's dialect cannot express.
 
     Attributes:
-        path: where in the spec.
-        keyword: the keyword that says it.
-        why: in words.
+        path: the path of the schema in the spec.
+        keyword: the keyword that cannot be expressed.
+        why: the reason, as a clause for messages.
     """
 
     def __init__(self, path: tuple[str | int, ...], keyword: str, why: str) -> None:
@@ -140,49 +141,52 @@ class InexpressibleError(Exception):
 
 
 _MAX_KEYWORD_CHARACTERS = 400
-"""Characters of a lost keyword in a description."""
+"""Characters of a lost keyword and its value in a description."""
 _MAX_PROPERTIES_CHARACTERS = 4_000
-"""Characters of lost `properties` in a description: a caller needs them to send the object."""
+"""Characters of lost `properties` in a description.
 
-_UNTOLD = frozenset("title readOnly writeOnly $comment".split())
+The limit is higher because a model needs the properties to send the object.
+"""
+
+_OMITTED_KEYWORDS = frozenset("title readOnly writeOnly $comment".split())
 
 
 class Severity(StrEnum):
-    """How bad a loss is."""
+    """Severity of a loss."""
 
     NOTE = "note"
-    """The model still reads it, or no call depends on it."""
+    """The model can still read the lost information, or no call depends on it."""
     WARNING = "warning"
-    """The model is not told: it may send what a call refuses, or cannot send what one takes."""
+    """The model may send invalid arguments, or cannot send some valid arguments."""
     ERROR = "error"
-    """The provider does not take the tool as it is."""
+    """The provider does not accept the tool unchanged."""
 
 
 class Effect(StrEnum):
-    """What a loss does to the arguments that the model may send."""
+    """Effect of a loss on the arguments that the provider's form allows."""
 
     WORDS = "words"
-    """Nothing: the same arguments are valid."""
+    """None: the same arguments are valid."""
     WIDER = "wider"
-    """The form allows arguments that the spec refuses; a call still refuses them."""
+    """The form allows arguments that the spec rejects; calls with them still fail."""
     NARROWER = "narrower"
     """The spec allows arguments that the form cannot express."""
     OTHER = "other"
-    """Both: what stands below `not`, say, and is wider there."""
+    """The form may be wider or narrower, for example after a loss below `not`."""
 
 
 class Loss(NamedTuple):
-    """One keyword, or one field of a spec, that a provider's form has not.
+    """Keyword or spec field that a provider's form cannot express.
 
-    Losses sort as they stand in a report: by tool, path and keyword.
+    Losses sort by tool, path and keyword, which is their order in reports.
 
     Attributes:
-        tool: the spec's name of the tool.
-        path: where in the spec, as a JSON pointer from its root: `/parameters/properties/a`.
-        keyword: the keyword, or the field of the spec, that is lost.
-        what: what is lost and what stands in its place, in words, without its end point.
-        severity: how bad that is.
-        effect: what it does to the arguments that are valid.
+        tool: the tool's name in the spec.
+        path: the JSON pointer from the root of the spec: `/parameters/properties/a`.
+        keyword: the lost keyword or spec field.
+        what: the message: the lost information and its replacement, without a final period.
+        severity: the severity of the loss.
+        effect: the effect on the arguments that the form allows.
     """
 
     tool: str
@@ -197,14 +201,14 @@ class Loss(NamedTuple):
 
 
 class Losses:
-    """The losses of one tool, as they are found.
+    """Collection of the losses of one tool.
 
     Args:
-        tool: the spec's name of it.
+        tool: the tool's name in the spec.
 
     Attributes:
-        is_reversed: whether they are found below `not` or the like, where what is wider makes
-            the whole narrower.
+        is_reversed: whether the schema being rendered is below a keyword such as `not`, where
+            a wider subschema can make the whole schema narrower.
     """
 
     def __init__(self, tool: str) -> None:
@@ -220,38 +224,38 @@ class Losses:
         effect: Effect = Effect.WORDS,
         severity: Severity = Severity.NOTE,
     ) -> None:
-        """Notes a loss; the same one counts once."""
+        """Add a loss, unless an identical loss was added before."""
         if self.is_reversed and effect is not Effect.WORDS:
             effect = Effect.OTHER
-        loss = Loss(self._tool, pointer(path), keyword, what, severity, effect)
+        loss = Loss(self._tool, format_pointer(path), keyword, what, severity, effect)
         self._found[loss] = None
 
     def sorted(self) -> tuple[Loss, ...]:
-        """All of them, each once."""
+        """Return all losses in report order."""
         return tuple(sorted(self._found))
 
 
-def told(lost: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
-    """What to add to a description, and the keywords that it tells.
+def describe_lost_keywords(lost: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
+    """Return text that states lost keywords in a description, and the stated keywords.
 
-    A keyword stands with its value as JSON, as Anthropic's and other SDKs put it:
-    `(minimum: 1, maximum: 10)`. One whose value is long, or that tells a model nothing, is left
-    out.
+    The text has each keyword with its value as JSON, `(minimum: 1, maximum: 10)`, like that of
+    Anthropic's SDK. Keywords with a long value and keywords of no use to a model are omitted.
+    The text is empty if no keyword is stated.
     """
     parts = {}
     for keyword, value in lost.items():
-        part = "" if keyword in _UNTOLD else _part(keyword, value)
-        most = (
+        part = "" if keyword in _OMITTED_KEYWORDS else _format_keyword(keyword, value)
+        max_characters = (
             _MAX_PROPERTIES_CHARACTERS
             if keyword == "properties"
             else _MAX_KEYWORD_CHARACTERS
         )
-        if part and len(part) <= most:
+        if part and len(part) <= max_characters:
             parts[keyword] = part
     return (f"({', '.join(parts.values())})" if parts else ""), frozenset(parts)
 
 
-def _part(keyword: str, value: Any) -> str:
+def _format_keyword(keyword: str, value: Any) -> str:
     if keyword == "deprecated":
         return "deprecated" if value is True else ""
     text = json.dumps(value, ensure_ascii=False, default=str)
@@ -261,5 +265,5 @@ def _part(keyword: str, value: Any) -> str:
 
 
 def added(description: Any, text: str) -> str:
-    """A description and what is told besides."""
+    """Append text to a description that may be missing or empty."""
     return f"{description} {text}" if description else text

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..core.validation.references import References, held_schemas, reached
+from ..core.validation.references import References, list_subschemas, walk_schemas
 from .combined_schemas import (
     InexactError,
     exclude_each_other,
@@ -31,8 +31,8 @@ from .dialect import (
     Losses,
     Severity,
     added,
+    describe_lost_keywords,
     only_annotated,
-    told,
 )
 from .dialect import References as Referring
 from .provider_names import new_names, renamed_everywhere
@@ -77,9 +77,9 @@ class SchemaParts:
         Raises:
             LookupError: it leads out of the schema, nowhere, or to one of several.
         """
-        return self._references.target(reference)
+        return self._references.resolve(reference)
 
-    def place(self, part: Any) -> Path:
+    def location(self, part: Any) -> Path:
         """Where a part stands that a reference names."""
         if not self._places:
             waiting: list[tuple[Path, Any]] = [(self._path, self.root)]
@@ -87,20 +87,21 @@ class SchemaParts:
                 path, held = waiting.pop()
                 if isinstance(held, Mapping) and id(held) not in self._places:
                     self._places[id(held)] = path
-                    for steps, inner in held_schemas(held):
+                    for steps, inner in list_subschemas(held):
                         waiting.append((path + steps, inner))
         return self._places.get(id(part), self._path)
 
     def is_cyclic(self, part: Any) -> bool:
         """Whether what a part refers to leads back to it."""
         if id(part) not in self._cyclic:
-            named = map(self._references.named, reached([part], self._beyond))
+            targets = self._references.list_targets
+            named = map(targets, walk_schemas([part], self._beyond))
             self._cyclic[id(part)] = any(one is part for each in named for one in each)
         return self._cyclic[id(part)]
 
     def _beyond(self, part: Mapping[str, Any]) -> Iterator[Any]:
-        yield from self._references.named(part)
-        yield from (held for steps, held in held_schemas(part) if steps[0] != "$defs")
+        yield from self._references.list_targets(part)
+        yield from (s for steps, s in list_subschemas(part) if steps[0] != "$defs")
 
     def in_new_words(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """A schema as 2020-12 says it; its order is kept, what has no meaning is left out."""
@@ -226,7 +227,7 @@ class Flattening:
             target = self.parts.target(reference)
         if not isinstance(target, Mapping):
             return self._with_member(beside, target, path), path
-        place = self.parts.place(target)
+        place = self.parts.location(target)
         self._left -= 1
         is_open = id(target) in self.opened
         if is_open or len(self.opened) > MAX_DEPTH or self._left < 0:
@@ -269,7 +270,7 @@ class Flattening:
         if target is self.parts.root:
             return "#"
         if id(target) not in self._names:
-            place = self.parts.place(target)
+            place = self.parts.location(target)
             name = _NOT_OF_NAMES.sub("_", str(place[-1]))
             taken = set(self._names.values())
             free, number = name, 2
@@ -363,7 +364,7 @@ def _as_one_object(
     needs = [{"required": one["required"]} for one in members if "required" in one]
     text = ""
     if len(needs) == len(members) and on.dialect.takes("description", at_root=True):
-        text, _ = told(renamed_everywhere({keyword: needs}, on.names))
+        text, _ = describe_lost_keywords(renamed_everywhere({keyword: needs}, on.names))
     if text:
         whole["description"] = added(whole.get("description"), text)
     what = "one object takes the parameters of every alternative"

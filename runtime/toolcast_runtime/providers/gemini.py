@@ -1,4 +1,4 @@
-"""Tool lists, calls and results in the formats of Gemini.
+"""Tool lists and results in the formats of Gemini.
 
 Sources: the types of the package `google-genai` 3.4 (`FunctionDeclaration`, and the keywords that
 `GenerateContentConfig.response_json_schema` lists), Google's page on function calling, and the
@@ -37,15 +37,17 @@ _GEMINI = Dialect(
 )
 
 
-def _max_items(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
-    schemas = [one for t in tools for _, one in schemas_within(t.parameters.schema)]
-    found = [one.get("maxItems") for one in schemas]
-    return {
-        "items in all `maxItems` together": sum(n for n in found if isinstance(n, int))
-    }
+def _sum_max_items(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
+    total = 0
+    for tool in tools:
+        for _, schema in schemas_within(tool.parameters.schema):
+            max_items = schema.get("maxItems")
+            if isinstance(max_items, int):
+                total += max_items
+    return {"items in all `maxItems` together": total}
 
 
-def _gemini_form(rendered: RenderedTool) -> dict[str, Any]:
+def _build_declaration(rendered: RenderedTool) -> dict[str, Any]:
     form: dict[str, Any] = {
         "name": rendered.name,
         "description": rendered.tool.description,
@@ -56,27 +58,28 @@ def _gemini_form(rendered: RenderedTool) -> dict[str, Any]:
     return form
 
 
-def _gemini_answer(answer: Answer) -> dict[str, Any]:
-    """A part; `output` and `error` are the keys that its reference names."""
+def _build_function_response(answer: Answer) -> dict[str, Any]:
+    """Build a `functionResponse` part from the result of a call."""
     parts = [*answer.parts({*IMAGES, PDF})]
-    words = "\n".join(one for one in parts if isinstance(one, str))
-    output = answer.response.result if answer.is_json else words
+    text = "\n".join(part for part in parts if isinstance(part, str))
+    output = answer.response.result if answer.is_json else text
+    # Gemini's reference defines the keys `output` and `error`.
     key = "output" if answer.response.success else "error"
-    given: dict[str, Any] = {"name": answer.name, "response": {key: output}}
+    function_response: dict[str, Any] = {"name": answer.name, "response": {key: output}}
     if answer.call_id:
-        given["id"] = answer.call_id
-    media = [one for one in parts if isinstance(one, Media)]
+        function_response["id"] = answer.call_id
+    media = [part for part in parts if isinstance(part, Media)]
     if media:
-        given["parts"] = [
-            {"inlineData": {"mimeType": one.mime_type, "data": one.data}}
-            for one in media
+        function_response["parts"] = [
+            {"inlineData": {"mimeType": item.mime_type, "data": item.data}}
+            for item in media
         ]
-    return {"functionResponse": given}
+    return {"functionResponse": function_response}
 
 
-def _in_one_tool(listed: ProviderTools) -> list[dict[str, Any]]:
-    """Gemini calls a list of functions a tool."""
-    declarations = [_gemini_form(rendered) for rendered in listed.rendered]
+def _build_tool_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:
+    """Return the functions as one tool, which in Gemini's API is a list of functions."""
+    declarations = [_build_declaration(tool) for tool in provider_tools.rendered]
     return [{"functionDeclarations": declarations}] if declarations else []
 
 
@@ -87,9 +90,9 @@ GEMINI = ModelProvider(
     returns=_GEMINI,
     names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
     takes=frozenset(["returns"]),
-    form=_gemini_form,
-    answer=_gemini_answer,
-    arranged=_in_one_tool,
+    form=_build_declaration,
+    answer=_build_function_response,
+    arranged=_build_tool_list,
     budgets=(
         Budget(
             512,
@@ -98,7 +101,7 @@ GEMINI = ModelProvider(
         ),
         Budget(
             960,
-            _max_items,
+            _sum_max_items,
             "at risk of `INVALID_ARGUMENT`, measured in googleapis/python-genai#2170",
             False,
         ),

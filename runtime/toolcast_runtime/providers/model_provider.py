@@ -1,16 +1,17 @@
-"""One way in for every model provider: a table, and what is made with it.
+"""Description of a model provider, and rendering of tool lists from it.
 
-To add a provider is one module with one `ModelProvider`, and its row in `provider_lists`:
+To add a provider, add a module with a `ModelProvider` and an entry in `provider_lists`. A
+`ModelProvider` has:
 
-* its loose `Dialect`, and its strict one if it has a strict form;
-* the grammar of its names;
-* `form`, which puts one rendered tool into the provider's JSON;
-* `answer`, which puts the answer of a call into it;
-* `arranged`, where a list is more than its tools one after the other;
-* which fields of a spec the form has a place for, and the limits of the whole list.
+* the loose `Dialect`, and a strict one if the provider has a strict form;
+* the pattern of valid tool names;
+* `form`, which converts a rendered tool to the provider's JSON;
+* `answer`, which converts the result of a call to the provider's JSON;
+* `arranged`, if a list is not simply its tools in order;
+* the spec fields that the format can express, and the limits of a whole list.
 
-`render_tools` does the rest: names, schemas, losses, the strict form where a tool asks for it
-and has one, which tools are deferred, and the adapter that takes arguments back.
+`render_tools` does the rest: names, schemas, losses, strict forms, deferred tools, and the
+conversion of a model's arguments to those of the spec.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from typing import Any, NamedTuple
 
 from ..core.context import ToolResponse
 from ..core.definitions.tool import Tool
-from ..core.validation.compiled import build
-from ..core.validation.references import held_schemas, pointer
+from ..core.validation.compiled import build_validator
+from ..core.validation.references import format_pointer, list_subschemas
 from .dialect import Dialect, InexpressibleError, Loss, Severity
 from .provider_names import provider_names
 from .schema_rendering import (
@@ -35,19 +36,19 @@ from .schema_rendering import (
 )
 from .tool_results import Answer
 
-_FIELDS = ("returns", "examples", "confirm", "annotations", "title")
+_OPTIONAL_FIELDS = ("returns", "examples", "confirm", "annotations", "title")
 
 
 class ArgumentsError(ValueError):
-    """What a model sent as arguments is no JSON object."""
+    """Arguments of a model's call that are not a JSON object."""
 
 
 class ToolCall(NamedTuple):
-    """A call as the spec says it, ready for `call_tool(*call)`.
+    """A model's call with the spec's names, to be passed to `call_tool(*call)`.
 
     Attributes:
-        name: the spec's name of the tool.
-        arguments: in the spec's words.
+        name: the tool's name in the spec.
+        arguments: the arguments, with the spec's property names.
     """
 
     name: str
@@ -56,20 +57,20 @@ class ToolCall(NamedTuple):
 
 @dataclass(frozen=True)
 class RenderedTool:
-    """A tool on its way into a provider's form.
+    """Tool with its schemas and name converted for a provider, but not yet in its format.
 
     Attributes:
-        tool: as the spec says it.
-        name: as the provider takes it.
-        parameters: its arguments in the provider's dialect.
-        is_strict: whether the provider's strict dialect is meant.
-        losses: what the form does not say.
-        returns: its result in the dialect of the provider's `returns`; None when it has
-            none, or the form has no place for it.
-        is_deferred: whether the model finds it by the provider's tool search.
-        is_programmatic: whether programs of the model may call it.
-        examples: the arguments of its examples as the provider takes them; none where the
-            form has no place for them.
+        tool: the tool as defined in the spec.
+        name: the tool's name at the provider.
+        parameters: the schema of the arguments in the provider's loose or strict dialect.
+        is_strict: whether `parameters` is in the strict dialect.
+        losses: the keywords and fields that the format cannot express.
+        returns: the schema of the result in the provider's dialect for results; None if the
+            tool has none, or the format cannot express it.
+        is_deferred: whether the model has to find the tool with the provider's tool search.
+        is_programmatic: whether code that the model writes may call the tool.
+        examples: the arguments of the tool's examples with the provider's names; empty if the
+            format has no field for examples.
     """
 
     tool: Tool
@@ -84,15 +85,16 @@ class RenderedTool:
 
 
 class ListOptions(NamedTuple):
-    """What a list is made for.
+    """Options of a tool list. An option that the provider does not support has no effect.
 
     Attributes:
-        strict: whether the provider has to follow each schema exactly, or of which tools.
-            A tool that no strict schema says stays loose, with a loss that gives the reason.
-        tool_search: whether the model searches for the tools that are not `always` in each
-            request, where the provider has such a search.
-        programmatic: whether programs of the model, too, may call the tools that say what
-            they return and ask nobody, where the provider runs such programs.
+        strict: whether models must follow the schemas exactly: for all tools, no tools, or
+            the tools with these names. A tool whose schema has no strict form is rendered in
+            the loose form, with a loss that states the reason.
+        tool_search: whether tools that are not `always` are deferred, so that the model has to
+            search for them.
+        programmatic: whether code that the model writes may call the tools that have a result
+            schema and need no confirmation.
     """
 
     strict: bool | Collection[str] = False
@@ -101,13 +103,15 @@ class ListOptions(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """A limit of a whole list, or of each namespace in it.
+    """Limit of a whole tool list, or of each namespace in it.
 
     Attributes:
-        most: the largest number that is taken.
-        counts: the numbers of a list by what each counts, as a message says it: `tools`.
-        source: where the figure comes from.
-        is_refused: whether a request beyond is refused; else the provider advises against.
+        most: the maximum of each count.
+        counts: the function that counts; returns counts by a label for messages, such as
+            `tools`.
+        source: the documentation or error message that the limit comes from.
+        is_refused: whether the provider rejects requests above the limit; False if it only
+            advises against them or may reject them.
     """
 
     most: int
@@ -117,12 +121,12 @@ class Budget(NamedTuple):
 
 
 class StrictLimit(NamedTuple):
-    """A limit of each strict schema.
+    """Limit of each strict schema.
 
     Attributes:
-        what: what is counted, in words: `properties`.
-        count: the number in a rendered schema.
-        most: the largest number that is taken.
+        what: the label of the count in messages, such as `properties`.
+        count: the function that counts in a rendered schema.
+        most: the maximum of the count.
     """
 
     what: str
@@ -130,44 +134,46 @@ class StrictLimit(NamedTuple):
     most: int
 
     def budget(self, source: str, is_refused: bool = True) -> Budget:
-        """The same limit for all strict schemas of a list together."""
+        """Return the same limit for the sum over all strict schemas of a list."""
 
         def counts(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
-            strict = [tool.parameters.schema for tool in tools if tool.is_strict]
-            what = f"{self.what} in its strict schemas together"
-            return {what: sum(map(self.count, strict))}
+            schemas = [tool.parameters.schema for tool in tools if tool.is_strict]
+            label = f"{self.what} in its strict schemas together"
+            return {label: sum(map(self.count, schemas))}
 
         return Budget(self.most, counts, source, is_refused)
 
 
-def _one_after_the_other(listed: ProviderTools) -> list[dict[str, Any]]:
-    return [listed.provider.form(tool) for tool in listed.rendered]
+def _list_tools_in_order(provider_tools: ProviderTools) -> list[dict[str, Any]]:
+    return [provider_tools.provider.form(tool) for tool in provider_tools.rendered]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelProvider:
-    """A provider's form for lists of tools: data, and three functions.
+    """Formats and limits of a model provider's tools.
 
     Attributes:
-        name: as callers and `toolset.yaml` name it.
-        title: as people call it.
-        dialect: what its loose form takes of JSON Schema.
-        strict: what its strict form takes; None without such a form.
-        returns: what it takes of the schema of a result; None when it takes none.
-        names: the grammar of the names of tools; None for that of specs.
-        own_names: the names of tools of its own that a list may have.
-        takes: the fields of a spec that it has a place for, of `returns`, `examples`,
-            `confirm`, `annotations` and `title`. What else a spec sets of these is a loss.
-        form: a rendered tool as the provider's JSON.
-        answer: the answer of a call as the provider takes it back.
-        arranged: the whole list as the provider's JSON.
-        has_tool_search: whether it has a search for tools that are deferred.
-        has_programs: whether it runs programs of the model that call tools.
+        name: the name in code and in `toolset.yaml`.
+        title: the name in messages and documentation.
+        dialect: the dialect of the loose form.
+        strict: the dialect of the strict form; None if the provider has none.
+        returns: the dialect of result schemas; None if the provider does not accept them.
+        names: the pattern of valid tool names; None if all names of specs are valid.
+        own_names: the names of the provider's built-in tools that a list may contain.
+        takes: the spec fields that the format can express, out of `returns`, `examples`,
+            `confirm`, `annotations` and `title`. Others of these are losses if a spec sets
+            them.
+        form: converts a rendered tool to the provider's JSON.
+        answer: converts the result of a call to the provider's JSON.
+        arranged: converts a whole list to the provider's JSON.
+        has_tool_search: whether the provider has a tool search for deferred tools.
+        has_programs: whether the provider runs code that the model writes and that calls tools.
         budgets: the limits of a whole list.
-        is_strict_by_name: whether only tools that are named are strict: too many together
-            are refused, and `strict: true` is a loss of each.
-        refuses: what a strict tool must not have, in words, of its rendered parameters;
-            it is then rendered loose. None for none.
+        is_strict_by_name: whether only tools listed by name can be strict, because the provider
+            rejects requests with too many strict tools. `strict: true` is then a loss of each
+            tool.
+        refuses: returns the reason why the provider rejects rendered parameters as strict, or
+            None. A tool with a reason is rendered in the loose form.
     """
 
     name: str
@@ -180,7 +186,7 @@ class ModelProvider:
     takes: frozenset[str] = frozenset()
     form: Callable[[RenderedTool], dict[str, Any]]
     answer: Callable[[Answer], dict[str, Any]]
-    arranged: Callable[[ProviderTools], list[dict[str, Any]]] = _one_after_the_other
+    arranged: Callable[[ProviderTools], list[dict[str, Any]]] = _list_tools_in_order
     has_tool_search: bool = False
     has_programs: bool = False
     budgets: tuple[Budget, ...] = ()
@@ -189,24 +195,26 @@ class ModelProvider:
 
     @property
     def options(self) -> frozenset[str]:
-        """The attributes of `ListOptions` that change its lists."""
-        has = {
+        """Names of the `ListOptions` attributes that the provider supports."""
+        supported = {
             "strict": self.strict is not None,
             "tool_search": self.has_tool_search,
             "programmatic": self.has_programs,
         }
-        return frozenset(name for name in has if has[name])
+        return frozenset(
+            name for name, is_supported in supported.items() if is_supported
+        )
 
 
 @dataclass(frozen=True)
 class ProviderTools:
-    """A list of tools for a provider, and the way back.
+    """Tool list for a provider, with conversion of the model's calls and their results.
 
     Attributes:
-        provider: whose form it has.
-        rendered: the tools, in their order.
-        sections: the headings of the toolset's sections by their names.
-        left_out: the tools that are not in it, each with the reason.
+        provider: the provider.
+        rendered: the tools in order.
+        sections: the heading of each section of the toolset, by the section's name.
+        left_out: a loss with the reason for each tool that was omitted.
     """
 
     provider: ModelProvider
@@ -216,74 +224,78 @@ class ProviderTools:
 
     @property
     def tools(self) -> list[Any]:
-        """The value of `tools` in a request, as JSON, which the SDK's types take, too."""
+        """Value of `tools` in a request: JSON that also matches the types of the SDK."""
         return self.provider.arranged(self)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the list does not say of its tools, sorted."""
-        found = [loss for tool in self.rendered for loss in tool.losses]
-        return tuple(sorted([*found, *self.left_out]))
+        """Losses of all tools, sorted; includes the reasons of omitted tools."""
+        losses = [loss for tool in self.rendered for loss in tool.losses]
+        return tuple(sorted([*losses, *self.left_out]))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
-        """What a model wants to call, as the spec says it.
+        """Convert a model's call to the names and arguments of the spec.
 
-        A null that stands for an optional parameter is taken out, names become the spec's;
-        no value is added or changed. What is not valid stays as it is: the call refuses it.
+        Restores the spec's names, and removes nulls that the model sent for missing optional
+        parameters. Adds and changes no other values. Invalid arguments are returned unchanged:
+        the call rejects them.
 
         Args:
-            name: the provider's name of the tool. One that is not in the list stays.
-            arguments: as JSON text or read.
+            name: the tool's name at the provider. Unknown names are returned unchanged.
+            arguments: the arguments as JSON text or as an object.
 
         Raises:
-            ArgumentsError: they are no JSON object.
+            ArgumentsError: the arguments are not a JSON object.
         """
         if isinstance(arguments, str):
             try:
                 arguments = json.loads(arguments)
             except (ValueError, RecursionError) as failure:
-                raise ArgumentsError(f"the arguments are no JSON: {failure}") from None
+                raise ArgumentsError(
+                    f"the arguments are not valid JSON: {failure}"
+                ) from None
         if not isinstance(arguments, Mapping):
-            raise ArgumentsError("the arguments are no JSON object")
-        found = self._called(name)
-        if found is None:
+            raise ArgumentsError("the arguments are not a JSON object")
+        tool = self._find_tool(name)
+        if tool is None:
             return ToolCall(name, dict(arguments))
         try:
-            meant = restored_arguments(arguments, found.parameters)
-        except ValueError:  # A text that is no Unicode, which the call refuses.
-            meant = dict(arguments)
-        return ToolCall(found.tool.name, meant)
+            restored = restored_arguments(arguments, tool.parameters)
+        except ValueError:  # A string is not valid Unicode: the call rejects it.
+            restored = dict(arguments)
+        return ToolCall(tool.tool.name, restored)
 
     def answer(
         self, response: ToolResponse, name: str, call_id: str | None = None
     ) -> Any:
-        """What goes back to the model, in the provider's form of a result: a JSON object.
+        """Convert the result of a call to the object that the provider expects.
 
-        Texts, images and files that the provider takes are in it; what it does not take is
-        named. Bytes stand as bytes where the provider's own package wants them.
+        Contains the text, and the images and files that the provider accepts. Other media are
+        replaced by a text that describes them. Media are `bytes` if the provider's SDK requires
+        it, so the object is then not JSON.
 
         Args:
-            response: what the call gave.
-            name: the provider's name of the tool, as the model called it.
-            call_id: what the model's message calls the call, where it does.
+            response: the result of the call.
+            name: the tool's name at the provider, as in the model's call.
+            call_id: the ID of the call in the model's message, if it has one.
         """
-        found = self._called(name)
-        has_returns = found is not None and found.returns is not None
+        tool = self._find_tool(name)
+        has_returns = tool is not None and tool.returns is not None
         return self.provider.answer(Answer(response, name, call_id or "", has_returns))
 
-    def _called(self, name: str) -> RenderedTool | None:
-        return next((one for one in self.rendered if one.name == name), None)
+    def _find_tool(self, name: str) -> RenderedTool | None:
+        return next((tool for tool in self.rendered if tool.name == name), None)
 
 
 def schemas_within(
     schema: Any, level: int = 0
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Every schema in a rendered one, with the number of objects and lists around it."""
+    """Yield a schema and its subschemas, each with the number of enclosing objects and arrays."""
     if isinstance(schema, Mapping):
         yield level, schema
-        for steps, inner in held_schemas(schema):
-            is_below = steps[0] in ("properties", "items")
-            yield from schemas_within(inner, level + is_below)
+        for path, subschema in list_subschemas(schema):
+            is_nested = path[0] in ("properties", "items")
+            yield from schemas_within(subschema, level + is_nested)
 
 
 def render_tools(
@@ -292,69 +304,70 @@ def render_tools(
     options: ListOptions = ListOptions(),  # noqa: B008
     sections: Mapping[str, str] | None = None,
 ) -> ProviderTools:
-    """Tools in a provider's form.
+    """Render tools for a provider.
 
-    One whose schema is no valid one, an external server's say, is left out: with it the provider
-    would refuse the whole request.
+    Tools with an invalid schema, for example from an external server, are omitted, because the
+    provider would reject the whole request.
 
     Args:
-        provider: whose form is wanted.
-        tools: in the order that they are listed in.
-        options: what the list is made for.
-        sections: the headings of the toolset's sections by their names.
+        provider: the provider.
+        tools: the tools in the order of the list.
+        options: the options of the list.
+        sections: the heading of each section of the toolset, by the section's name.
     """
-    listed = list(tools)
+    tools = list(tools)
     names = provider_names(
-        (tool.name for tool in listed), provider.names, provider.own_names
+        (tool.name for tool in tools), provider.names, provider.own_names
     )
     rendered, left_out = [], []
-    for tool in listed:
+    for tool in tools:
         try:
-            rendered.append(_rendered(provider, tool, names[tool.name], options))
-        except InexpressibleError as refusal:
-            what = f"the schema {refusal.why}; the tool is left out"
-            left_out.append(_loss(tool, refusal, what, Severity.ERROR))
+            rendered.append(_render_tool(provider, tool, names[tool.name], options))
+        except InexpressibleError as error:
+            message = f"the schema {error.why}; the tool is left out"
+            left_out.append(_build_loss(tool, error, message, Severity.ERROR))
     return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
 
 
-def _loss(
+def _build_loss(
     tool: Tool,
-    refusal: InexpressibleError,
-    what: str,
+    error: InexpressibleError,
+    message: str,
     severity: Severity,
     keyword: str | None = None,
 ) -> Loss:
-    path = pointer(refusal.path)
-    return Loss(tool.name, path, keyword or refusal.keyword, what, severity)
+    path = format_pointer(error.path)
+    return Loss(tool.name, path, keyword or error.keyword, message, severity)
 
 
-def _rendered(
+def _render_tool(
     provider: ModelProvider, tool: Tool, name: str, options: ListOptions
 ) -> RenderedTool:
-    losses = list(_lost_fields(provider, tool, name))
-    strict = _strict_parameters(provider, tool, options, losses)
-    parameters = strict or _schema(tool, "parameters", provider.dialect)
+    losses = list(_list_lost_fields(provider, tool, name))
+    strict = _render_strict_parameters(provider, tool, options, losses)
+    parameters = strict or _render_schema(tool, "parameters", provider.dialect)
     losses += parameters.losses
     returns = None
-    has_returns = _returns(tool) is not None
+    has_returns = _result_schema(tool) is not None
     if has_returns and provider.returns is not None:
         try:
-            returns = _schema(tool, "returns", provider.returns)
+            returns = _render_schema(tool, "returns", provider.returns)
             losses += returns.losses
-        except InexpressibleError as refusal:
-            what = f"the schema {refusal.why}; it is left out"
-            losses.append(_loss(tool, refusal, what, Severity.NOTE, "returns"))
+        except InexpressibleError as error:
+            message = f"the schema {error.why}; it is left out"
+            loss = _build_loss(tool, error, message, Severity.NOTE, "returns")
+            losses.append(loss)
     examples: list[Mapping[str, Any]] = []
     if "examples" in provider.takes:
         examples = list(sendable_examples(tool, parameters))
-        if left_out := len(tool.examples) - len(examples):
-            what = (
-                f"{left_out} of {len(tool.examples)} are left out: they fail, or the form"
+        if omitted := len(tool.examples) - len(examples):
+            message = (
+                f"{omitted} of {len(tool.examples)} are left out: they fail, or the form"
                 " has other arguments"
             )
-            losses.append(Loss(tool.name, "/examples", "examples", what))
-    is_searched = options.tool_search and provider.has_tool_search
-    is_run = options.programmatic and provider.has_programs
+            losses.append(Loss(tool.name, "/examples", "examples", message))
+    can_search = options.tool_search and provider.has_tool_search
+    can_run_programs = options.programmatic and provider.has_programs
     return RenderedTool(
         tool,
         name,
@@ -362,73 +375,79 @@ def _rendered(
         strict is not None,
         tuple(losses),
         returns,
-        is_deferred=is_searched and not tool.always,
-        is_programmatic=is_run and has_returns and tool.confirm is None,
+        is_deferred=can_search and not tool.always,
+        is_programmatic=can_run_programs and has_returns and tool.confirm is None,
         examples=tuple(examples),
     )
 
 
-def _strict_parameters(
+def _render_strict_parameters(
     provider: ModelProvider, tool: Tool, options: ListOptions, losses: list[Loss]
 ) -> RenderedSchema | None:
-    """The arguments in the strict dialect; None where they stay loose, with a loss."""
-    wanted = options.strict
-    if wanted is True and provider.is_strict_by_name:
-        what = "not strict: too many strict tools are refused together; name those that need it"
-        losses.append(Loss(tool.name, "", "strict", what, Severity.WARNING))
+    """Return the strict parameters; None if the tool is not strict.
+
+    Adds a loss if the tool should be strict and cannot.
+    """
+    strict = options.strict
+    if strict is True and provider.is_strict_by_name:
+        message = "not strict: too many strict tools are refused together; name those that need it"
+        losses.append(Loss(tool.name, "", "strict", message, Severity.WARNING))
         return None
-    is_wanted = wanted if isinstance(wanted, bool) else tool.name in wanted
-    if not is_wanted or provider.strict is None:
+    is_requested = strict if isinstance(strict, bool) else tool.name in strict
+    if not is_requested or provider.strict is None:
         return None
     try:
-        parameters = _schema(tool, "parameters", provider.strict)
-        too_much = provider.refuses(parameters.schema)
-        if too_much:
-            raise InexpressibleError(("parameters",), "strict", too_much)
-    except InexpressibleError as refusal:
-        what = f"no strict schema: it {refusal.why}; the tool is not strict"
-        losses.append(_loss(tool, refusal, what, Severity.WARNING))
+        parameters = _render_schema(tool, "parameters", provider.strict)
+        reason = provider.refuses(parameters.schema)
+        if reason:
+            raise InexpressibleError(("parameters",), "strict", reason)
+    except InexpressibleError as error:
+        message = f"no strict schema: it {error.why}; the tool is not strict"
+        losses.append(_build_loss(tool, error, message, Severity.WARNING))
         return None
     return parameters
 
 
-def _schema(tool: Tool, name: str, dialect: Dialect) -> RenderedSchema:
-    """A schema of a tool in a dialect.
+def _render_schema(tool: Tool, field_name: str, dialect: Dialect) -> RenderedSchema:
+    """Render `parameters` or `returns` of a tool in a dialect.
 
     Raises:
-        InexpressibleError: the dialect does not say it, or it is no valid schema: that of an
-            external server's tool, say, which nobody has checked.
+        InexpressibleError: the dialect cannot express the schema, or the schema is invalid.
+            Schemas of external servers are not checked before.
     """
-    schema = _returns(tool) if name == "returns" else tool.parameters
-    if name == "parameters":
+    schema = _result_schema(tool) if field_name == "returns" else tool.parameters
+    if field_name == "parameters":
         for keyword in schema.keys() & {"const", "enum"}:
             values = [schema[keyword]] if keyword == "const" else schema[keyword]
             if not any(isinstance(value, Mapping) for value in values):
                 raise InexpressibleError(
-                    (name,), keyword, "takes no object, and so no call"
+                    (field_name,), keyword, "takes no object, and so no call"
                 )
     try:
-        build(schema)
-        return rendered_schema(schema, dialect, tool.name, name)
+        build_validator(schema)
+        return rendered_schema(schema, dialect, tool.name, field_name)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        raise InexpressibleError((name,), name, "is no valid one") from None
+        reason = "is no valid one"
+        raise InexpressibleError((field_name,), field_name, reason) from None
 
 
-def _returns(tool: Tool) -> Any:
-    """The schema of results as models are told it; None for none."""
+def _result_schema(tool: Tool) -> Any:
+    """Return the output schema of the tool's MCP definition; None if it has none."""
     return tool.definition.get("outputSchema")
 
 
-def _lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterable[Loss]:
+def _list_lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterable[Loss]:
     if name != tool.name:
         yield Loss(tool.name, "/name", "name", f"it is called `{name}`")
-    has = {
-        "returns": _returns(tool) is not None,
+    is_set = {
+        "returns": _result_schema(tool) is not None,
         "examples": bool(tool.examples),
         "confirm": tool.confirm is not None,
         "annotations": bool(tool.definition.get("annotations")),
         "title": bool(tool.definition.get("title")),
     }
-    for name in _FIELDS:
-        if has[name] and name not in provider.takes:
-            yield Loss(tool.name, f"/{name}", name, "there is no place for it")
+    for field_name in _OPTIONAL_FIELDS:
+        if is_set[field_name] and field_name not in provider.takes:
+            yield Loss(
+                tool.name, f"/{field_name}", field_name, "there is no place for it"
+            )

@@ -1,11 +1,10 @@
-"""OpenAI's forms, of Chat Completions and of Responses, loose and strict, and Ollama's.
+"""Tool lists and results of OpenAI's Chat Completions and Responses APIs, and of Ollama.
 
 Sources: the OpenAPI description of OpenAI's API as the package `openai` 3.54 types it, OpenAI's
 guides to function calling, structured outputs and tool search, and the messages of its errors;
-the class `Tool` of the package `ollama` 0.6, whose client lets functions of `/api/chat` through.
-What that has no field for it drops in silence: of the parameters all but `type`, `required` and
-`properties`, of each of these all but `type`, `items`, `description` and `enum`. Items may have
-any schema.
+the class `Tool` of the package `ollama` 0.6, whose client validates the tools of `/api/chat`.
+It silently drops unknown fields: it keeps `type`, `required` and `properties` of the parameters,
+and `type`, `items`, `description` and `enum` of each property. `items` may be any schema.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from .tool_results import IMAGES, PDF, Answer, Media
 
 _LONG_ENUM = 250
 _MAX_LONG_ENUM_CHARACTERS = 15_000
-"""Characters of all values of an enum with more than `_LONG_ENUM` values."""
+"""Total characters of the strings of an enum with more than `_LONG_ENUM` strings."""
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NOT_AT_ROOT = frozenset("oneOf anyOf allOf enum not".split())
 _LOOSE = Dialect(
@@ -65,43 +64,47 @@ _STRICT = Dialect(
 )
 
 
-def _properties(schema: Mapping[str, Any]) -> int:
-    return sum(len(one.get("properties", ())) for _, one in schemas_within(schema))
+def _count_properties(schema: Mapping[str, Any]) -> int:
+    subschemas = [subschema for _, subschema in schemas_within(schema)]
+    return sum(len(subschema.get("properties", ())) for subschema in subschemas)
 
 
-def _enum_values(schema: Mapping[str, Any]) -> int:
-    return sum(len(one.get("enum", ())) for _, one in schemas_within(schema))
+def _count_enum_values(schema: Mapping[str, Any]) -> int:
+    subschemas = [subschema for _, subschema in schemas_within(schema)]
+    return sum(len(subschema.get("enum", ())) for subschema in subschemas)
 
 
-def _characters(schema: Mapping[str, Any]) -> int:
-    """Of the names of properties and definitions, of `enum` and `const`."""
+def _count_characters(schema: Mapping[str, Any]) -> int:
+    """Count the characters of property and definition names, and of enum and const strings."""
     total = 0
-    for _, one in schemas_within(schema):
-        total += sum(map(len, [*one.get("properties", ()), *one.get("$defs", ())]))
-        values = [*one.get("enum", ()), one.get("const")]
+    for _, subschema in schemas_within(schema):
+        names = [*subschema.get("properties", ()), *subschema.get("$defs", ())]
+        total += sum(map(len, names))
+        values = [*subschema.get("enum", ()), subschema.get("const")]
         total += sum(len(value) for value in values if isinstance(value, str))
     return total
 
 
-def _levels(schema: Mapping[str, Any]) -> int:
+def _count_levels(schema: Mapping[str, Any]) -> int:
     return max(level for level, _ in schemas_within(schema))
 
 
 _LIMITS = (
-    StrictLimit("properties", _properties, 5_000),
-    StrictLimit("levels", _levels, 10),
-    StrictLimit("values of `enum`", _enum_values, 1_000),
-    StrictLimit("characters of names and values", _characters, 120_000),
+    StrictLimit("properties", _count_properties, 5_000),
+    StrictLimit("levels", _count_levels, 10),
+    StrictLimit("values of `enum`", _count_enum_values, 1_000),
+    StrictLimit("characters of names and values", _count_characters, 120_000),
 )
 
 
-def _too_much(schema: Mapping[str, Any]) -> str | None:
-    """What one strict schema has too much of."""
-    for what, counted, most in _LIMITS:
-        if (count := counted(schema)) > most:
-            return f"has {count:,} {what}, and OpenAI takes {most:,}"
-    for _, one in schemas_within(schema):
-        values = [value for value in one.get("enum", ()) if isinstance(value, str)]
+def _find_exceeded_limit(schema: Mapping[str, Any]) -> str | None:
+    """Return a clause about the first limit that a strict schema exceeds, if any."""
+    for label, count_in, maximum in _LIMITS:
+        if (count := count_in(schema)) > maximum:
+            return f"has {count:,} {label}, and OpenAI takes {maximum:,}"
+    for _, subschema in schemas_within(schema):
+        enum = subschema.get("enum", ())
+        values = [value for value in enum if isinstance(value, str)]
         count = sum(map(len, values))
         if len(values) > _LONG_ENUM and count > _MAX_LONG_ENUM_CHARACTERS:
             return (
@@ -111,7 +114,8 @@ def _too_much(schema: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _namespaces(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
+def _count_namespace_functions(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
+    """Count the deferred functions of each namespace, which is a section of the toolset."""
     names = [tool.tool.section for tool in tools if tool.is_deferred]
     return {
         f"functions in the namespace `{name}`": names.count(name)
@@ -127,12 +131,12 @@ _BUDGETS = (
     *(
         limit.budget("its guide to structured outputs", False)
         for limit in _LIMITS
-        if limit.count is not _levels
+        if limit.count is not _count_levels
     ),
 )
 
 
-def _function(rendered: RenderedTool) -> dict[str, Any]:
+def _build_function(rendered: RenderedTool) -> dict[str, Any]:
     return {
         "name": rendered.name,
         "description": rendered.tool.description,
@@ -140,18 +144,19 @@ def _function(rendered: RenderedTool) -> dict[str, Any]:
     }
 
 
-def _chat(rendered: RenderedTool) -> dict[str, Any]:
-    function = _function(rendered)
+def _build_chat_tool(rendered: RenderedTool) -> dict[str, Any]:
+    function = _build_function(rendered)
     if rendered.is_strict:
         function["strict"] = True
     return {"type": "function", "function": function}
 
 
-def _responses(rendered: RenderedTool) -> dict[str, Any]:
-    # Without `strict` the API tries it, and makes the model invent optional values.
+def _build_responses_tool(rendered: RenderedTool) -> dict[str, Any]:
+    # If `strict` is missing the API tries strict mode, where the model has to make up values
+    # of optional parameters.
     form = {
         "type": "function",
-        **_function(rendered),
+        **_build_function(rendered),
         "strict": rendered.is_strict,
     }
     if rendered.returns is not None:
@@ -163,8 +168,8 @@ def _responses(rendered: RenderedTool) -> dict[str, Any]:
     return form
 
 
-def _message(answer: Answer) -> dict[str, Any]:
-    """A message, which takes text alone."""
+def _build_tool_message(answer: Answer) -> dict[str, Any]:
+    """Build a message of the role `tool`, which can contain only text."""
     return {
         "role": "tool",
         "tool_call_id": answer.call_id,
@@ -172,10 +177,10 @@ def _message(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _output(answer: Answer) -> dict[str, Any]:
+def _build_function_output(answer: Answer) -> dict[str, Any]:
     output: Any = answer.text()
     if answer.response.success and answer.response.content is not None:
-        parts = [_item(part) for part in answer.parts({*IMAGES, PDF})]
+        parts = [_build_input_item(part) for part in answer.parts({*IMAGES, PDF})]
         output = parts or ""
     return {
         "type": "function_call_output",
@@ -184,7 +189,7 @@ def _output(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _item(part: str | Media) -> dict[str, Any]:
+def _build_input_item(part: str | Media) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "input_text", "text": part}
     if part.mime_type == PDF:
@@ -193,31 +198,34 @@ def _item(part: str | Media) -> dict[str, Any]:
     return {"type": "input_image", "image_url": part.url, "detail": "auto"}
 
 
-def _with_namespaces(listed: ProviderTools) -> list[dict[str, Any]]:
-    """Deferred functions in the namespace of their section, and what finds and calls them."""
-    arranged: list[dict[str, Any]] = []
+def _build_responses_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:
+    """Return the functions, with deferred functions in one namespace for each section.
+
+    The tools `tool_search` and `programmatic_tool_calling` are added if functions need them.
+    """
+    tool_list: list[dict[str, Any]] = []
     namespaces: dict[str, dict[str, Any]] = {}
-    sections = [one.tool.section for one in listed.rendered]
+    sections = [rendered.tool.section for rendered in provider_tools.rendered]
     names = provider_names(filter(None, sections), _NAMES)
-    for rendered in listed.rendered:
-        form, section = _responses(rendered), rendered.tool.section
+    for rendered in provider_tools.rendered:
+        form, section = _build_responses_tool(rendered), rendered.tool.section
         if not rendered.is_deferred or section is None:
-            arranged.append(form)
+            tool_list.append(form)
             continue
         if section not in namespaces:
             namespaces[section] = {
                 "type": "namespace",
                 "name": names[section],
-                "description": listed.sections.get(section, section),
+                "description": provider_tools.sections.get(section, section),
                 "tools": [],
             }
-            arranged.append(namespaces[section])
+            tool_list.append(namespaces[section])
         namespaces[section]["tools"].append(form)
-    if any(tool.is_deferred for tool in listed.rendered):
-        arranged.append({"type": "tool_search"})
-    if any(tool.is_programmatic for tool in listed.rendered):
-        arranged.append({"type": "programmatic_tool_calling"})
-    return arranged
+    if any(tool.is_deferred for tool in provider_tools.rendered):
+        tool_list.append({"type": "tool_search"})
+    if any(tool.is_programmatic for tool in provider_tools.rendered):
+        tool_list.append({"type": "programmatic_tool_calling"})
+    return tool_list
 
 
 CHAT = ModelProvider(
@@ -226,10 +234,10 @@ CHAT = ModelProvider(
     dialect=_LOOSE,
     strict=_STRICT,
     names=_NAMES,
-    form=_chat,
-    answer=_message,
+    form=_build_chat_tool,
+    answer=_build_tool_message,
     budgets=_BUDGETS,
-    refuses=_too_much,
+    refuses=_find_exceeded_limit,
 )
 RESPONSES = ModelProvider(
     name="openai-responses",
@@ -239,21 +247,21 @@ RESPONSES = ModelProvider(
     returns=_ANY,
     names=_NAMES,
     takes=frozenset(["returns"]),
-    form=_responses,
-    answer=_output,
-    arranged=_with_namespaces,
+    form=_build_responses_tool,
+    answer=_build_function_output,
+    arranged=_build_responses_list,
     has_tool_search=True,
     has_programs=True,
     budgets=(
         *_BUDGETS,
         Budget(
             9,
-            _namespaces,
+            _count_namespace_functions,
             "its guide to tool search: fewer than ten functions a namespace",
             False,
         ),
     ),
-    refuses=_too_much,
+    refuses=_find_exceeded_limit,
 )
 
 
@@ -267,10 +275,14 @@ _OLLAMA = Dialect(
 )
 
 
-def _ollama_message(answer: Answer) -> dict[str, Any]:
+def _build_ollama_message(answer: Answer) -> dict[str, Any]:
     return {"role": "tool", "tool_name": answer.name, "content": answer.text()}
 
 
 OLLAMA = ModelProvider(
-    name="ollama", title="Ollama", dialect=_OLLAMA, form=_chat, answer=_ollama_message
+    name="ollama",
+    title="Ollama",
+    dialect=_OLLAMA,
+    form=_build_chat_tool,
+    answer=_build_ollama_message,
 )

@@ -1,7 +1,7 @@
-"""A client's tools in the form of any provider, from a registry.
+"""A client's tools in the format of any provider.
 
-Every provider stands in one table by its name; of an MCP server that a provider calls by itself,
-the request says which tools it may. Sources of the latter: the types of `anthropic` 2.12
+Also builds the request entries for MCP servers that a provider calls itself; an entry lists the
+tools that the provider may call. Sources of these entries: the types of `anthropic` 2.12
 (`BetaMCPToolsetParam`) and of `openai` 3.54 (`Mcp`), and both providers' pages on MCP servers.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.calls.worker_threads import sync
+from ..core.calls.worker_threads import make_sync
 from .anthropic import SEARCH
 from .model_provider import ListOptions, ModelProvider, ProviderTools, render_tools
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..core.definitions.tool import Tool
     from ..core.registry import Registry
 
-_WHERE = {
+_PROVIDER_CONSTANTS = {
     "openai-chat": ("openai", "CHAT"),
     "openai-responses": ("openai", "RESPONSES"),
     "anthropic": ("anthropic", "ANTHROPIC"),
@@ -28,54 +28,55 @@ _WHERE = {
     "bedrock": ("anthropic", "BEDROCK"),
     "ollama": ("openai", "OLLAMA"),
 }
-"""The module of each, and its name there. One is imported when somebody asks for it."""
+"""The module and constant of each provider; the module is imported on first use."""
 
-PROVIDERS = tuple(_WHERE)
-"""The names, in the order in which they are shown."""
+PROVIDERS = tuple(_PROVIDER_CONSTANTS)
+"""Provider names in display order."""
 
 
 class UnknownProviderError(LookupError):
-    """There is no provider of that name."""
+    """Provider name that does not exist."""
 
 
 def provider_named(name: str) -> ModelProvider:
-    """A provider.
+    """Return a provider by its name.
 
     Raises:
-        UnknownProviderError: there is none of that name.
+        UnknownProviderError: no provider has the name.
     """
-    if name not in _WHERE:
-        known = ", ".join(f"`{one}`" for one in PROVIDERS)
-        raise UnknownProviderError(f"unknown provider `{name}`; there are {known}")
-    module, constant = _WHERE[name]
-    found: ModelProvider = getattr(import_module(f".{module}", __package__), constant)
-    return found
+    if name not in _PROVIDER_CONSTANTS:
+        names = ", ".join(f"`{provider}`" for provider in PROVIDERS)
+        raise UnknownProviderError(f"unknown provider `{name}`; there are {names}")
+    module, constant = _PROVIDER_CONSTANTS[name]
+    provider: ModelProvider = getattr(
+        import_module(f".{module}", __package__), constant
+    )
+    return provider
 
 
 class LockedServers(Protocol):
-    """The external servers of a toolset."""
+    """Access to the locked tools of a toolset's external servers."""
 
     def locked_tools(self, server: str, client: str | None) -> Mapping[str, Tool]:
-        """What a client is offered of a server's lock, by our names.
+        """Return the tools in a server's lock that a client may use, by their local names.
 
         Raises:
-            LookupError: there is no such server, or it has no lock.
+            LookupError: the server does not exist or has no lock.
         """
 
 
 class ProviderLists:
-    """The lists of a toolset's tools for model providers, each made when it is asked for.
+    """Tool lists of a toolset for model providers, built on request.
 
-    Who may have which tool is asked for each: what names a client raises `UnknownClientError`
-    where the toolset has clients and this is none of them, and `AccessError` where who may have
-    which tool cannot be found out.
+    Access is checked for each list. Every method with a client raises `UnknownClientError` if the
+    toolset has clients and the client is not among them, and `AccessError` if access cannot be
+    resolved.
 
     Args:
-        registry: whose tools they are, those of its own providers included.
-        sections: the headings of the toolset's sections by their names.
-        options: what the lists of each provider are made for, by the provider's name; see
-            `ListOptions`.
-        external: the registry's external servers, where one of them has a lock.
+        registry: the registry with the tools, including tools of its tool providers.
+        sections: the heading of each section of the toolset, by the section's name.
+        options: the declared `ListOptions` attributes of each provider, by the provider's name.
+        external: the registry's external servers; None if no server has a lock.
     """
 
     def __init__(
@@ -99,30 +100,33 @@ class ProviderLists:
         names: Iterable[str] | None = None,
         **options: Any,
     ) -> ProviderTools:
-        """A client's tools as a provider takes them, and what takes its calls back.
+        """Return a client's tools for a provider, with conversion of its calls and results.
 
-        Tools that are declared not to be in the target `providers` are left out.
+        Tools that the spec excludes from the target `providers` are omitted.
 
         Args:
-            provider: such as `openai-responses`; see `PROVIDERS`.
-            client: who is served.
-            names: the only tools that are wanted, in this order; None for all.
-            options: attributes of `ListOptions`; what is not given is as declared.
+            provider: the provider's name, for example `openai-responses`; see `PROVIDERS`.
+            client: the client's name.
+            names: the tools to return, in this order; None for all tools.
+            options: attributes of `ListOptions` that override the declared options.
 
         Raises:
-            UnknownProviderError: there is no provider of that name.
-            UnknownToolError: the client has no tool of one of the names.
+            UnknownProviderError: the provider does not exist.
+            UnknownToolError: the client has no tool with one of the names.
         """
-        form = provider_named(provider)
-        given = {**self._options.get(provider, {}), **options}
+        model_provider = provider_named(provider)
+        merged_options = {**self._options.get(provider, {}), **options}
         if names is None:
-            listed = await self._registry.list_tools(client)
+            tools = await self._registry.list_tools(client)
         else:
-            listed = [await self._registry.find_tool(name, client) for name in names]
-        wanted = [tool for tool in listed if tool.is_in("providers")]
-        return render_tools(form, wanted, ListOptions(**given), self._sections)
+            tools = [await self._registry.find_tool(name, client) for name in names]
+        included_tools = [tool for tool in tools if tool.is_in("providers")]
+        list_options = ListOptions(**merged_options)
+        return render_tools(
+            model_provider, included_tools, list_options, self._sections
+        )
 
-    tools_sync = sync(tools)
+    tools_sync = make_sync(tools)
 
     def anthropic_toolset(
         self,
@@ -132,16 +136,20 @@ class ProviderLists:
         tool_search: bool = False,
         pinned: bool = False,
     ) -> list[Any]:
-        """For `tools` of a request in which Anthropic calls the toolset's own MCP server.
+        """Return `tools` entries for a request in which Anthropic calls this toolset's server.
 
         Args:
-            server: its name in `mcp_servers` of the request.
-            client: whose tools are enabled; the server has to serve the same.
-            tool_search: whether tools that are not `always` are deferred.
-            pinned: whether the definitions are sent along, so that the server is not asked.
+            server: the server's name in `mcp_servers` of the request.
+            client: the client whose tools are enabled; the server must serve the same client.
+            tool_search: whether to defer tools that are not `always`.
+            pinned: whether to send the definitions, so that Anthropic does not list the
+                server's tools.
         """
         return anthropic_toolset(
-            server, self._served(client), tool_search=tool_search, pinned=pinned
+            server,
+            self._list_served_tools(client),
+            tool_search=tool_search,
+            pinned=pinned,
         )
 
     def openai_mcp(
@@ -152,65 +160,69 @@ class ProviderLists:
         *,
         tool_search: bool = False,
     ) -> list[Any]:
-        """For `tools` of a request in which OpenAI calls the toolset's own MCP server.
+        """Return `tools` entries for a request in which OpenAI calls this toolset's server.
 
-        A tool with `confirm` requires an approval.
+        Calls of a tool with `confirm` require an approval.
 
         Args:
-            label: what its calls name the server.
-            url: the server's address.
-            client: whose tools are allowed; the server has to serve the same.
-            tool_search: whether the server is deferred, where no tool is `always`.
+            label: the server's name in OpenAI's calls.
+            url: the server's URL.
+            client: the client whose tools are allowed; the server must serve the same client.
+            tool_search: whether to defer the server; it has no effect if a tool is `always`.
         """
-        return openai_mcp(label, url, self._served(client), tool_search=tool_search)
+        tools = self._list_served_tools(client)
+        return openai_mcp(label, url, tools, tool_search=tool_search)
 
     def locked_anthropic_toolset(
         self, server: str, client: str | None = None, *, tool_search: bool = False
     ) -> list[dict[str, Any]]:
-        """For `tools` of a request in which Anthropic calls an external server with a lock.
+        """Return `tools` entries for a request in which Anthropic calls an external server.
 
-        What is sent of each tool is the lock's: the server is not asked for its list.
+        The definitions come from the server's lock, so Anthropic does not list its tools.
 
         Args:
-            server: its name in `mcp_servers` of the toolset, and of the request.
-            client: whose tools of it are enabled.
-            tool_search: whether they are deferred.
+            server: the server's name in `mcp_servers` of the toolset and of the request.
+            client: the client whose tools of the server are enabled.
+            tool_search: whether to defer tools that are not `always`.
 
         Raises:
-            LookupError: there is no such server, or it has no lock.
+            LookupError: the server does not exist or has no lock.
         """
-        locked = self._locked(server, client)
-        return anthropic_toolset(server, locked, tool_search=tool_search, pinned=True)
+        locked_tools = self._list_locked_tools(server, client)
+        return anthropic_toolset(
+            server, locked_tools, tool_search=tool_search, pinned=True
+        )
 
     def locked_openai_mcp(
         self, server: str, url: str, client: str | None = None
     ) -> list[dict[str, Any]]:
-        """For `tools` of a request in which OpenAI calls an external server with a lock.
+        """Return `tools` entries for a request in which OpenAI calls an external server.
 
-        Allowed is what the lock names, and each call requires an approval: what the server
-        says of these tools OpenAI asks it for, and that may be other than what was reviewed.
+        Only tools in the server's lock are allowed. Each call requires an approval, because
+        OpenAI reads the definitions from the server, and they may differ from the lock.
 
         Args:
-            server: its name in `mcp_servers` of the toolset; what its calls name the server.
-            url: the server's address.
-            client: whose tools of it are allowed.
+            server: the server's name in `mcp_servers` of the toolset and in OpenAI's calls.
+            url: the server's URL.
+            client: the client whose tools of the server are allowed.
 
         Raises:
-            LookupError: there is no such server, or it has no lock.
+            LookupError: the server does not exist or has no lock.
         """
-        locked = self._locked(server, client)
-        (tool,) = openai_mcp(server, url, locked, tool_search=False)
+        locked_tools = self._list_locked_tools(server, client)
+        (tool,) = openai_mcp(server, url, locked_tools, tool_search=False)
         return [{**tool, "require_approval": "always"}]
 
-    def _locked(self, server: str, client: str | None) -> list[Tool]:
+    def _list_locked_tools(self, server: str, client: str | None) -> list[Tool]:
         access = self._registry.access()
-        access.client(client)
+        access.get_client(client)  # Raises if the client does not exist.
         if self._external is None:
             raise LookupError(f"there is no server `{server}` with a lock")
-        found = self._external.locked_tools(server, client)
-        return [tool for name, tool in found.items() if access.may_have(client, name)]
+        tools = self._external.locked_tools(server, client)
+        return [tool for name, tool in tools.items() if access.is_allowed(client, name)]
 
-    def _served(self, client: str | None) -> list[Tool]:
+    def _list_served_tools(self, client: str | None) -> list[Tool]:
+        """Return a client's tools that both providers and the MCP server offer."""
         tools = self._registry.tools(client)
         return [tool for tool in tools if tool.is_in("providers") and tool.is_in("mcp")]
 
@@ -218,13 +230,14 @@ class ProviderLists:
 def anthropic_toolset(
     server: str, tools: Iterable[Tool], *, tool_search: bool, pinned: bool
 ) -> list[dict[str, Any]]:
-    """An `mcp_toolset` that enables some tools alone, and the search where it defers tools.
+    """Return an `mcp_toolset` entry that enables only the passed tools.
 
-    With pinned definitions a server that changed them has no effect on what the model reads.
+    An entry for the tool search follows if tools are deferred. If the definitions are pinned,
+    the model reads the definitions in the request and not those of the server.
     """
     configs: dict[str, dict[str, bool]] = {}
-    listed = list(tools)
-    for tool in listed:
+    enabled_tools = list(tools)
+    for tool in enabled_tools:
         configs[tool.name] = {"enabled": True}
         if tool_search and not tool.always:
             configs[tool.name]["defer_loading"] = True
@@ -235,13 +248,14 @@ def anthropic_toolset(
         "configs": configs,
     }
     if pinned:
-        toolset["tools"] = [_pinned(tool) for tool in listed]
-    is_searched = any("defer_loading" in config for config in configs.values())
-    return [toolset, *([dict(SEARCH)] if is_searched else [])]
+        toolset["tools"] = [_build_pinned_tool(tool) for tool in enabled_tools]
+    if any("defer_loading" in config for config in configs.values()):
+        return [toolset, dict(SEARCH)]
+    return [toolset]
 
 
-def _pinned(tool: Tool) -> dict[str, Any]:
-    """A tool as its server lists it."""
+def _build_pinned_tool(tool: Tool) -> dict[str, Any]:
+    """Return the fields of a tool's MCP definition that a pinned definition has."""
     pinned: dict[str, Any] = {"name": tool.name}
     if "description" in tool.definition:
         pinned["description"] = tool.definition["description"]
@@ -251,23 +265,29 @@ def _pinned(tool: Tool) -> dict[str, Any]:
 def openai_mcp(
     label: str, url: str, tools: Iterable[Tool], *, tool_search: bool
 ) -> list[dict[str, Any]]:
-    """A tool of `type: mcp` that allows some tools, and the search where it is deferred.
+    """Return an entry of `type: mcp` that allows only the passed tools.
 
-    It is deferred as a whole, so that none of its tools may be `always`.
+    An entry for the tool search follows if the server is deferred. OpenAI defers a server as a
+    whole, so a server with an `always` tool is not deferred.
     """
-    listed = list(tools)
-    asked = [tool.name for tool in listed if tool.confirm is not None]
-    others = [tool.name for tool in listed if tool.confirm is None]
-    approval: Any = {"always": {"tool_names": asked}, "never": {"tool_names": others}}
-    if not asked or not others:
-        approval = "always" if asked else "never"
+    allowed_tools = list(tools)
+    approved = [tool.name for tool in allowed_tools if tool.confirm is not None]
+    others = [tool.name for tool in allowed_tools if tool.confirm is None]
+    approval: Any
+    if approved and others:
+        approval = {
+            "always": {"tool_names": approved},
+            "never": {"tool_names": others},
+        }
+    else:
+        approval = "always" if approved else "never"
     server: dict[str, Any] = {
         "type": "mcp",
         "server_label": label,
         "server_url": url,
-        "allowed_tools": [tool.name for tool in listed],
+        "allowed_tools": [tool.name for tool in allowed_tools],
         "require_approval": approval,
     }
-    if not tool_search or any(tool.always for tool in listed):
+    if not tool_search or any(tool.always for tool in allowed_tools):
         return [server]
     return [{**server, "defer_loading": True}, {"type": "tool_search"}]

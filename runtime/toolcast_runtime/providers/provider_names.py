@@ -1,6 +1,6 @@
-"""Names in a grammar that is narrower than the spec's: stable, reversible, never twice.
+"""Mapping of tool and property names to names that a provider accepts.
 
-Of tools, and of properties wherever a schema names them.
+Provider names are stable between runs, unique, and can be mapped back.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from ..core.validation.references import mapping, objects_within
+from ..core.validation.references import as_mapping, walk_objects
 
 _MAX_NAME_CHARACTERS = 64
-"""Length of a tool name."""
-_DIGITS = 6
-_NEEDED_BY = ("dependentRequired", "dependentSchemas", "dependencies")
+"""Characters of a provider name."""
+_HASH_DIGITS = 6
+_DEPENDENCY_KEYWORDS = ("dependentRequired", "dependentSchemas", "dependencies")
 
 
 def provider_names(
@@ -24,85 +24,88 @@ def provider_names(
     grammar: re.Pattern[str] | None,
     taken: frozenset[str] = frozenset(),
 ) -> dict[str, str]:
-    """The provider's name of each.
+    """Return the provider name of each name.
 
-    A name that the grammar takes stays. Of others, what it does not take becomes `_`, one with a
-    wrong first character gets a `_` before it, and a long one is cut and ends with digits of its
-    hash. What others are there changes a name only where two would become one: then the one that
-    is not taken as it is ends with digits of its hash.
+    Valid names are unchanged. In others, each invalid character becomes `_`, a name with an
+    invalid first character is prefixed with `_`, and a name that is too long is cut and ends
+    with digits of its hash. If two names would be mapped to the same name, each changed name
+    ends with digits of its hash. A name does not depend on the other names otherwise.
 
     Args:
-        names: of tools, or of the properties of one object.
-        grammar: matched against a whole name; it takes letters, digits and `_`, and 64
-            characters. None takes any name.
-        taken: names of the provider's own; one of these ends with digits of its hash, too.
+        names: the names of tools, or of the properties of a schema.
+        grammar: the pattern of a whole valid name; it must accept names of up to 64 letters,
+            digits and `_`. None accepts any name.
+        taken: names that the provider reserves; a name mapped to one of these ends with
+            digits of its hash.
     """
     if grammar is None:
         return {name: name for name in names}
-    found = {name: _mapped(name, grammar) for name in names}
-    twice = _twice(found)
-    return {
-        name: (
-            _ended(new, name) if new in taken or (new != name and new in twice) else new
-        )
-        for name, new in found.items()
-    }
+    mapped = {name: _map_name(name, grammar) for name in names}
+    duplicates = _find_duplicates(mapped)
+    for name, new in mapped.items():
+        is_changed_duplicate = new != name and new in duplicates
+        if new in taken or is_changed_duplicate:
+            mapped[name] = _append_hash(new, name)
+    return mapped
 
 
 def collisions(
     names: Iterable[str], grammar: re.Pattern[str] | None
 ) -> list[list[str]]:
-    """The groups of names that would become one in a grammar."""
+    """Return the groups of names that would be mapped to the same provider name."""
     if grammar is None:
         return []
-    found = {name: _mapped(name, grammar) for name in names}
-    return [[n for n, new in found.items() if new == one] for one in _twice(found)]
+    mapped = {name: _map_name(name, grammar) for name in names}
+    return [
+        [name for name, new in mapped.items() if new == duplicate]
+        for duplicate in _find_duplicates(mapped)
+    ]
 
 
 def new_names(root: Any, grammar: re.Pattern[str] | None) -> dict[str, str]:
-    """The provider's names of the properties that a schema declares, where they differ.
+    """Return the provider names of a schema's properties that have to be renamed.
 
-    One property has one name wherever it stands: parts of a schema that are for the same value
-    name it apart from each other.
+    A property name is mapped to the same name everywhere in the schema, because several
+    subschemas may apply to the same object and each may contain the name.
 
     Args:
         root: the whole schema.
-        grammar: that of the names; None takes any.
+        grammar: the pattern of valid property names; None accepts any name.
     """
     if grammar is None:
         return {}
     declared = dict[str, None]()
-    named = set[str]()
-    for part in objects_within(root):
-        declared.update(dict.fromkeys(mapping(part.get("properties"))))
-        named.update(named_properties(part))
-        for value in objects_within([part.get("enum"), part.get("const")]):
-            named.update(value)
-    names = provider_names([*declared, *named], grammar)
+    mentioned = set[str]()
+    for part in walk_objects(root):
+        declared.update(dict.fromkeys(as_mapping(part.get("properties"))))
+        mentioned.update(named_properties(part))
+        for value in walk_objects([part.get("enum"), part.get("const")]):
+            mentioned.update(value)
+    names = provider_names([*declared, *mentioned], grammar)
     return {name: names[name] for name in declared if names[name] != name}
 
 
 def named_properties(schema: Mapping[str, Any]) -> Iterator[str]:
-    """The properties that the keywords of one schema name."""
-    yield from mapping(schema.get("properties"))
-    yield from _names(schema.get("required"))
-    for keyword in _NEEDED_BY:
-        for name, needed in mapping(schema.get(keyword)).items():
+    """Yield each property name in the keywords of a schema, not of its subschemas."""
+    yield from as_mapping(schema.get("properties"))
+    yield from _list_strings(schema.get("required"))
+    for keyword in _DEPENDENCY_KEYWORDS:
+        for name, dependency in as_mapping(schema.get(keyword)).items():
             yield name
-            yield from _names(needed)
+            yield from _list_strings(dependency)
 
 
 def renamed(schema: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A schema that names properties otherwise, wherever one of its own keywords does."""
+    """Return a schema with properties renamed in its keywords, not in its subschemas."""
     out = dict(schema)
-    for keyword in ("properties", *_NEEDED_BY):
+    for keyword in ("properties", *_DEPENDENCY_KEYWORDS):
         if isinstance(out.get(keyword), Mapping):
             out[keyword] = {
-                names.get(name, name): _renamed_list(held, names)
-                for name, held in out[keyword].items()
+                names.get(name, name): _rename_in_list(value, names)
+                for name, value in out[keyword].items()
             }
     if "required" in out:
-        out["required"] = _renamed_list(out["required"], names)
+        out["required"] = _rename_in_list(out["required"], names)
     for keyword in ("enum", "const", "default", "examples"):
         if keyword in out:
             out[keyword] = renamed_keys(out[keyword], names)
@@ -110,48 +113,59 @@ def renamed(schema: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
 
 
 def renamed_everywhere(schema: Any, names: Mapping[str, str]) -> Any:
-    """A schema that names properties otherwise, in all that it holds, too; for people."""
+    """Return a value with properties renamed in all schemas inside it.
+
+    Used for text in descriptions: keys of `properties` are not told apart from keywords.
+    """
     if isinstance(schema, Mapping):
-        held = {key: renamed_everywhere(one, names) for key, one in schema.items()}
-        return renamed(held, names)
+        subschemas = {
+            key: renamed_everywhere(value, names) for key, value in schema.items()
+        }
+        return renamed(subschemas, names)
     if isinstance(schema, (list, tuple)):
-        return [renamed_everywhere(one, names) for one in schema]
+        return [renamed_everywhere(item, names) for item in schema]
     return schema
 
 
 def renamed_keys(value: Any, names: Mapping[str, str]) -> Any:
-    """A JSON value, the keys of its objects by other names."""
+    """Return a JSON value with the keys of all its objects renamed."""
     if isinstance(value, Mapping):
         return {names.get(k, k): renamed_keys(v, names) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [renamed_keys(one, names) for one in value]
+        return [renamed_keys(item, names) for item in value]
     return value
 
 
-def _renamed_list(held: Any, names: Mapping[str, str]) -> Any:
-    if isinstance(held, (list, tuple)):
-        return [names.get(one, one) if isinstance(one, str) else one for one in held]
-    return held
+def _rename_in_list(value: Any, names: Mapping[str, str]) -> Any:
+    """Return a list with its strings renamed; other values are returned unchanged."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    return [names.get(item, item) if isinstance(item, str) else item for item in value]
 
 
-def _names(needed: Any) -> list[str]:
-    is_list = isinstance(needed, (list, tuple))
-    return [one for one in needed if isinstance(one, str)] if is_list else []
+def _list_strings(value: Any) -> list[str]:
+    if not isinstance(value, (list, tuple)):
+        return []
+    return [item for item in value if isinstance(item, str)]
 
 
-def _twice(found: dict[str, str]) -> list[str]:
-    return [new for new, times in Counter(found.values()).items() if times > 1]
+def _find_duplicates(mapped: dict[str, str]) -> list[str]:
+    return [new for new, count in Counter(mapped.values()).items() if count > 1]
 
 
-def _mapped(name: str, grammar: re.Pattern[str]) -> str:
+def _map_name(name: str, grammar: re.Pattern[str]) -> str:
     if grammar.fullmatch(name):
         return name
-    plain = "".join(one if grammar.fullmatch(f"a{one}") else "_" for one in name)
-    if not plain or not grammar.fullmatch(plain[0]):
-        plain = f"_{plain}"
-    return plain if len(plain) <= _MAX_NAME_CHARACTERS else _ended(plain, name)
+    new = ""
+    for character in name:
+        # The prefix `a` is valid: some patterns are stricter for the first character.
+        new += character if grammar.fullmatch(f"a{character}") else "_"
+    if not new or not grammar.fullmatch(new[0]):
+        new = f"_{new}"
+    return new if len(new) <= _MAX_NAME_CHARACTERS else _append_hash(new, name)
 
 
-def _ended(new: str, name: str) -> str:
-    digits = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
-    return f"{new[: _MAX_NAME_CHARACTERS - _DIGITS - 1]}_{digits}"
+def _append_hash(new: str, name: str) -> str:
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    stem = new[: _MAX_NAME_CHARACTERS - _HASH_DIGITS - 1]
+    return f"{stem}_{digest[:_HASH_DIGITS]}"

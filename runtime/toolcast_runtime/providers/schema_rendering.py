@@ -15,8 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.definitions.tool import Tool
-from ..core.validation.compiled import build
-from ..core.validation.references import IN_PLACE, in_place, inner_schemas, reached
+from ..core.validation.compiled import build_validator
+from ..core.validation.references import (
+    IN_PLACE,
+    get_subschemas,
+    list_in_place,
+    walk_schemas,
+)
 from .combined_schemas import is_of_type, spelled, type_name, typed_values, types_of
 from .dialect import (
     DEFINITIONS,
@@ -33,7 +38,7 @@ from .dialect import (
     Loss,
     Severity,
     added,
-    told,
+    describe_lost_keywords,
 )
 from .flattening import MAX_DEPTH, Flattening, Path, close, restated, typed
 from .provider_names import named_properties, renamed, renamed_everywhere, renamed_keys
@@ -107,7 +112,7 @@ class _Rendering:
         definitions: dict[str, Any] = {}
         for name, target in self._on.definitions:  # It grows meanwhile.
             self._on.opened = []
-            definitions[name] = self._schema(target, parts.place(target))
+            definitions[name] = self._schema(target, parts.location(target))
         if definitions:
             whole["$defs"] = definitions
         return RenderedSchema(whole, self._losses.sorted(), self._absent, self._names)
@@ -158,8 +163,7 @@ class _Rendering:
             schema = listed
         if dialect.is_closed:
             schema = typed(self._on, schema, path)
-        out: dict[str, Any] = {}
-        lost: dict[str, Any] = {}
+        out, lost = dict[str, Any](), dict[str, Any]()
         for key, value in schema.items():
             if key in DEFINITIONS or (
                 dialect.is_closed and key == "additionalProperties"
@@ -255,7 +259,7 @@ class _Rendering:
         said = frozenset[str]()
         if self._dialect.takes("description", at_root=is_root):
             known = {k: v for k, v in lost.items() if k in KNOWN}
-            text, said = told(renamed_everywhere(known, self._names))
+            text, said = describe_lost_keywords(renamed_everywhere(known, self._names))
             if text:
                 out["description"] = added(out.get("description"), text)
         for keyword in lost:
@@ -341,7 +345,7 @@ class _WithoutAbsent:
                 yield self._chosen(value, one["anyOf"])
             yield _target(self._root, one)
 
-        return reached([schema], more)
+        return walk_schemas([schema], more)
 
     def _chosen(self, value: Any, members: list[Any]) -> Any:
         possible = [one for one in members if self._may_be(value, one)]
@@ -352,7 +356,7 @@ class _WithoutAbsent:
             parts = {**self._root.get("$defs", {}), _MEMBER: member}
             whole = {**self._root, "$id": _WHOLE, "$defs": parts}
             alone = {"$ref": f"{_WHOLE}#/$defs/{_MEMBER}", "$defs": {_MEMBER: whole}}
-            if build(alone).is_valid(value):
+            if build_validator(alone).is_valid(value):
                 return member
         return None
 
@@ -403,7 +407,7 @@ class _WithOldNames:
                 "additionalProperties",
                 "unevaluatedProperties",
             ):
-                schemas += inner_schemas(one, keyword)
+                schemas += get_subschemas(one, keyword)
         return self.value(value, schemas)
 
     def _item(self, value: Any, index: int, here: list[Mapping[str, Any]]) -> Any:
@@ -416,9 +420,9 @@ class _WithOldNames:
 
     def _here(self, schemas: list[Any]) -> Iterator[Mapping[str, Any]]:
         """Everything that a value of some schemas may be checked against."""
-        return reached(
+        return walk_schemas(
             schemas,
-            lambda one: [*in_place(one), one.get("not"), _target(self._root, one)],
+            lambda one: [*list_in_place(one), one.get("not"), _target(self._root, one)],
         )
 
 
@@ -442,7 +446,7 @@ def sendable_examples(
     """
     if not tool.examples:
         return
-    validator = build(parameters.schema)
+    validator = build_validator(parameters.schema)
     for example in tool.examples:
         meant = example.get("arguments", {})
         arguments = renamed_keys(meant, parameters.names)

@@ -1,4 +1,4 @@
-"""What a model is shown of a tool's answer, as far as its provider takes it."""
+"""Conversion of a tool's result into the text and media that a provider accepts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.calls.model_content import shown_blocks, unshown
+from ..core.calls.model_content import describe_block, to_langchain_blocks
 from ..core.context import ToolResponse
 
 IMAGES = frozenset(["image/png", "image/jpeg", "image/gif", "image/webp"])
@@ -17,12 +17,12 @@ PDF = "application/pdf"
 
 @dataclass(frozen=True)
 class Media:
-    """An image or a file of an answer.
+    """Image or file in a tool's result.
 
     Attributes:
-        mime_type: its media type.
-        base64: its content as text.
-        name: of a file; empty for none.
+        mime_type: the media type.
+        base64: the content as Base64 text.
+        name: the file name; empty if it has none.
     """
 
     mime_type: str
@@ -31,24 +31,24 @@ class Media:
 
     @property
     def data(self) -> bytes:
-        """Its content."""
+        """Content as bytes."""
         return b64decode(self.base64)
 
     @property
     def url(self) -> str:
-        """An address that holds the content itself."""
+        """`data:` URL with the content."""
         return f"data:{self.mime_type};base64,{self.base64}"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A tool's answer on its way into a provider's form.
+    """Result of a call, to be converted into a provider's format.
 
     Attributes:
-        response: what the call gave.
-        name: the provider's name of the tool.
-        call_id: what the provider calls the call; empty where it has no name for it.
-        has_returns: whether the model was told a schema of the result.
+        response: the result of the call.
+        name: the tool's name at the provider.
+        call_id: the provider's ID of the call; empty if it has none.
+        has_returns: whether the provider's tool definition contains the result's schema.
     """
 
     response: ToolResponse
@@ -58,51 +58,58 @@ class Answer:
 
     @property
     def is_json(self) -> bool:
-        """Whether the result itself is the answer, with no words beside or instead of it."""
+        """Whether the response is a JSON result without content blocks, note or error."""
         response = self.response
         return response.success and response.content is None and response.note is None
 
     def parts(self, takes: Collection[str] = ()) -> Iterator[str | Media]:
-        """The texts that are not empty, and the media.
+        """Yield the text and media of the response.
 
         Args:
-            takes: the media types that the provider takes. Of other media, and of one that
-                is no base64, a text says that it is there.
+            takes: the media types that the provider accepts. Other media, and media with
+                invalid Base64 content, are replaced by a text that describes them.
         """
         if self.response.error is not None:
             yield self.response.error
             blocks = self.response.content or ()
-            # No provider takes media of a call that failed.
-            for block in shown_blocks([b for b in blocks if b["type"] != "text"]):
-                yield from _part(block, ())
+            # No provider accepts media in the result of a failed call.
+            media_blocks = [block for block in blocks if block["type"] != "text"]
+            for block in to_langchain_blocks(media_blocks):
+                yield from _convert_block(block, ())
         elif self.response.content is None:
             text = self.response.text()
-            yield json.dumps(text) if self._is_text_of_a_schema else text
+            yield json.dumps(text) if self._is_string_result else text
         else:
-            for block in shown_blocks(self.response.content):
-                yield from _part(block, takes)
+            for block in to_langchain_blocks(self.response.content):
+                yield from _convert_block(block, takes)
         if self.response.note is not None:
             yield self.response.note
 
     def text(self) -> str:
-        """All in one text; for forms that say in no other way that a call failed."""
-        words = "\n".join(str(one) for one in self.parts())
-        return words if self.response.success else f"Error: {words}"
+        """Return the parts as one text that begins with "Error:" if the call failed.
+
+        For formats that have no field for a failure.
+        """
+        text = "\n".join(str(part) for part in self.parts())
+        return text if self.response.success else f"Error: {text}"
 
     @property
-    def _is_text_of_a_schema(self) -> bool:
+    def _is_string_result(self) -> bool:
         return self.has_returns and isinstance(self.response.result, str)
 
 
-def _part(block: dict[str, Any], takes: Collection[str]) -> Iterator[str | Media]:
+def _convert_block(
+    block: dict[str, Any], accepted_types: Collection[str]
+) -> Iterator[str | Media]:
+    """Yield the text or media of a content block; nothing for empty text."""
     if block["type"] == "text":
         if block["text"]:
             yield block["text"]
         return
     name = block.get("extras", {}).get("filename", "")
     media = Media(block["mime_type"], block["base64"], name)
-    is_taken = media.mime_type in takes and _is_base64(media)
-    yield media if is_taken else unshown(block)
+    is_accepted = media.mime_type in accepted_types and _is_base64(media)
+    yield media if is_accepted else describe_block(block)
 
 
 def _is_base64(media: Media) -> bool:

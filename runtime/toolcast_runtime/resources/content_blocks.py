@@ -103,11 +103,11 @@ def link(
     size = None
     if content is not None:
         call = CURRENT_CALL.get(None)
-        if call is None or call.keep is None:
+        if call is None or call.store_content is None:
             return file(name, content, mime_type)
         mime_type = _mime_type(name, mime_type)
         size = len(content.encode() if isinstance(content, str) else content)
-        uri = call.keep(name, content, mime_type)
+        uri = call.store_content(name, content, mime_type)
     block = {
         "type": "resource_link",
         "uri": uri,

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ..core.calls.untrusted_text import escaped
+from ..core.calls.untrusted_text import escape_excerpt
 
 # Common words are one token, long ones are two or three; the marks of JSON come in groups.
 _PIECE = re.compile(
@@ -168,7 +168,7 @@ class Shortening:
         parts = []
         for path, first in kept.items():
             items, _ = self._lists[path]
-            name = escaped(".".join(map(str, path)), _MAX_PATH_CHARACTERS)
+            name = escape_excerpt(".".join(map(str, path)), _MAX_PATH_CHARACTERS)
             of = f"{len(items):,} of `{name}`" if path else f"{len(items):,} items"
             parts.append(f"the last {len(items) - first:,} of {of}")
         ways = [

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..core.calls.tool_validators import Validators
-from ..core.calls.worker_threads import in_thread
+from ..core.calls.worker_threads import run_in_thread
 from ..core.context import CallContext, CallResult, ToolResponse
 from ..core.definitions.tool import ResultForm, Tool
 from .budget import Limits, Shortening, estimated_tokens, json_text
@@ -44,7 +44,7 @@ def shape_results(stage: Stage) -> Stage:
         texts = [response.text(), *(b.get("text", "") for b in response.content or ())]
         if sum(map(len, texts)) > _MAX_INLINE_CHARACTERS:
             shape = partial(shaped, tool, arguments, response)
-            sent, error = await in_thread(shape, tool.name)
+            sent, error = await run_in_thread(shape, tool.name)
             # Where every thread is taken, others wait.
             return shape() if error else sent, outcome
         return shaped(tool, arguments, response), outcome
@@ -145,7 +145,7 @@ def _check(tool: Tool, form: ResultForm) -> Callable[[Any], list[str]]:
     """What is wrong with a result, as callers know the tool's."""
     returns = listed_returns(tool.returns, form.fields)
     known = replace(tool, result=replace(form, returns=returns))
-    return partial(Validators().problems_with_result, known)
+    return partial(Validators().check_result, known)
 
 
 def _rest(

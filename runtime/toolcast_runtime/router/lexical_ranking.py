@@ -128,7 +128,7 @@ class Route:
     """A choice.
 
     Attributes:
-        names: the chosen tools, in the order of the catalogue.
+        names: the chosen tools, in the order of the catalog.
         scores: how well each tool that matched at all does, the best first; empty where a
             model chose.
         doubt: why every tool was chosen; empty when there was a choice.
@@ -256,7 +256,7 @@ class LexicalRanking:
         return Route(tuple(self._names), self._ordered(scores or {}), doubt)
 
     def _ordered(self, scores: Mapping[int, float]) -> dict[str, float]:
-        """The best first; of the same score, as the catalogue has them."""
+        """The best first; of the same score, as the catalog has them."""
         best_first = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return {self._names[row]: score for row, score in best_first}
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.server_settings import MissingVariableError, fill_in
+from ..core.server_settings import MissingVariableError, expand_variables
 from .lexical_ranking import Route, RoutedTool, ranking
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ When in doubt, include the tool."""
 def chosen_from(
     listed: Iterable[Tool], catalog: Mapping[str, str] | None
 ) -> list[RoutedTool]:
-    """The routed ones of the tools, or what a catalogue names.
+    """The routed ones of the tools, or what a catalog names.
 
     Args:
         listed: the tools.
@@ -155,7 +155,7 @@ class ChatModel:
     def is_configured(self) -> bool:
         """Whether the environment gives an address."""
         try:
-            return bool(fill_in(self.base_url, os.environ))
+            return bool(expand_variables(self.base_url, os.environ))
         except MissingVariableError as error:
             raise RoutingError(str(error)) from None
 
@@ -183,8 +183,8 @@ class ChatModel:
     ) -> Any:
         import httpx
 
-        base_url = fill_in(self.base_url, os.environ).rstrip("/")
-        key = fill_in(self.api_key or "", os.environ)
+        base_url = expand_variables(self.base_url, os.environ).rstrip("/")
+        key = expand_variables(self.api_key or "", os.environ)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         earlier = history[-self.history :] if self.history else ()
         request = self._request(message, tools, earlier)
@@ -225,7 +225,7 @@ class ChatModel:
             "additionalProperties": False,
         }
         return {
-            "model": fill_in(self.model, os.environ),
+            "model": expand_variables(self.model, os.environ),
             "temperature": 0,
             "messages": [
                 {"role": "system", "content": _INSTRUCTIONS},

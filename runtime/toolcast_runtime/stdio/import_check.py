@@ -34,7 +34,7 @@ def main(package: str) -> None:
     def told(**what: Any) -> None:
         os.write(out, json.dumps(what).encode("ascii") + b"\n")
 
-    for found in problems(package, lambda name: told(begins=name)):
+    for found in problems(package, lambda name: told(start_timeout=name)):
         told(**found)
     told(is_whole=True)
     # Threads that an import has started must not keep it.
@@ -60,7 +60,7 @@ def problems(
     except (Exception, SystemExit) as error:
         yield _failure("", error)
         return
-    importing = registry.at_start() if server is None else server
+    importing = registry.get_single_toolset() if server is None else server
     for name, raised in importing.import_handlers(begin=begin).items():
         yield _failure(name, raised)
     for text in _unset(server, registry):
@@ -85,7 +85,7 @@ def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
             yield str(error)
     registries = [one.registry for one in server.toolsets] if server else [registry]
     for one in registries:
-        for name, text in one.at_start().unset_variables().items():
+        for name, text in one.get_single_toolset().list_unset_variables().items():
             yield f"the external server `{name}`: {text}"
 
 

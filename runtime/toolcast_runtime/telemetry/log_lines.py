@@ -17,7 +17,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Literal
 
-from ..core.calls.untrusted_text import OneASecond, escaped
+from ..core.calls.untrusted_text import RateLimitFilter, escape_excerpt
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -56,7 +56,7 @@ def write_logs(log_format: LogFormat = "text", level: LogLevel = "info") -> None
         handler = StderrLines(sys.stderr.fileno())
     handler.setFormatter(lines)
     # Strangers can bring about what these tell of connections.
-    handler.addFilter(OneASecond("asyncio", "uvicorn"))
+    handler.addFilter(RateLimitFilter("asyncio", "uvicorn"))
     number = logging.getLevelNamesMapping()[level.upper()]
     logging.getLogger("toolcast").setLevel(number)
     logging.getLogger().handlers[:] = [handler]
@@ -92,7 +92,8 @@ class TextLines(logging.Formatter):
         if record.stack_info:
             lines += [f"  {each}" for each in record.stack_info.splitlines()]
         return "\n".join(
-            each if each.isprintable() else escaped(each, len(each)) for each in lines
+            each if each.isprintable() else escape_excerpt(each, len(each))
+            for each in lines
         )
 
 

@@ -18,7 +18,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult
 from opentelemetry import propagate, trace
 from pydantic import ValidationError
 
-from ..core.calls.call_telemetry import REQUEST
+from ..core.calls.call_telemetry import OBSERVED_REQUEST
 
 if TYPE_CHECKING:
     from mcp.server.context import (
@@ -152,7 +152,7 @@ class ObservedRequest:
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         started = time.perf_counter()
-        token = REQUEST.set(self if self._method == "tools/call" else None)
+        token = OBSERVED_REQUEST.set(self if self._method == "tools/call" else None)
         with trace.use_span(
             self._span,
             end_on_exit=True,
@@ -176,7 +176,7 @@ class ObservedRequest:
                 self._failed(type(error).__qualname__)
                 raise
             finally:
-                REQUEST.reset(token)
+                OBSERVED_REQUEST.reset(token)
                 if _is_measured():
                     seconds = time.perf_counter() - started
                     _duration("operation").record(seconds, self._measured)

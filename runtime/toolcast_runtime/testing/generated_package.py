@@ -22,7 +22,7 @@ import pytest
 
 from ..core.definitions.tool import Tool
 from ..core.registry import Registry
-from ..core.safe_file import read_regular
+from ..core.safe_file import read_regular_file
 from ..core.validation import protocol
 
 _MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -103,7 +103,7 @@ class GeneratedPackage:
         return [
             tool.name
             for tool in self.registry.local_tools
-            if access.may_have(client, tool.name)
+            if access.is_allowed(client, tool.name)
             and target not in self.definitions[tool.name].get("exclusions", {})
         ]
 
@@ -111,7 +111,7 @@ class GeneratedPackage:
         """A client that may have a tool; skips the test when nobody may."""
         access = self.registry.access()
         for client in self.clients:
-            if access.may_have(client, name):
+            if access.is_allowed(client, name):
                 return client
         pytest.skip(f"no client may have {name}")
 
@@ -138,14 +138,14 @@ class GeneratedPackage:
         definition = self.definitions[name]
         old, new = protocol.REVISIONS
         shown = {
-            old: protocol.listed_before_2026(definition["mcp"]),
+            old: protocol.downgrade_definition(definition["mcp"]),
             new: definition["mcp"],
         }
         refused: dict[str, list[str]] = {}
         for revision, tool in shown.items():
-            refusals = protocol.problems_with_tool(tool, revision)
+            refusals = protocol.check_tool_definition(tool, revision)
             if refusals and is_served and "mcp" not in definition.get("exclusions", {}):
-                refused[revision] = sorted({refusal.place for refusal in refusals})
+                refused[revision] = sorted({refusal.path_text for refusal in refusals})
         same(f"{name}: `refused_by`", definition.get("refused_by", {}), refused)
 
     def taken_by_strict_clients(
@@ -158,10 +158,10 @@ class GeneratedPackage:
         """
         for tool in listed:
             name = tool["name"]
-            refusals = protocol.problems_with_tool(tool, revision)
+            refusals = protocol.check_tool_definition(tool, revision)
             told = self.definitions[name].get("refused_by", {}).get(revision, [])
             what = f"{name}: what clients refuse by MCP {revision}"
-            same(what, sorted({refusal.place for refusal in refusals}), told)
+            same(what, sorted({refusal.path_text for refusal in refusals}), told)
 
 
 def listed_of(
@@ -177,12 +177,12 @@ def listed_of(
         listed |= one.spelled_of(always if server.search else names)
     tools = replace(server, external=False).listed(client) if server.search else ()
     own = (tool for tool in tools if not server.has(tool.name))
-    return listed | {tool.name: spelled(tool.mcp_json()) for tool in own}
+    return listed | {tool.name: spelled(tool.to_mcp_json()) for tool in own}
 
 
 def text_of(path: Path) -> str:
     """The text of a generated file."""
-    data = read_regular(str(path), _MAX_FILE_BYTES)
+    data = read_regular_file(str(path), _MAX_FILE_BYTES)
     return data.decode("utf-8").replace("\r\n", "\n")
 
 
@@ -209,7 +209,7 @@ def same_tools(
     listed = spelled(live)
     same(f"{what}: the names", [tool.get("name") for tool in listed], list(expected))
     for tool, (name, definition) in zip(listed, expected.items(), strict=True):
-        shown = protocol.listed_before_2026(definition) if before_2026 else definition
+        shown = protocol.downgrade_definition(definition) if before_2026 else definition
         same(f"{what}: {name}", tool, shown)
 
 

@@ -70,7 +70,7 @@ def snapshot_tests(
     tests.append(_spec_tests(package, specs, targets, server, skills))
     tests.append(_type_tests(package))
     if any(tool.handler for tool in package.registry.local_tools):
-        tests.append(_handler_tests(server or package.registry.at_start()))
+        tests.append(_handler_tests(server or package.registry.get_single_toolset()))
     if mcp_server is not None:
         tests.append(_mcp_tests(package, mcp_server.SERVER))
         tests.append(_list_tests(mcp_server, [package], package.clients))
@@ -125,7 +125,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
         @package.each_tool
         def test_the_registry_shows_the_definition(self, tool: str) -> None:
             live, expected = package.tool(tool), definitions[tool]
-            listed = b"[" + live.mcp_json() + b"]"
+            listed = b"[" + live.to_mcp_json() + b"]"
             same_tools("the registry", listed, package.spelled_of([tool]))
             same(f"{tool}: what is called", live.definition, expected["mcp"])
             read = expected.get("description", expected["mcp"].get("description"))
@@ -146,9 +146,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
             validators = Validators(asserts_formats=registry.asserts_formats)
             live = package.tool(tool)
             for number, example in enumerate(definitions[tool].get("examples", ()), 1):
-                problems = validators.problems_with_arguments(
-                    live, example["arguments"]
-                )
+                problems = validators.check_arguments(live, example["arguments"])
                 ensure(not problems, f"{tool}: example {number}: {'; '.join(problems)}")
 
         @package.each_client

@@ -15,8 +15,8 @@ from typing import Any
 from ..core import optional
 from ..core.definitions.tool import (
     command_name,
-    deprecation_line,
-    first_sentence,
+    extract_first_sentence,
+    format_deprecation,
     module_name,
 )
 from .generated_package import spelled, text_of
@@ -168,7 +168,7 @@ class Specs:
             return None
         file, _, other = default["of"].rpartition(".")
         value = self._value("toolset", self.toolset, other) if file else spec[other]
-        return first_sentence(value) if "as" in default else value
+        return extract_first_sentence(value) if "as" in default else value
 
     def _listed(
         self, spec: Mapping[str, Any], definition: Mapping[str, Any]
@@ -336,11 +336,11 @@ def _specs_below(folder: Path) -> Iterator[Path]:
 def _deprecation(spec: Mapping[str, Any]) -> str:
     """What a tool's description says of its deprecation; "" where it says nothing."""
     deprecated = spec.get("deprecated", {})
-    return deprecation_line(deprecated) if deprecated.get("show") else ""
+    return format_deprecation(deprecated) if deprecated.get("show") else ""
 
 
 def _summary(spec: Mapping[str, Any]) -> str:
-    return spec.get("summary") or first_sentence(spec["description"])
+    return spec.get("summary") or extract_first_sentence(spec["description"])
 
 
 def _description(spec: Mapping[str, Any]) -> str:

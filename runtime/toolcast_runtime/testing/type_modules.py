@@ -15,7 +15,7 @@ def types_said(text: str, uses: Collection[str]) -> dict[str, Any]:
 
     Args:
         text: the module's.
-        uses: the resources of the handler, whose types no definition has.
+        uses: the dependencies of the handler, whose types no definition has.
     """
     tree = ast.parse(text)
     said: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Python's types for JSON values: their names, the place in a schema that each stands for, and what conditions say of it."""
+"""Python types for JSON values, their class names, and the parts of a schema they come from."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .python_values import PythonValues
 
 @dataclass(frozen=True)
 class Plain:
-    """A type that is one name: `str`, `int`, `float`, `bool`, `None` or `Any`."""
+    """Type that is written as a single name, such as `str`, `None` or `Any`."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Choice:
-    """`Literal` of texts, whole numbers, truth values and None."""
+    """`Literal` of strings, integers, booleans and None."""
 
     values: tuple[str | int | bool | None, ...]
 
@@ -33,34 +33,34 @@ class Choice:
 
     @property
     def _kinds(self) -> tuple[tuple[str, str | int | bool | None], ...]:
-        # 1 and True are equal, and not the same type.
+        # 1 == True, but `Literal[1]` and `Literal[True]` are different types.
         return tuple((type(value).__name__, value) for value in self.values)
 
 
 @dataclass(frozen=True)
 class Array:
-    """`Sequence` of what its items are."""
+    """`Sequence` of items of one type."""
 
     item: PythonType
 
 
 @dataclass(frozen=True)
 class Table:
-    """`Mapping` of texts to values: an object whose members are not named."""
+    """`Mapping` from strings to values: an object without declared properties."""
 
     value: PythonType
 
 
 @dataclass(frozen=True)
 class ObjectName:
-    """A TypedDict, by its name."""
+    """Reference to a TypedDict by its name."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """`A | B`; made by `one_of`."""
+    """Union `A | B`; create it with `one_of`."""
 
     members: tuple[PythonType, ...]
 
@@ -74,17 +74,17 @@ SCALARS = {
     "boolean": Plain("bool"),
     "null": Plain("None"),
 }
-"""The types of JSON's values that have nothing within them."""
+"""Types of JSON values other than objects and arrays, by JSON Schema's type name."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a TypedDict.
+    """Member of a TypedDict.
 
     Attributes:
-        type: of its value.
-        is_required: every valid object has it.
-        wider: the keywords of its schema that the type does not say.
+        type: the type of the value.
+        is_required: whether every valid object has the member.
+        wider: the keywords of the member's schema that the type cannot express.
     """
 
     type: PythonType
@@ -94,12 +94,12 @@ class Member:
 
 @dataclass
 class ObjectType:
-    """A TypedDict; its members are filled in after its name is known.
+    """TypedDict, whose members are set after its name is chosen.
 
     Attributes:
-        name: the class.
-        members: by name, in the order of the schema.
-        wider: the keywords of its schema that the type does not say.
+        name: the name of the class.
+        members: the members by name, in the order of the schema.
+        wider: the keywords of the schema that the type cannot express.
     """
 
     name: str
@@ -108,36 +108,41 @@ class ObjectType:
 
 
 def one_of(members: Sequence[PythonType]) -> PythonType:
-    """One of several types, each once; `Any` takes in all others, `str` all texts.
+    """Return the union of types without redundant members.
 
-    `float` has `int` in it. Source: Python's typing specification, special cases for float.
+    `Any` replaces all other members; `str` and `int` replace literals of their values. `float`
+    replaces `int` (Python's typing specification, special cases for float and complex).
     """
     if len(members) == 1:
         return members[0]
-    each: dict[PythonType, None] = {}
+    distinct: dict[PythonType, None] = {}
     for member in members:
-        inner = member.members if isinstance(member, OneOf) else (member,)
-        each.update(dict.fromkeys(inner))
-    choices = [one for one in each if isinstance(one, Choice)]
+        types = member.members if isinstance(member, OneOf) else (member,)
+        distinct.update(dict.fromkeys(types))
+    choices = [type_ for type_ in distinct if isinstance(type_, Choice)]
     if len(choices) > 1:
         values = {(type(v), v): v for choice in choices for v in choice.values}
         all_choices = Choice(tuple(values.values()))
-        each = {all_choices if one in choices else one: None for one in each}
+        distinct = {
+            all_choices if type_ in choices else type_: None for type_ in distinct
+        }
         choices = [all_choices]
     for choice in choices:
         for name, kind in (("str", str), ("int", int)):
-            if Plain(name) in each and all(isinstance(v, kind) for v in choice.values):
-                each.pop(choice, None)
-    if ANY in each or not each:
+            if Plain(name) in distinct and all(
+                isinstance(v, kind) for v in choice.values
+            ):
+                distinct.pop(choice, None)
+    if ANY in distinct or not distinct:
         return ANY
-    if Plain("float") in each:
-        each.pop(Plain("int"), None)
-    distinct = tuple(each)
-    return distinct[0] if len(distinct) == 1 else OneOf(distinct)
+    if Plain("float") in distinct:
+        distinct.pop(Plain("int"), None)
+    remaining = tuple(distinct)
+    return remaining[0] if len(remaining) == 1 else OneOf(remaining)
 
 
 def is_literal(value: Any) -> bool:
-    """Whether mypy takes the value in a `Literal`: none of the large whole numbers."""
+    """Return whether mypy accepts a value in a `Literal`; large integers are not accepted."""
     is_small = isinstance(value, int) and -(2**63) < value < 2**63
     return value is None or isinstance(value, str) or is_small
 
@@ -147,14 +152,15 @@ _KINDS = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 
 class Place(NamedTuple):
-    """A schema and where it stands.
+    """All schemas that apply to one value, with the value's position in the root schema.
 
     Attributes:
-        parts: the schemas that all hold for a value: the one that stands there, those that
-            it refers to, and those of `allOf`.
-        depth: how many objects and arrays are around it.
-        words: what a class for it is called after.
-        left: the combined keywords that were followed already, by the id of their schema.
+        parts: the schemas that apply: the schema itself, the schemas that it references, and
+            those in `allOf`.
+        depth: the number of enclosing objects and arrays.
+        words: the property names and other terms that the name of a class is built from.
+        left: the `anyOf` and `oneOf` keywords that are already resolved, as pairs of the
+            `id()` of their schema and the keyword.
     """
 
     parts: tuple[Mapping[str, Any], ...]
@@ -164,20 +170,21 @@ class Place(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
+        """Hashable identity of the schemas, by the `id()` of each."""
         return (tuple(map(id, self.parts)), self.left)
 
     @property
     def first(self) -> Mapping[str, Any]:
-        """The schema that stands there, for what is noted of it as a whole."""
+        """First of the schemas, the value's own; empty if there is none."""
         return self.parts[0] if self.parts else {}
 
     def values(self, keyword: str) -> Iterator[Any]:
-        """The values of a keyword, in all parts that have it."""
+        """Yield the value of a keyword in each part that has it."""
         return (part[keyword] for part in self.parts if keyword in part)
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of value that every `type` allows; empty when there is none."""
+        """JSON Schema types that every `type` allows; empty without a valid `type`."""
         allowed: list[set[str]] = []
         order: list[str] = []
         for value in self.values("type"):
@@ -186,7 +193,7 @@ class Place(NamedTuple):
                 continue
             named = [kind for kind in kinds if isinstance(kind, str) and kind in _KINDS]
             order += [kind for kind in named if kind not in order]
-            # A whole number is a number.
+            # Every integer is a number.
             allowed.append({*named, *(["integer"] if "number" in named else [])})
         if not allowed:
             return []
@@ -198,7 +205,7 @@ class Place(NamedTuple):
 
 
 def tag_of(member: Any) -> str:
-    """The text that tells a member of a union from the others, for the name of its class."""
+    """Return the first string `const` of a union member's properties, for its class name."""
     properties = member.get("properties") if isinstance(member, dict) else None
     if not isinstance(properties, dict):
         return ""
@@ -209,33 +216,42 @@ def tag_of(member: Any) -> str:
 
 
 class ConditionalTexts:
-    """Where what `if` and its like say of a value decides whether it is converted.
+    """Finder of values that are converted to Python values only under a condition.
+
+    Conditions are keywords such as `if`, `dependentSchemas` and `anyOf`.
 
     Args:
-        root: the schema that handlers' values are made by.
+        root: the schema that the handler's values are converted by.
     """
 
     def __init__(self, root: Any) -> None:
         self._values = PythonValues(root)
 
     def may_be(self, place: Place) -> bool:
-        """Whether a value of a place, or one within it, may be such a text."""
+        """Return whether a condition can convert the value at a place or a value inside it."""
         return any(True for _ in self._conditional(place))
 
     def members(self, place: Place, names: Iterable[str]) -> Iterator[str]:
-        """The members of an object that may be, or are by a pattern of their name."""
+        """Yield the members that are converted by a condition or by a pattern of their name.
+
+        A member's own schema in `properties` is not considered.
+        """
         own = filter(self._values.is_converting, place.parts)
         schemas: list[Any] = [*own, *self._conditional(place)]
         for name in names if schemas else ():
-            named = {id(one[name]) for one in place.values("properties") if name in one}
+            declared = {
+                id(properties[name])
+                for properties in place.values("properties")
+                if name in properties
+            }
             if any(
-                self._values.is_converting(schema) and id(schema) not in named
+                self._values.is_converting(schema) and id(schema) not in declared
                 for schema in self._values.for_name(schemas, name)
             ):
                 yield name
 
     def _conditional(self, place: Place) -> Iterator[Mapping[str, Any]]:
-        """The schemas that hold for a value in some cases and convert what is in it."""
+        """Yield the conditional schemas of a value that convert it or a value inside it."""
         waiting: list[Any] = []
         for part in filter(self._values.is_converting, place.parts):
             waiting += _branches(part, place)
@@ -255,37 +271,42 @@ def _branches(schema: Mapping[str, Any], place: Place) -> Iterator[Any]:
     for keyword in ("dependentSchemas", "dependencies"):
         yield from schema.get(keyword, {}).values()
     for keyword in COMBINED:
-        # Those that a type says are parts of the place themselves.
+        # Resolved keywords are skipped: the chosen alternatives are parts of the place.
         if (id(schema), keyword) not in place.left:
             yield from schema.get(keyword, ())
 
 
-# `        | Callable[[XxxArguments], object]` stays within a line.
+# `        | Callable[[XxxArguments], object]` fits in a line.
 _MAX_CLASS_CHARACTERS = 48
-# `class XxxYyyyy(TypedDict):` stays within a line.
+# `class XxxYyyyy(TypedDict):` fits in a line.
 _MAX_NESTED_CLASS_CHARACTERS = 66
 _NAME_WORDS = re.compile(r"[A-Za-z0-9]+")
 
 
 def class_name(tool: str) -> str:
-    """`delegate_task` is `DelegateTask`; always an identifier."""
+    """Return the class name of a tool, `DelegateTask` for `delegate_task`.
+
+    The name is a valid identifier. Long names are cut and end with digits of a hash.
+    """
     words = _NAME_WORDS.findall(tool)
     name = "".join(word[0].upper() + word[1:] for word in words)
     if not name or name[0].isdigit() or iskeyword(name):
         name = f"Tool{name}"
     if len(name) > _MAX_CLASS_CHARACTERS:
-        # A line that defines it stays within a page's width.
         digest = hashlib.sha256(tool.encode()).hexdigest()[:8]
         name = f"{name[: _MAX_CLASS_CHARACTERS - 8]}{digest}"
     return name
 
 
 def nested_class_name(first: str, words: Sequence[str]) -> str:
-    """`FindNotes` and `filter`, `price range` are `FindNotesFilterPriceRange`.
+    """Return the name of a nested class.
+
+    `FindNotes` with `filter` and `price range` becomes `FindNotesFilterPriceRange`. Long names are
+    cut and end with digits of a hash.
 
     Args:
-        first: a class name.
-        words: any texts, of which letters and digits of ASCII are kept.
+        first: the name of the outer class.
+        words: strings to append; only their ASCII letters and digits are used.
     """
     kept = [word for text in words for word in _NAME_WORDS.findall(text)]
     name = first + "".join(word[0].upper() + word[1:] for word in kept)
@@ -296,7 +317,7 @@ def nested_class_name(first: str, words: Sequence[str]) -> str:
 
 
 def is_keyword_argument(parameter: str) -> bool:
-    """Whether a handler can take the parameter as a keyword of that name."""
+    """Return whether a handler can declare a keyword parameter with this name."""
     return (
         parameter.isascii()
         and parameter.isidentifier()

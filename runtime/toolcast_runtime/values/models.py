@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..core.calls.handlers import own_class
+from ..core.calls.handlers import load_class
 from ..core.context import ArgumentConversionError, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.validation.references import References
@@ -341,7 +341,7 @@ def _alternatives(schema: Any, references: References) -> tuple[list[Schema], bo
         named = part.get("$ref")
         if isinstance(named, str):
             try:
-                waiting.append(references.target(named))
+                waiting.append(references.resolve(named))
             except LookupError:
                 return [], False
             continue
@@ -418,19 +418,19 @@ def typed_function(
         ImportError: a class cannot be had, or is not the package's own; AttributeError,
             TypeError and ValueError too, where it does not agree with the tool's schemas.
     """
-    values = PythonValues(tool.handled_parameters) if tool.has_python_values else None
+    values = PythonValues(tool.handler_parameters) if tool.has_python_values else None
     written = WrittenBytes(tool.returns) if tool.has_python_values else None
     model: ModelOfArguments | None = None
     result_model: ModelOfResult | None = None
     if tool.arguments_type is not None:
         model = ModelOfArguments(
-            own_class(tool.arguments_type, package),
-            tool.handled_parameters,
+            load_class(tool.arguments_type, package),
+            tool.handler_parameters,
             has_values=tool.has_python_values,
         )
     if tool.result_type is not None:
         result_model = ModelOfResult(
-            own_class(tool.result_type, package),
+            load_class(tool.result_type, package),
             tool.returns,
             has_values=tool.has_python_values,
         )

@@ -20,15 +20,19 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ..core.context import ArgumentConversionError
-from ..core.validation.compiled import ASSERTED, PartValidators, compiled
-from ..core.validation.explanation import shortened
-from ..core.validation.limits import measure
+from ..core.validation.compiled import (
+    ASSERTED_FORMATS,
+    PartValidators,
+    compile_schema,
+)
+from ..core.validation.explanation import shorten_path
+from ..core.validation.limits import measure_value
 from ..core.validation.references import (
     REFERENCES,
     References,
-    held_schemas,
-    in_place,
-    steps_of,
+    list_in_place,
+    list_subschemas,
+    resolve_pointer,
 )
 
 _URL_LETTERS = str.maketrans("-_", "+/")
@@ -185,7 +189,7 @@ def conversion_of(schema: Mapping[str, Any]) -> Conversion | None:
     name = schema.get("format")
     if isinstance(name, str) and name in _CONVERSIONS:
         convert, limits, type_ = _CONVERSIONS[name]
-        what, example = ASSERTED[name]
+        what, example = ASSERTED_FORMATS[name]
         return Conversion(
             convert, f'{what}{limits} (`format: {name}`), such as "{example}"', type_
         )
@@ -246,7 +250,9 @@ class PythonValues:
         if not isinstance(schema, Mapping):
             return schema is not False
         steps = self._places.get(id(schema))
-        return steps is None or bool(self._validators.of(steps).is_valid(value))
+        return steps is None or bool(
+            self._validators.get_validator(steps).is_valid(value)
+        )
 
     def for_name(self, schemas: list[Any], name: str) -> list[Any]:
         """The schemas of objects' schemas for the member of a name."""
@@ -261,13 +267,13 @@ class PythonValues:
 
     def _matches(self, pattern: str, name: str) -> bool:
         if pattern not in self._patterns:
-            self._patterns[pattern] = compiled({"pattern": pattern})
+            self._patterns[pattern] = compile_schema({"pattern": pattern})
         return bool(self._patterns[pattern].is_valid(name))
 
     def target(self, reference: Any) -> Any:
         """What a reference names; None when it leads nowhere."""
         try:
-            return self._references.target(reference)
+            return self._references.resolve(reference)
         except (LookupError, AttributeError):
             return None
 
@@ -283,7 +289,7 @@ class PythonValues:
             self._places[id(part)] = place
             if self._conversion(part) is not None:
                 found.append(id(part))
-            inner = list(held_schemas(part))
+            inner = list(list_subschemas(part))
             waiting += [
                 (held, None if place is None else place + steps)
                 for steps, held in inner
@@ -292,7 +298,7 @@ class PythonValues:
             targets = [self.target(reference) for reference in references]
             # What stands where no schema is looked for is reached by a pointer alone.
             waiting += [
-                (target, steps_of(self.schema, unquote(reference[1:])))
+                (target, resolve_pointer(self.schema, unquote(reference[1:])))
                 for reference, target in zip(references, targets, strict=True)
                 if isinstance(reference, str) and reference.startswith("#/")
             ]
@@ -398,7 +404,7 @@ class _Reading(_Walk):
 
     def _is_valid(self, schema: Any, value: Any, place: str) -> bool:
         # What one level asks of all that is below, the next one asks again.
-        self._left -= 1 + measure(value).values
+        self._left -= 1 + measure_value(value).values
         if self._left < 0:
             self._refuse(place, "has too many alternatives")
             raise ArgumentConversionError(self.problems)
@@ -416,7 +422,7 @@ class _Reading(_Walk):
         return text
 
     def _refuse(self, place: str, why: str) -> None:
-        problem = f"`{shortened(place)}` {why}"
+        problem = f"`{shorten_path(place)}` {why}"
         if problem not in self.problems and len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(problem)
 
@@ -442,7 +448,7 @@ class WrittenBytes(_Walk):
         return self.value(result, [self._values.schema])
 
     def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
-        return in_place(schema)
+        return list_in_place(schema)
 
     def _text(self, text: Any, schemas: list[Any], place: str) -> Any:
         encoding = next(filter(None, map(_special, schemas)), None)

@@ -145,7 +145,7 @@ class SchemaTypes:
             if isinstance(reference, str):
                 first_reference = first_reference or reference
                 try:
-                    waiting.append(self._references.target(reference))
+                    waiting.append(self._references.resolve(reference))
                 except LookupError:
                     self._note("$ref")
             whole = schema.get("allOf")

@@ -1,7 +1,7 @@
-"""The types of one tool: what a call is given and gives, and what its handler is and does.
+"""Python types of a tool's arguments and result, for its callers and for its handler.
 
-The generator prints them, and generated tests hold to them what was printed: another type for a
-schema is another runtime level.
+The generator prints the types, and generated tests compare the printed types with those of the
+installed runtime. A change to the type of a schema therefore needs a new runtime level.
 """
 
 from __future__ import annotations
@@ -25,22 +25,23 @@ from .annotated_types import (
 from .schema_types import SchemaTypes
 
 TAKEN = """
-    Any Callable Coroutine HandlerForm HandlerResult ListResult Literal Mapping NotRequired
-    ObjectResult Protocol ReadOnly ResourceHandlerForm Sequence TypeAlias TypedDict Unpack
+    Any Callable Coroutine DependencyHandlerForm HandlerForm HandlerResult ListResult Literal
+    Mapping NotRequired ObjectResult Protocol ReadOnly Sequence TypeAlias TypedDict Unpack
 """.split()
-"""What a generated module has of its own: no class is called so."""
+"""Names that a generated module imports or defines, which its classes must not have."""
 
 
 class Results(NamedTuple):
-    """What a tool gives.
+    """Types of a tool's result.
 
     Attributes:
-        name: its class or alias; empty without a schema that says something.
-        type: of the alias; None when it is a class.
-        wider: what the alias does not say.
-        handlers: the alias of `handler_types` for what its handler may give.
-        objects: the classes.
-        has_values: whether Python's values are in it.
+        name: the name of the class or alias; empty if the tool has no schema
+            of results or the schema allows any value.
+        type: the type of the alias; None if the result is a class.
+        wider: the parts of the schema that the alias cannot express.
+        handlers: the alias in `handler_types` for the values that the handler may return.
+        objects: the classes in the result's type.
+        has_values: whether the type contains Python values such as dates.
     """
 
     name: str
@@ -52,17 +53,17 @@ class Results(NamedTuple):
 
 
 class ToolTypes(NamedTuple):
-    """The types of a tool.
+    """Types of a tool.
 
     Attributes:
-        own: the names that are its own: of its arguments, its result and its handler, and
-            of what that is given and gives where these are values of Python.
-        arguments: the class of a call's arguments.
-        results: what a call gives.
-        given: the class of the handler's arguments, that of calls where it is no other.
-        gives: what it gives, the same.
-        objects: the classes, in the order of the module.
-        read_only: those of results.
+        own: the names that are reserved for the tool: those of its arguments, result and
+            handler, and of the handler's arguments and result.
+        arguments: the class of the caller's arguments.
+        results: the types of a call's result.
+        given: the class of the handler's arguments; `arguments` if they do not differ.
+        gives: the types of the handler's result; `results` if they do not differ.
+        objects: all classes, in the order of the generated module.
+        read_only: the classes of results.
     """
 
     own: Sequence[str]
@@ -84,32 +85,33 @@ def types_of_tool(
     result_class: str | None,
     of_handler: tuple[Any, Any] | None = None,
 ) -> ToolTypes:
-    """The types of a tool.
+    """Return the types of a tool.
 
     Args:
-        tool: its name.
-        parameters: the schema of its arguments.
-        returns: that of its results; None without one.
-        has_values: its handler is given texts of formats as Python's values.
-        takes_class: its handler is given all arguments in a class of the team's own.
-        result_class: the name of the class in which its handler gives the result; None for
-            none.
-        of_handler: the schemas of what its handler is given and gives where callers pick
-            properties of results; None where they are the same.
+        tool: the tool's name.
+        parameters: the schema of the arguments.
+        returns: the schema of the result; None if the tool has none.
+        has_values: whether the handler receives strings with a format as Python values.
+        takes_class: whether the handler receives all arguments as one object of a project
+            class.
+        result_class: the name of the project class that the handler returns; None if it
+            returns JSON values.
+        of_handler: the schemas of the handler's arguments and result if callers can select
+            properties of the result; None if they equal `parameters` and `returns`.
     """
     name = class_name(tool)
     own = [f"{name}{word}" for word in ("Arguments", "Result", "Handler")]
     own += [f"{name}{word}" for word in ("Given", "Gives")]
     types = SchemaTypes(parameters, name, [*TAKEN, *own[1:]])
     arguments = given = types.arguments(own[0])
-    taken = [*TAKEN, *own, *(one.name for one in types.objects)]
+    taken = [*TAKEN, *own, *(object_type.name for object_type in types.objects)]
     taken.remove(own[1])
     results = gives = _results(returns, own[1], taken)
     objects = [*types.objects, *results.objects]
     read_only = [*results.objects]
     if has_values or of_handler:
-        # As what calls are given and give, but for what is another type or schema there.
-        taken = [*TAKEN, *own, *(one.name for one in objects)]
+        # Add classes for the handler only where its types or schemas differ from the caller's.
+        taken = [*TAKEN, *own, *(object_type.name for object_type in objects)]
         schemas = of_handler or (parameters, returns)
         others = [n for n in taken if n != own[3]]
         types = SchemaTypes(schemas[0], own[3], others, has_values=has_values)
@@ -117,7 +119,7 @@ def types_of_tool(
         if (types.has_found_values or of_handler) and not takes_class:
             given = of_values
             objects += types.objects
-            taken += [one.name for one in types.objects]
+            taken += [object_type.name for object_type in types.objects]
         others = [n for n in taken if n != own[4]]
         found = _results(schemas[1], own[4], others, has_values=has_values)
         if found.has_values or of_handler:
@@ -133,13 +135,13 @@ def types_of_tool(
 def _results(
     schema: Any, name: str, taken: Sequence[str], *, has_values: bool = False
 ) -> Results:
-    """What a schema says of results.
+    """Return the types of a result schema.
 
     Args:
-        schema: of the results; None without one.
-        name: of the class or alias.
-        taken: names that no class may have.
-        has_values: texts of formats are Python's values.
+        schema: the schema of the result; None if the tool has none.
+        name: the name of the class or alias.
+        taken: the names that classes must not have.
+        has_values: whether strings with a format become Python values.
     """
     nothing = Results("", None, (), "", ())
     if not isinstance(schema, dict):
@@ -150,11 +152,11 @@ def _results(
         return nothing
     members = type_.members if isinstance(type_, OneOf) else (type_,)
     handlers = "HandlerResult"
-    if any(isinstance(one, (ObjectName, Table)) for one in members):
+    if any(isinstance(member, (ObjectName, Table)) for member in members):
         handlers = "ObjectResult"
     elif any(
-        isinstance(one, Array) and isinstance(one.item, (ObjectName, OneOf))
-        for one in members
+        isinstance(member, Array) and isinstance(member.item, (ObjectName, OneOf))
+        for member in members
     ):
         handlers = "ListResult"
     alias = None if type_ == ObjectName(name) else type_
@@ -162,11 +164,11 @@ def _results(
 
 
 def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]:
-    """What the module of a tool has to say of its types, by the names of classes and functions.
+    """Return the type annotations of a tool's generated module, by class or function name.
 
     Args:
-        definition: the tool's.
-        has_clients: whether calls are made as a client.
+        definition: the tool's definition.
+        has_clients: whether the toolset has clients, so that `call` has a `client` parameter.
     """
     mcp = definition["mcp"]
     takes = definition.get("arguments_type", "").replace(":", ".")
@@ -193,14 +195,23 @@ def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]
     client = ", client" if has_clients else ""
     handler = definition.get("handler")
     return {
-        **{one.name: _fields(one, one in types.read_only) for one in types.objects},
-        **{one.name: _text(one.type) for one in results if one.type is not None},
+        **{
+            object_type.name: _format_fields(
+                object_type, object_type in types.read_only
+            )
+            for object_type in types.objects
+        },
+        **{
+            result.name: _format_type(result.type)
+            for result in results
+            if result.type is not None
+        },
         "__call__": [
-            _taken(types, takes, definition.get("uses", ())),
+            _format_handler_parameters(types, takes, definition.get("uses", ())),
             made if types.gives.name else "object",
         ],
         "call": [
-            _sent(types, has_clients),
+            _format_call_parameters(types, has_clients),
             f"Coroutine[Any, Any, {types.results.name or 'Any'}]",
             "from ..registry import REGISTRY",
             f"response = REGISTRY.call_tool({mcp['name']!r}, arguments{client})",
@@ -210,50 +221,52 @@ def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]
     }
 
 
-def _taken(types: ToolTypes, class_: str, uses: Collection[str]) -> str:
-    """The parameters of the handler, without the types of what it uses."""
+def _format_handler_parameters(
+    types: ToolTypes, class_: str, uses: Collection[str]
+) -> str:
+    """Return the parameter list of the handler; dependencies have no annotation."""
     members = types.given.members
-    if class_ or not _are_keywords(types):
+    if class_ or not _has_keyword_arguments(types):
         whole = "arguments_" if "arguments" in uses else "arguments"
         parts = ["self", f"{whole}: {class_ or types.given.name}", "/"]
         return ", ".join([*parts, *(["*", *uses] if uses else [])])
-    needed = [key for key, one in members.items() if one.is_required]
+    needed = [key for key, member in members.items() if member.is_required]
     left = [key for key in members if key not in needed]
-    keys = [f"{key}: {_text(members[key].type)}" for key in needed]
-    keys += [f"{key}: {_text(members[key].type)}=..." for key in left]
+    keys = [f"{key}: {_format_type(members[key].type)}" for key in needed]
+    keys += [f"{key}: {_format_type(members[key].type)}=..." for key in left]
     return ", ".join(["self", "/", *(["*", *keys, *uses] if keys or uses else [])])
 
 
-def _sent(types: ToolTypes, has_clients: bool) -> str:
-    """The parameters of `call`."""
+def _format_call_parameters(types: ToolTypes, has_clients: bool) -> str:
+    """Return the parameter list of `call`."""
     client, name = ["client: str"] if has_clients else [], types.own[0]
-    if not _are_keywords(types):
+    if not _has_keyword_arguments(types):
         return ", ".join([*client, f"arguments: {name}", "/"])
     return ", ".join([*client, *["/"][: len(client)], f"**arguments: Unpack[{name}]"])
 
 
-def _are_keywords(types: ToolTypes) -> bool:
+def _has_keyword_arguments(types: ToolTypes) -> bool:
     return all(map(is_keyword_argument, types.arguments.members))
 
 
-def _fields(made: ObjectType, is_read_only: bool) -> dict[str, str]:
+def _format_fields(object_type: ObjectType, is_read_only: bool) -> dict[str, str]:
     fields = {}
-    for key, member in made.members.items():
-        text = _text(member.type)
+    for key, member in object_type.members.items():
+        text = _format_type(member.type)
         text = f"ReadOnly[{text}]" if is_read_only else text
         fields[key] = text if member.is_required else f"NotRequired[{text}]"
     return fields
 
 
-def _text(type_: PythonType) -> str:
+def _format_type(type_: PythonType) -> str:
     match type_:
         case OneOf(members):
-            return " | ".join(map(_text, members))
+            return " | ".join(map(_format_type, members))
         case Choice(values):
             return f"Literal[{', '.join(map(repr, values))}]"
         case Array(item):
-            return f"Sequence[{_text(item)}]"
+            return f"Sequence[{_format_type(item)}]"
         case Table(value):
-            return f"Mapping[str, {_text(value)}]"
+            return f"Mapping[str, {_format_type(value)}]"
         case _:
             return type_.name

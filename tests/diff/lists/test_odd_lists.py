@@ -105,9 +105,9 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
 @pytest.mark.parametrize(
     ("tools", "rule"),
     [
-        ([{**GOOD, "inputSchema": None}], "compat/strict-list"),
-        ([{**GOOD, "description": 5}], "compat/strict-list"),
-        ([{**GOOD, "annotations": [1]}], "compat/strict-list"),
+        ([{**GOOD, "inputSchema": None}], "compat/strict-client"),
+        ([{**GOOD, "description": 5}], "compat/strict-client"),
+        ([{**GOOD, "annotations": [1]}], "compat/strict-client"),
         ([GOOD, {**GOOD, "name": "f\u0456nd"}], "name/portability"),
         ([GOOD, GOOD], "name/similar"),
     ],

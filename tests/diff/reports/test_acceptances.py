@@ -25,7 +25,7 @@ def said(entries: str) -> list[str]:
     with pytest.raises(AcceptanceFileError) as raised:
         accepted_in(f"version: 1\naccept:\n{entries}".encode())
     return [
-        f"{one.place.line}:{one.place.column} {one.message}: {one.help}"
+        f"{one.location.line}:{one.location.column} {one.message}: {one.help}"
         for one in raised.value.findings
     ]
 

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from toolcast.diff.change import Change, ChangeRule, Grade, Grades
 from toolcast.diff.comparison import Comparison, rules
 from toolcast.diff.review.verdict import judge, proposals
-from toolcast.findings import Place
+from toolcast.findings import Location
 from toolcast.model.model import Toolset, Workspace
 from toolcast.parsing.tree import Source
 from toolcast.reports.formats import report_versions
@@ -31,7 +31,7 @@ def side(version: str | None) -> Workspace:
 
 def change(rule: str, grades: Grades) -> Change:
     kind = ChangeRule(rule, "It means something.", grades, rule)
-    place = Place("specs/toy/a.yaml", 1, 1, 2)
+    place = Location("specs/toy/a.yaml", 1, 1, 2)
     return Change(kind, "toy", "a", ("x",), 1, 2, "`x` is 2", grades, place)
 
 

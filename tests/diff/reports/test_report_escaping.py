@@ -16,7 +16,7 @@ from toolcast.diff.change import ABSENT, Change, ChangeRule, Grade, Grades
 from toolcast.diff.comparison import Comparison
 from toolcast.diff.effects import Effect, EffectKind
 from toolcast.diff.review.verdict import DEFAULT, Verdict, judge
-from toolcast.findings import Finding, Place, Severity
+from toolcast.findings import Finding, Location, Severity
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes, report_findings, sarif
 from toolcast.reports.item import About, Item
@@ -48,7 +48,7 @@ def verdict_of(text: str, value: str) -> Verdict:
     """The verdict on one change and one effect that say all they can."""
     change = Change(
         RULE, "toy", "act", ("a", value, 0), value, text, text, RULE.grades,
-        Place("specs/toy/act.yaml", 3, 1, 4), value,
+        Location("specs/toy/act.yaml", 3, 1, 4), value,
     )  # fmt: skip
     effect = Effect(EffectKind.SEEN, "x", "toy", "act", text, value, text, True)
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
@@ -136,7 +136,7 @@ def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
 
 @given(TEXTS, TEXTS, st.sampled_from(list(Severity)))
 def test_findings_stay_what_they_are(text: str, help_: str, severity: Severity) -> None:
-    place = Place("specs/toy/act.yaml", 3, 1, 4)
+    place = Location("specs/toy/act.yaml", 3, 1, 4)
     finding = Finding("prompt/title-repeats", severity, place, text, help_)
     about = About()
     holds_no_command(report_findings([finding], "text", about))
@@ -154,7 +154,7 @@ def test_a_comment_has_room_for_it(number: int) -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), "\U0001f534 <" * 200, "b" * 4_000,
-            f"`x{index}` is gone " * 20, RULE.grades, Place("specs/toy/act.yaml", 3, 1, 4),
+            f"`x{index}` is gone " * 20, RULE.grades, Location("specs/toy/act.yaml", 3, 1, 4),
         )
         for index in range(number)
     ]  # fmt: skip
@@ -183,7 +183,7 @@ def test_what_is_the_same_in_many_tools_is_said_once() -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), f"act_{index}", ABSENT,
-            f"`act_{index}` is gone", RULE.grades, Place("specs/toy/act.yaml", 3, 1, 4),
+            f"`act_{index}` is gone", RULE.grades, Location("specs/toy/act.yaml", 3, 1, 4),
         )
         for index in range(3_000)
     ]  # fmt: skip
@@ -206,7 +206,7 @@ def test_two_changes_of_one_tool_are_told_each_with_its_fingerprint() -> None:
     changes = [
         Change(
             RULE, "toy", tool, ("parameters", place), 1, 2, "`x` is another one",
-            RULE.grades, Place("specs/toy/act.yaml", 3, 1, 4),
+            RULE.grades, Location("specs/toy/act.yaml", 3, 1, 4),
         )
         for tool, place in (("act", "a"), ("act", "b"), ("be", "a"))
     ]  # fmt: skip
@@ -230,7 +230,7 @@ def test_a_log_has_no_more_results_than_github_takes(
 ) -> None:
     monkeypatch.setattr("toolcast.reports.formats._MAX_SARIF_RESULTS", 3)
     severities = [Severity.NOTE] * 4 + [Severity.ERROR]
-    place = Place("a.yaml")
+    place = Location("a.yaml")
     items = [
         Item("schema/x", one, place, "It is.", "", str(number))
         for number, one in enumerate(severities)

@@ -2,7 +2,7 @@
 
 A case in `cases/` is a schema before and after, of the parameter `x` unless `of` says that it
 is of the whole. `forward` is what the change means for `parameters` and for `returns`: the
-name of the rule, the grades for call, prompt, code and attachment, the message; `back` what
+name of the rule, the grades for call, prompt, code and access, the message; `back` what
 the change back means.
 """
 
@@ -51,7 +51,7 @@ def test_a_change_means_what_the_table_says(case: dict[str, Any]) -> None:
             assert change.message.count("`") % 2 == 0
             assert change.is_gone == (change.after is ABSENT)
             assert (change.grades == change.rule.grades) == (not change.reason)
-            assert change.grades.attachment is Grade.SAFE
+            assert change.grades.access is Grade.SAFE
             side = before if change.is_gone else after
             assert_is_there(side, change.path[1:])
 

@@ -104,5 +104,5 @@ def test_clients_of_tools_and_toolset_agree(specs: Mapping[str, Any]) -> None:
     for client, access in toolset["clients"].items():
         for name, spec in specs.items():
             allowed = access["allow"] == "*" or name in access["allow"]
-            allowed = allowed and name not in access.get("restrict", [])
+            allowed = allowed and name not in access.get("deny", [])
             assert allowed == (client in spec["clients"]), (client, name)

@@ -41,10 +41,7 @@ def test_the_table_has_every_function_that_asks_for_a_client() -> None:
 async def test_a_call_of_the_guide_is_refused_and_ours_answered(
     there: str, here: str
 ) -> None:
-    told = (
-        "name the client that asks, `client=` one of `internal`, `copilot`, `external`:"
-        " none stands in for it"
-    )
+    told = "`client` is required: one of `internal`, `copilot`, `external`"
     if "client_type" in there:
         with pytest.raises(TypeError, match="client_type"):
             await run(there)

@@ -26,7 +26,7 @@ from toolcast_runtime.cli.arguments import (
     types_of,
 )
 from toolcast_runtime.cli.terminal import echo
-from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import Tool
 
 from .result_format import print_answer_to_call, raw_json
@@ -113,13 +113,13 @@ def _unknown(offered: OfferedTools, name: str | None) -> int:
         _say(f"error: name the tool; {offered.where} has:")
     else:
         meant = likely(name, names)
-        hint = f"; did you mean `{escaped(meant)}`?" if meant else ""
-        _say(f"error: {offered.where} has no tool `{escaped(name)}`{hint}")
+        hint = f"; did you mean `{escape_excerpt(meant)}`?" if meant else ""
+        _say(f"error: {offered.where} has no tool `{escape_excerpt(name)}`{hint}")
         if meant is not None:
             return UNUSABLE
     for one in names[:_MAX_LISTED]:
-        summary = escaped(offered.tools[one].summary, 60)
-        _say(f"  {escaped(one)}{f'  {summary}' if summary else ''}")
+        summary = escape_excerpt(offered.tools[one].summary, 60)
+        _say(f"  {escape_excerpt(one)}{f'  {summary}' if summary else ''}")
     if len(names) > _MAX_LISTED:
         _say(f"  and {len(names) - _MAX_LISTED} more")
     return UNUSABLE
@@ -138,9 +138,11 @@ def _misspelt(
 
 def _refused(tool: Tool, problems: Sequence[str]) -> int:
     for problem in problems:
-        _say(f"error: {escaped(problem, 1000)}")
+        _say(f"error: {escape_excerpt(problem, 1000)}")
     lines = list(usage(tool))
-    _say(f"  help: `{escaped(tool.name)}` takes{':' if lines else ' no arguments'}")
+    _say(
+        f"  help: `{escape_excerpt(tool.name)}` takes{':' if lines else ' no arguments'}"
+    )
     for line in lines[:_MAX_LISTED]:
         _say(f"    {line}")
     _say("  nothing was called")
@@ -177,22 +179,24 @@ def arguments_of(
     for word in words:
         found = _WORD.fullmatch(word)
         if found is None or not found["name"]:
-            wrong.append(f"`{escaped(word)}` is neither NAME=TEXT nor NAME:=JSON")
+            wrong.append(
+                f"`{escape_excerpt(word)}` is neither NAME=TEXT nor NAME:=JSON"
+            )
         elif not found["is_json"]:
             texts.setdefault(found["name"], []).append(found["text"])
         elif found["name"] in texts:
-            wrong.append(f"`{escaped(found['name'])}` is given in both forms")
+            wrong.append(f"`{escape_excerpt(found['name'])}` is given in both forms")
         else:
             try:
                 arguments[found["name"]] = json_value(found["text"])
             except ValueError as error:
-                wrong.append(f"`{escaped(found['name'])}`: {error}")
+                wrong.append(f"`{escape_excerpt(found['name'])}`: {error}")
     properties = properties_of(tool)
     for name, several in texts.items():
         try:
             arguments[name] = _value_of(properties.get(name, {}), several)
         except ValueError as error:
-            wrong.append(f"`{escaped(name)}`: {error}")
+            wrong.append(f"`{escape_excerpt(name)}`: {error}")
     if wrong:
         raise ArgumentParseError("\n".join(wrong))
     return arguments
@@ -210,7 +214,7 @@ def usage(tool: Tool) -> Iterator[str]:
         if isinstance(required, list) and name in required:
             told.append("required")
         sign = "=" if is_text else ":="
-        yield escaped(f"{name}{sign}... ({', '.join(told) or 'any value'})")
+        yield escape_excerpt(f"{name}{sign}... ({', '.join(told) or 'any value'})")
 
 
 def _value_of(schema: Any, texts: Sequence[str]) -> Any:

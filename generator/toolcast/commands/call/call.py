@@ -28,23 +28,24 @@ if TYPE_CHECKING:
     "--arguments",
     "json_text",
     metavar="JSON",
-    help="Arguments as one JSON object, to which the words add; `-` reads standard input,"
-    " `@FILE` a file.",
+    help="Arguments as one JSON object, combined with NAME=TEXT; `-` reads stdin, `@FILE` a file.",
 )
-@toolset_option("The toolset that has the tool.")
-@client_option("Call as this client of the toolset.")
+@toolset_option("Toolset of the tool.")
+@client_option("Client of the toolset to call as.")
 @click.option(
     "--server", metavar="NAME", help="Call a server of the toolset's `mcp_servers`."
 )
 @server_options
-@click.option("--json", "is_json", is_flag=True, help="Print the answer as it is.")
+@click.option(
+    "--json", "is_json", is_flag=True, help="Print the unformatted result as JSON."
+)
 @click.option(
     "--save",
     "folder",
     metavar="FOLDER",
     type=click.Path(exists=True, file_okay=False),
     default=".",
-    help="Where images, sounds and files are written. Default: here.",
+    help="Folder for images, audio and files of the result. Default: current folder.",
 )
 @project_option
 def command(
@@ -59,15 +60,14 @@ def command(
     folder: str,
     project: str | None,
 ) -> None:
-    """Call a tool: of the generated toolsets, or of any MCP server.
+    """Call a tool of a generated toolset or of any MCP server; without TOOL, list the tools.
 
     \b
     toolcast call add a=2 b=3
     toolcast call search query='lost keys' filter:='{"tag": "home"}'
     toolcast call echo text=hello --mcp-stdio 'npx my-server'
 
-    Texts become values by the schema of their parameter. What is wrong with the arguments
-    is told before anything is called. Without TOOL it lists the tools.
+    Values are converted by the parameter's schema and validated before the call.
     """
     from .arguments import Request
 
@@ -100,7 +100,7 @@ def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalS
 
 def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
     """The toolset that is called: the named one, or the only one that has the tool."""
-    from ...suggestions import known_instead
+    from ...suggestions import suggest_name
     from ..exit_codes import toolsets_or_end
 
     toolsets = toolsets_or_end(workspace, named, None)
@@ -117,7 +117,7 @@ def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Tools
         among = ", ".join(one.name for one in having or toolsets)
         message = f"name the toolset: --toolset NAME, one of {among}"
     else:
-        instead = known_instead(tool, sorted(set().union(*names.values())))
+        instead = suggest_name(tool, sorted(set().union(*names.values())))
         message = (
             f"no toolset has a tool `{tool}`\n  help: {instead}; one of a toolset's"
             " servers is called with --toolset NAME"
@@ -143,7 +143,7 @@ def _on_server(server: ExternalServer, request: Request) -> int:
 
 def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int:
     """Calls in a process of its own: no generated code and no handler is imported here."""
-    from ...import_check import environment_of
+    from ...import_check import build_environment
 
     package = ".".join(filter(None, (workspace.package, toolset.name)))
     words = [package, json.dumps(dataclasses.asdict(request))]
@@ -153,7 +153,7 @@ def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int
     try:
         done = subprocess.run(  # noqa: S603  # our own module, without a shell
             program,
-            env=environment_of(workspace),
+            env=build_environment(workspace),
             check=False,
         )
     except KeyboardInterrupt:

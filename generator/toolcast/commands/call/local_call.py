@@ -21,7 +21,7 @@ from toolcast_runtime.cli.terminal import (
     echo,
 )
 from toolcast_runtime.core.access import AccessError, UnknownClientError
-from toolcast_runtime.core.calls.untrusted_text import shown
+from toolcast_runtime.core.calls.untrusted_text import escape_unprintable
 from toolcast_runtime.core.calls.worker_threads import run_sync
 from toolcast_runtime.core.context import ToolResponse
 from toolcast_runtime.core.definitions.tool import Tool
@@ -89,14 +89,16 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
             tools[request.tool or own] = tools[own]
         else:
             tools = {
-                **{tool.name: tool for tool in await registry.remote_tools(client)},
+                **{
+                    tool.name: tool for tool in await registry.list_remote_tools(client)
+                },
                 **tools,
             }
     except (AccessError, UnknownClientError) as error:
         raise CallError(str(error)) from None
 
     def problems(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
-        return registry.calls.validators.problems_with_arguments(tool, arguments)
+        return registry.calls.validators.check_arguments(tool, arguments)
 
     async def call(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         line = ProgressLine()
@@ -112,7 +114,7 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
         finally:
             line.clear()
         if response.note is not None:
-            echo(shown(response.note), err=True)
+            echo(escape_unprintable(response.note), err=True)
         return _result(response)
 
     where = f"the toolset {package.rpartition('.')[2]}"

@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any
 
 from toolcast_runtime.cli.terminal import echo, encoded_of, held_by
-from toolcast_runtime.core.calls.untrusted_text import escaped
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.safe_folder import Folder
 
 _WIDTH = 80
@@ -93,13 +93,15 @@ def raw_json(answer: Mapping[str, Any]) -> str:
 
 
 def _print_block(block: Mapping[str, Any], tool: str, folder: str) -> bool:
-    kind, held = escaped(str(block.get("type"))), held_by(block)
+    kind, held = escape_excerpt(str(block.get("type"))), held_by(block)
     if kind == "resource_link":
         name = block.get("title") or block.get("name")
-        _say(f"{escaped(str(name))}: {escaped(str(block.get('uri')), 2000)}")
+        _say(
+            f"{escape_excerpt(str(name))}: {escape_excerpt(str(block.get('uri')), 2000)}"
+        )
         return True
     if kind == "resource" and "text" in held:
-        _say(f"{escaped(str(held.get('uri')), 2000)}:\n{held['text']}")
+        _say(f"{escape_excerpt(str(held.get('uri')), 2000)}:\n{held['text']}")
         return True
     try:
         name, size = _save(block, tool, folder)
@@ -111,7 +113,7 @@ def _print_block(block: Mapping[str, Any], tool: str, folder: str) -> bool:
         return False
     type_ = held.get("mimeType") or kind
     where = os.path.join(folder, name) if folder != os.curdir else name
-    _say(f"saved {where} ({escaped(str(type_))}, {size:,} bytes)")
+    _say(f"saved {where} ({escape_excerpt(str(type_))}, {size:,} bytes)")
     return True
 
 
@@ -137,7 +139,7 @@ def _save(block: Mapping[str, Any], tool: str, folder: str) -> tuple[str, int]:
     kind = str(held_by(block).get("mimeType", "")).partition(";")[0].strip()
     ending = _TYPES.guess_extension(kind) or ".bin"
     stem = re.sub(r"[^A-Za-z0-9_-]", "_", tool)[:_MAX_FILE_STEM_CHARACTERS]
-    with Folder.at(folder) as opened:
+    with Folder.open_path(folder) as opened:
         for number in count(1):
             name = f"{stem}-{number}{ending}"
             try:
@@ -206,7 +208,7 @@ def _safe_lines(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    return "\\".join(escaped(part, len(part)) for part in text.split("\\"))
+    return "\\".join(escape_excerpt(part, len(part)) for part in text.split("\\"))
 
 
 def _lines(value: Any, width: int = _WIDTH, depth: int = 0) -> list[str]:

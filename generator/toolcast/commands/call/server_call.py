@@ -25,7 +25,11 @@ from toolcast_runtime.cli.terminal import (
 )
 from toolcast_runtime.consent.questions import problems_with_form
 from toolcast_runtime.core.calls.tool_validators import Validators
-from toolcast_runtime.core.calls.untrusted_text import escaped, without, without_in
+from toolcast_runtime.core.calls.untrusted_text import (
+    escape_excerpt,
+    redact_text,
+    redact_value,
+)
 from toolcast_runtime.core.calls.worker_threads import run_sync
 from toolcast_runtime.core.context import DeclinedError
 from toolcast_runtime.core.definitions.tool import Tool
@@ -34,9 +38,9 @@ from toolcast_runtime.core.server_settings import (
     ExternalServer,
     MissingVariableError,
     Resolved,
-    resolve,
+    resolve_server,
 )
-from toolcast_runtime.core.validation.limits import measure, multiplies
+from toolcast_runtime.core.validation.limits import has_too_many_paths, measure_value
 from toolcast_runtime.external.session import (
     RequestRefusedError,
     Session,
@@ -63,15 +67,15 @@ def call_on_server(server: ExternalServer, request: Request) -> int:
     Raises:
         CallError: there is no connection, or the server refuses.
     """
-    where = f"the server {escaped(server.name)}"
+    where = f"the server {escape_excerpt(server.name)}"
     try:
-        resolved = resolve(server, os.environ)
+        resolved = resolve_server(server, os.environ)
     except MissingVariableError as error:
         raise CallError(f"{where}: {error}") from None
     try:
         return run_sync(_call(server, resolved, request, where))
     except (RequestRefusedError, TimeoutError) as error:
-        told = escaped(without(str(error), resolved.secrets), 1000)
+        told = escape_excerpt(redact_text(str(error), resolved.secrets), 1000)
         raise CallError(f"{where}: {told}") from None
 
 
@@ -85,17 +89,17 @@ async def _call(
         tools: dict[str, Tool] = {}
         for definition in await session.list_tools():
             name = str(definition.get("name"))
-            if server.takes(name):
-                here = server.name_here(name)
+            if server.is_allowed(name):
+                here = server.get_local_name(name)
                 own.setdefault(here, name)
                 tools.setdefault(here, _tool(here, definition))
 
         async def call(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
             answer = await watched.answer(session, own[tool.name], arguments)
-            problem = measure(answer).problem
+            problem = measure_value(answer).problem
             if problem is not None:
                 raise CallError(f"the tool's answer has {problem}")
-            kept: Mapping[str, Any] = without_in(answer, resolved.secrets)
+            kept: Mapping[str, Any] = redact_value(answer, resolved.secrets)
             return kept
 
         return await call_once(OfferedTools(where, tools, _problems, call), request)
@@ -103,9 +107,9 @@ async def _call(
 
 def _problems(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
     schema = tool.parameters
-    if measure(dict(schema)).problem is not None or multiplies(schema):
+    if measure_value(dict(schema)).problem is not None or has_too_many_paths(schema):
         return ["the tool's schema is too large to check arguments by it"]
-    return Validators().problems_with_arguments(tool, arguments)
+    return Validators().check_arguments(tool, arguments)
 
 
 def _tool(name: str, definition: Mapping[str, Any]) -> Tool:
@@ -120,7 +124,7 @@ class _Watched:
     """A call of which a person sees how far it is, and in which one may be asked."""
 
     def __init__(self, server: ExternalServer, line: ProgressLine) -> None:
-        self._server = escaped(server.name)
+        self._server = escape_excerpt(server.name)
         self._seconds = server.call_timeout
         self._line = line
         self._deadline: asyncio.Timeout | None = None
@@ -176,7 +180,7 @@ class _Watched:
         given = params.requested_schema
         # A title of the whole form is what some servers add; it asks nothing.
         form = {key: given[key] for key in _PARTS if key in given}
-        if measure(given).problem is not None or problems_with_form(form):
+        if measure_value(given).problem is not None or problems_with_form(form):
             raise DeclinedError("the form that it asks for is none that MCP allows")
         said = (
             f"The server {self._server} asks:\n{params.message[:_MAX_SHOWN_CHARACTERS]}"

@@ -60,51 +60,49 @@ class _Compared(NamedTuple):
 @click.option(
     "--against",
     metavar="REF|DIR",
-    help="A git reference, or a folder with a toolcast.yaml. Default: the last commit in"
-    " common with the main branch.",
+    help="Git reference, or folder with a toolcast.yaml. Default: the last common commit with the main branch.",
 )
 @click.option(
     "--fail-on",
     metavar="LIMITS",
     default="breaking",
     show_default=True,
-    help="The least grade that fails: `risky` or `breaking` for all, one for each"
-    " audience as in `call=breaking,prompt=risky`, or `none`.",
+    help="Lowest grade that fails: `risky`, `breaking`, `none`, or one per audience: `call=breaking,prompt=risky`.",
 )
 @changes_format_option
-@click.option("--all", "every", is_flag=True, help="Print each change by itself.")
+@click.option(
+    "--all", "every", is_flag=True, help="Print each of many similar changes."
+)
 @click.option(
     "--bump",
     is_flag=True,
-    help="Print instead the version that each toolset should have, and its entry for a"
-    " changelog, as Markdown.",
+    help="Print the next version of each toolset and a changelog entry, as Markdown.",
 )
 @click.option(
     "--accept",
     "accepted",
     metavar="FINGERPRINT",
     multiple=True,
-    help="Write that the change with this fingerprint is accepted; may be repeated.",
+    help="Accept the change with this fingerprint; may be repeated.",
 )
 @click.option(
     "--accept-file",
     metavar="FILE",
-    help="The acceptances. Default: toolcast.accept.yaml beside toolcast.yaml.",
+    help="File of accepted changes. Default: toolcast.accept.yaml next to toolcast.yaml.",
 )
-@click.option("--reason", metavar="TEXT", help="Why it is, which --accept needs.")
+@click.option("--reason", metavar="TEXT", help="Reason for --accept (required).")
 @click.option(
     "--until",
     metavar="DATE",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The day on which --accept ends, as 2030-12-31.",
+    help="Expiry date of --accept: 2030-12-31.",
 )
 @click.option(
     "--header",
     "headers",
     metavar="NAME:VALUE",
     multiple=True,
-    help="Sent to the addresses among OLD and NEW; `${NAME}` in it is a variable of the"
-    " environment.",
+    help="HTTP header for the URLs in OLD and NEW; `${NAME}` is an environment variable.",
 )
 @click.option(
     "--timeout",
@@ -112,7 +110,7 @@ class _Compared(NamedTuple):
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
     default=_SECONDS,
-    help=f"How long a server may take to start, and to list. Default: {_SECONDS:g}.",
+    help=f"Time limit for start and list. Default: {_SECONDS:g}.",
 )
 def command(
     lists: tuple[str, ...],
@@ -129,15 +127,12 @@ def command(
     headers: tuple[str, ...],
     seconds: float,
 ) -> None:
-    """Tell what a change of the specs means, for callers, prompts, code and attachments.
+    """Compare specs, and grade each change for callers, prompts, Python code and access.
 
-    Without a project, OLD and NEW are two lists of tools: each a file as `toolcast import`
-    takes it, REV:PATH for such a file in a commit, stdio:COMMAND for the server that a
-    command starts, or the address of one.
-
-    Compares meanings, not lines: each change has a grade (safe, risky, breaking) for who
-    calls the tool, for what models read, for Python code that uses it, and for who has it.
-    What toolcast.accept.yaml accepts is shown and does not fail.
+    A grade is safe, risky or breaking. Changes that toolcast.accept.yaml accepts are listed
+    and do not fail. OLD and NEW are two lists of tools to compare without a project: a file as
+    for `toolcast import`, REV:PATH for such a file in a commit, stdio:COMMAND, or a URL. Exit
+    codes: 1 for changes at or above --fail-on, 2 if nothing could be compared.
     """
     from ...diff.comparison import rules
     from ...diff.review.acceptances import ACCEPT_FILE
@@ -260,7 +255,7 @@ def _accepted(
         return data, accepted_in(data, shown)
     except AcceptanceFileError as unreadable:
         findings = [
-            replace(one, place=one.place._replace(file=shown))
+            replace(one, location=one.location._replace(file=shown))
             for one in unreadable.findings
         ]
         print_findings(findings, "text")
@@ -305,7 +300,7 @@ def _accept(
         in_force = {one.fingerprint for one in before if not one.is_over(today)}
         new = [one for one in dict.fromkeys(fingerprints) if one not in in_force]
         # The column of an entry is that of its first key, behind `- `.
-        indent = " " * (before[-1].place.column - 3 if before else 2)
+        indent = " " * (before[-1].location.column - 3 if before else 2)
         entries = "".join(_entry(one, reason, until, indent) for one in new)
         written = _with_entries(data.decode(), entries).encode()
         if not _adds(before, new, written):
@@ -314,7 +309,7 @@ def _accept(
                 f" add yourself:\n{entries.rstrip()}"
             )
         if new:
-            with Folder.at(folder_path) as folder:
+            with Folder.open_path(folder_path) as folder:
                 folder.write(name, written)
     except OSError as error:
         fail(f"{shown}: {error.strerror or error}; nothing was written")
@@ -344,10 +339,13 @@ def _adds(before: list[Acceptance], new: list[str], written: bytes) -> bool:
 def _entry(
     fingerprint: str, reason: str, until: datetime.date | None, indent: str
 ) -> str:
-    from ...encoders.json_text import compact
-    from ...encoders.yaml_block import scalar
+    from ...encoders.json_text import encode_compact_json
+    from ...encoders.yaml_block import encode_scalar
 
-    rows = [f"- fingerprint: {compact(fingerprint)}", f"  reason: {scalar(reason)}"]
+    rows = [
+        f"- fingerprint: {encode_compact_json(fingerprint)}",
+        f"  reason: {encode_scalar(reason)}",
+    ]
     if until is not None:
-        rows.append(f"  until: {compact(until.isoformat())}")
+        rows.append(f"  until: {encode_compact_json(until.isoformat())}")
     return "".join(f"{indent}{row}\n" for row in rows)

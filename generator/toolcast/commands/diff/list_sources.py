@@ -16,9 +16,9 @@ from ...analysis.name_limits import is_name_of_tool
 from ...diff.comparison import Comparison, compare_lists
 from ...diff.lists import TYPES, for_rules, list_workspace
 from ...diff.review.check_findings import CheckFindings, check_findings
-from ...findings import Finding, Place, Severity
-from ...git.commit import CommitFiles, ShallowCloneError, commit_of
-from ...git.program import GitError, repository_of
+from ...findings import Finding, Location, Severity
+from ...git.commit import CommitFiles, ShallowCloneError, resolve_commit
+from ...git.program import GitError, find_repository
 from ...importing.formats import Source, source_of_server
 from ...importing.source_file import MAX_SOURCE_BYTES, listed_in, read_listed
 from ...mcp_client.declared_servers import command_server, headers_of, url_server
@@ -38,7 +38,8 @@ _URLS = ("http://", "https://")
 _MAX_NOTES = 20
 """Notes on one source that are printed; of the others, only their number."""
 _ABOUT_PROJECTS = (
-    "expose/",
+    "access/",
+    "cli/",
     "spec/",
     "target/",
     "prompt/summary-long",
@@ -89,7 +90,7 @@ def list_sides_or_end(
     found = CheckFindings(
         # A list has no lines.
         *(
-            [replace(one, place=Place(one.place.file)) for one in side]
+            [replace(one, location=Location(one.location.file)) for one in side]
             for side in check_findings(before, after, read, today, _ABOUT_PROJECTS)
         )
     )
@@ -101,7 +102,7 @@ def _read(listing: ServerListing) -> Iterator[Finding]:
     names = set()
     for tool in listing.tools:
         name = tool["name"]
-        place = Place(name if is_name_of_tool(name) else "tools")
+        place = Location(name if is_name_of_tool(name) else "tools")
         for rule, message, help_, severity in _odd(tool, name in names):
             yield Finding(rule, severity, place, message, help_)
         names.add(name)
@@ -130,7 +131,7 @@ def _odd(
         if member in TYPES and not isinstance(tool.get(member), TYPES[member]):
             message = f"clients refuse this server's list: `{member}` {problem}"
             help_ = "write what the protocol asks for"
-            yield "compat/strict-list", message, help_, Severity.WARNING
+            yield "compat/strict-client", message, help_, Severity.WARNING
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -182,7 +183,7 @@ def _committed(revision: str, path: str) -> bytes:
             f"{shown}: a revision is a commit, a branch or a tag, and begins with no `-`"
         )
     here = os.getcwd()
-    top = repository_of(here)
+    top = find_repository(here)
     if top is None:
         raise ListingError(
             f"{shown}: there is no such file, and no git repository here"
@@ -194,7 +195,7 @@ def _committed(revision: str, path: str) -> bytes:
     if path.startswith(("/", "..")) or path == ".":
         raise ListingError(f"{shown}: the path is no file of the repository")
     try:
-        files = CommitFiles(top, commit_of(top, revision))
+        files = CommitFiles(top, resolve_commit(top, revision))
         return files.read(path, MAX_SOURCE_BYTES + 1)
     except ShallowCloneError as clone:
         raise ListingError(f"{shown}: {clone}") from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ...reports.escaping import printable
-from ...suggestions import first_of, known_instead
+from ...suggestions import format_first, suggest_name
 from ..exit_codes import (
     CLEAN,
     FINDINGS,
@@ -52,8 +52,7 @@ _fail_on_option = click.option(
     metavar="LIMITS",
     default=_ANY,
     show_default=True,
-    help="The least grade that fails, as `diff` takes it: `risky`, `breaking`, one for"
-    " each audience, or `none`; `any` for every difference.",
+    help="Lowest grade that fails, as in `diff`; `any`: every difference.",
 )
 
 
@@ -79,7 +78,7 @@ def _tell(
         graded = zip(AUDIENCES, change.grades, strict=True)
         worst = [audience for audience, grade in graded if grade > Grade.SAFE]
         fails = worst or AUDIENCES if least is None else failing(change.grades, least)
-        changes.append(Judged(change, change.place, None, tuple(fails)))
+        changes.append(Judged(change, change.location, None, tuple(fails)))
     at = DEFAULT if least is None else least
     verdict = Verdict(against, tuple(changes), (), (), at, ())
     return print_verdict(verdict, format_, About(root))
@@ -99,10 +98,9 @@ def _note(name: str, listing: ServerListing, varying: Sequence[Change]) -> None:
 @project_option
 @server_options
 @toolset_option(
-    "Whose definitions the server is compared with. Default: of those whose tools it"
-    " lists, the one with most of them."
+    "Toolset to compare with. Default: the one that shares the most tools with the server."
 )
-@client_option("The client of the toolset that the server serves.")
+@client_option("Client of the toolset that the server serves.")
 @_fail_on_option
 @changes_format_option
 def verify(
@@ -114,13 +112,11 @@ def verify(
     fail_on: str,
     format_: str,
 ) -> None:
-    """Compare a live MCP server with the definitions of a toolset.
+    """Compare a running MCP server with the definitions of a toolset.
 
-    SERVER is a URL, or the name of an entry of `mcp_servers`; --mcp-stdio starts one. It is
-    read twice, as raw JSON-RPC. A tool that is missing, new, renamed or changed is told with
-    the grades of `toolcast diff`, as if the definitions had become what the server lists;
-    what differs at each start by itself is a note. Ends with exit code 1 where the server
-    is not as it is defined, and with 2 where it cannot be read, or has none of the tools.
+    SERVER is a URL or an entry of `mcp_servers`; --mcp-stdio starts a server. Differences are
+    graded as in `toolcast diff`. Values that change on every start are notes. Exit codes: 1
+    for differences, 2 if the server cannot be read or has none of the tools.
     """
     from ...diff.lists import Owner, listing_changes
     from ...mcp_client.declared_servers import (
@@ -183,7 +179,7 @@ def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer
     found = [pair for pair in pairs if pair[1].name == name]
     if not found:
         known = sorted({server.name for _, server in pairs})
-        near = known_instead(name, known) if known else ""
+        near = suggest_name(name, known) if known else ""
         help_ = near or "a command is given with `--mcp-stdio`"
         fail(f"`mcp_servers` has no `{name}`\n  help: {help_}")
     proxying = [pair for pair in found if name in pair[0].proxied_servers]
@@ -218,14 +214,14 @@ def _another(
     name: str, toolset: str, listing: ServerListing, entry: McpServer | None
 ) -> None:
     """Ends the program: the server has none of a toolset's tools."""
-    from toolcast_runtime.core.calls.untrusted_text import escaped
+    from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
-    names = [f"`{escaped(tool['name'], 60)}`" for tool in listing.tools]
+    names = [f"`{escape_excerpt(tool['name'], 60)}`" for tool in listing.tools]
     help_ = "`--toolset NAME` names another toolset"
     if entry is not None and entry.lock is not None:
         help_ = f"it has a lock: `toolcast lock {entry.name}` compares it with that"
     fail(
-        f"{name}: it lists none of the tools of {toolset}, but {first_of(names, _MAX_NAMES_SHOWN)}"
+        f"{name}: it lists none of the tools of {toolset}, but {format_first(names, _MAX_NAMES_SHOWN)}"
         f"\n  help: {help_}"
     )
 
@@ -249,7 +245,7 @@ class _Locked(NamedTuple):
 @click.option(
     "--update",
     is_flag=True,
-    help="Write what the servers list now into their locks. Read what is printed first.",
+    help="Write the servers' current lists to their lock files.",
 )
 @_fail_on_option
 @changes_format_option
@@ -260,13 +256,12 @@ def lock(
     fail_on: str,
     format_: str,
 ) -> None:
-    """Compare external servers with their locks, or renew those.
+    """Compare external servers with their lock files; --update rewrites them.
 
-    A lock (`mcp_servers.X.lock`) holds what a server listed when somebody reviewed it. Each
-    SERVER, all that have a lock by default, is started or called, and read twice. What has
-    changed is graded as `toolcast diff` grades it; what differs at each start by itself is
-    a note. Ends with exit code 1 where something has changed or has no lock yet, with 2
-    where a server or a lock cannot be read; with --update with 0 where all was written.
+    A lock (`mcp_servers.X.lock`) is the reviewed list of a server. Without SERVER, compares
+    all servers with a lock. Changes are graded as in `toolcast diff`. Values that change on
+    every start are notes. Exit codes: 1 for changes or a missing lock, 2 if a server or a
+    lock cannot be read; with --update, 0 if all locks were written.
     """
     from ...mcp_client.read_server import read_server
     from ...mcp_client.server_listing import ListingError
@@ -359,13 +354,16 @@ def _write(root: str, path: str, listing: ServerListing) -> bool:
     """Whether the lock was written."""
     from toolcast_runtime.core.safe_folder import Folder
 
-    from ...encoders.json_text import pretty
+    from ...encoders.json_text import encode_json
     from ...mcp_client.server_listing import KINDS, lock_members
 
-    data = pretty(lock_members(listing), tuple(KINDS)).encode()
+    data = encode_json(lock_members(listing), tuple(KINDS)).encode()
     above, _, name = path.rpartition("/")
     try:
-        with Folder.at(root) as project, project.below(above, create=True) as folder:
+        with (
+            Folder.open_path(root) as project,
+            project.open_subfolder(above, create=True) as folder,
+        ):
             folder.write(name, data)
     except OSError as error:
         words = error.strerror or error

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...encoders.plain_text import word
+from ...encoders.plain_text import encode_shell_word
 from ...reports.escaping import printable
-from ...suggestions import quoted_list
+from ...suggestions import format_quoted_list
 from ..exit_codes import (
     fail,
     known_or_end,
@@ -41,25 +41,24 @@ _START_TIMEOUT_S = 30
 
 
 @click.command(name="dev")
-@toolset_option("The toolset; needed where there are several.")
-@client_option("Serve this client of it alone.")
+@toolset_option("Toolset; required if there are several.")
+@client_option("Serve only this client.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port on 127.0.0.1; 0 takes a free one.",
+    help="Port on 127.0.0.1; 0 selects a free one.",
 )
 @project_option
 def command(
     toolset: str | None, client: str | None, port: int, project: str | None
 ) -> None:
-    """Serve a toolset over HTTP on this machine, and again after every change.
+    """Serve a toolset on localhost, and reload on changes.
 
-    A change of specs, templates, handlers or the Python packages beside them generates, tries
-    to import every handler, and starts the server anew. With an error the findings are
-    printed, and the server goes on as it was. It prints where each client is served, and the
-    line that opens it in the MCP Inspector. Ctrl-C ends it.
+    After a change of specs, templates or Python packages, generates, imports every handler
+    and restarts the server. With an error, prints the findings and keeps the old server
+    running. Prints the URL of each client and the command that opens the MCP Inspector.
     """
     from .watch import Runs, changes_of
 
@@ -90,7 +89,7 @@ def _toolset_or_end(project: str | None, name: str | None, client: str | None) -
     if not found:
         fail("no toolset has the target `mcp`, which is what is served")
     if name is None and len(found) > 1:
-        help_ = f"add `--toolset` with one of {quoted_list(list(found))}"
+        help_ = f"add `--toolset` with one of {format_quoted_list(list(found))}"
         fail(f"there are {len(found)} toolsets\n  help: {help_}")
     name = name or next(iter(found))
     known_or_end("toolset that is served", name, found)
@@ -118,7 +117,7 @@ def _serve(
 ) -> None:
     """Starts the server anew, where its outputs are made and its handlers can be imported."""
     from ...findings import has_errors
-    from ...import_check import preflight
+    from ...import_check import check_imports
     from ...model.endpoints import endpoints
     from ...model.loading import load_workspace
 
@@ -134,7 +133,7 @@ def _serve(
     # On this machine alone, what a server needs elsewhere may be missing.
     failed = [
         one
-        for one in preflight(replace(workspace, toolsets=(toolset,)))
+        for one in check_imports(replace(workspace, toolsets=(toolset,)))
         if has_errors([one])
     ]
     if failed:
@@ -150,7 +149,7 @@ def _serve(
     for plan in endpoints(toolset):
         if client in (None, plan.client):
             path = "/mcp/" if client else plan.path
-            line = f"{_INSPECTOR} {word(f'http://{_HOST}:{server.port}{path}')!s}"
+            line = f"{_INSPECTOR} {encode_shell_word(f'http://{_HOST}:{server.port}{path}')!s}"
             if os.environ.get(plan.token_variable):
                 line += f' --header "Authorization: Bearer ${plan.token_variable}"'
             click.echo(printable(f"  {line}"), err=True)
@@ -171,7 +170,7 @@ class _Server:
 
     def start(self, workspace: Workspace, module: str, options: Sequence[str]) -> bool:
         """Ends the one that runs, and starts another one; whether it listens."""
-        from ...import_check import environment_of
+        from ...import_check import build_environment
         from .watch import OWN_GROUP
 
         self.end()
@@ -179,7 +178,7 @@ class _Server:
         self._process = subprocess.Popen(  # noqa: S603  # the project's own server
             [*_PROGRAM, module, *words, "--grace", str(_GRACE)],
             cwd=workspace.root,
-            env=environment_of(workspace),
+            env=build_environment(workspace),
             # Closed by the system when this process is gone, however it went.
             stdin=subprocess.PIPE,
             **OWN_GROUP,

@@ -29,30 +29,33 @@ from ..options import all_option, findings_format_option, project_option
 if TYPE_CHECKING:
     from ...findings import Finding
     from ...model.model import Workspace
-    from ...output.output_folder import Written
-    from ...pipeline import Generated
+    from ...output.output_folder import WriteResult
+    from ...pipeline import GenerationResult
     from ...reports.item import About
-    from ...up_to_date import Ended
+    from ...up_to_date import RunOutcome
 
 
 @click.command(name="generate")
 @project_option
-@click.option("--force", is_flag=True, help="Overwrite what was edited by hand.")
+@click.option(
+    "--force", is_flag=True, help="Overwrite outputs that were edited by hand."
+)
 @all_option
 @findings_format_option
-@click.option("--watch", is_flag=True, help="Generate again whenever a spec changes.")
+@click.option(
+    "--watch", is_flag=True, help="Generate again after each change of a spec."
+)
 def command(
     project: str | None, force: bool, every: bool, format_: str, watch: bool
 ) -> None:
     """Generate the outputs of all specs.
 
-    With an error in a spec nothing is written. An output that somebody has edited by hand
-    is named, and nothing is written; --force overwrites it, and files that are in the way.
-    What git has staged or committed, or an earlier run has written, is overwritten without
-    a word. Files in the output folder that nobody generated are named and stay.
+    Nothing is written if a spec has an error, or if an output was edited by hand; --force
+    overwrites manual edits. Outputs that git or an earlier run contains are overwritten.
+    Files that Toolcast did not generate are reported and kept.
 
-    --watch also looks at toolcast.yaml, pyproject.toml, templates and handlers, goes on
-    after errors, and ends with Ctrl-C. --force is then for the first run.
+    --watch also watches toolcast.yaml, pyproject.toml, templates and handlers until Ctrl-C;
+    --force then applies to the first run. Exit codes: 1 for findings.
     """
     root = project_root(project)
     if watch:
@@ -69,7 +72,7 @@ def command(
 
 def run(
     root: str, *, force: bool = False, every: bool = False, format_: str = "text"
-) -> Ended:
+) -> RunOutcome:
     """Generates a project; what it would print and its exit code.
 
     Args:
@@ -82,11 +85,11 @@ def run(
     """
     from toolcast_runtime.core.safe_folder import ConcurrentRunError
 
-    from ...findings import in_order
-    from ...output.disk_differences import Recoverable, digests
-    from ...output.output_folder import Replacement, write
+    from ...findings import sort_findings
+    from ...output.disk_differences import Recoverable, compute_digests
+    from ...output.output_folder import Replacement, write_output
     from ...pipeline import generate
-    from ...up_to_date import known_digests, note_digests, remember
+    from ...up_to_date import load_digests, save_digests, save_outcome
     from ..progress import progress
     from .run_inputs import run_inputs
 
@@ -99,25 +102,27 @@ def run(
         return _ended(USAGE, findings, format_, about)
     if code_of(findings) != CLEAN:
         ended = _ended(FINDINGS, findings, format_, about, err="nothing was written\n")
-        remember(root, same_command(), began, run_inputs(workspace), None, {}, ended)
+        save_outcome(
+            root, same_command(), began, run_inputs(workspace), None, {}, ended
+        )
         return ended
     output, files = workspace.output, generated.files
-    given = digests(files)
+    given = compute_digests(files)
     try:
         with progress() as shown:
             shown.stage("writing")
-            written = write(
+            written = write_output(
                 root,
                 output,
                 files,
-                Recoverable(root, output, known_digests(root)),
+                Recoverable(root, output, load_digests(root)),
                 [
                     Replacement(one.path, one.before, one.after)
                     for one in generated.documents
                     if one.stale
                 ],
                 force=force,
-                before=partial(note_digests, root, given),
+                before=partial(save_digests, root, given),
                 step=shown.step,
             )
     except ConcurrentRunError as error:
@@ -127,11 +132,11 @@ def run(
         fail(f"{name}: {error.strerror or error}")
     refused, foreign = written.decision.refused, written.decision.foreign
     if refused:
-        left = in_order([*findings, *refused, *foreign])
+        left = sort_findings([*findings, *refused, *foreign])
         return _ended(FINDINGS, left, format_, about, err="nothing was written\n")
     out = _summary(generated, workspace, written) if format_ == "text" else ""
     if foreign and not force:
-        left = in_order([*findings, *foreign])
+        left = sort_findings([*findings, *foreign])
         return _ended(FINDINGS, left, format_, about, out=out)
     ended = _ended(CLEAN, findings, format_, about, out=out)
     if not foreign:
@@ -141,7 +146,7 @@ def run(
         out = _summary(generated, workspace, unchanged) if format_ == "text" else ""
         again = _ended(CLEAN, findings, format_, about, out=out)
         folder = os.path.join(root, output)
-        remember(
+        save_outcome(
             root, same_command(), began, run_inputs(workspace), folder, given, again
         )
     return ended
@@ -155,17 +160,19 @@ def _ended(
     *,
     out: str = "",
     err: str = "",
-) -> Ended:
-    from ...up_to_date import Ended
+) -> RunOutcome:
+    from ...up_to_date import RunOutcome
 
     colour = wants_colour(format_)
     text = report(findings, format_, about._replace(colour=colour), with_notes=False)
     if format_ == "text":
-        return Ended(code, out, text + err)
-    return Ended(code, text + out, err)
+        return RunOutcome(code, out, text + err)
+    return RunOutcome(code, text + out, err)
 
 
-def _summary(generated: Generated, workspace: Workspace, written: Written) -> str:
+def _summary(
+    generated: GenerationResult, workspace: Workspace, written: WriteResult
+) -> str:
     tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
     next_step = "" if tools else "`toolcast new NAME` writes a first tool\n"
     return (
@@ -176,7 +183,7 @@ def _summary(generated: Generated, workspace: Workspace, written: Written) -> st
     )
 
 
-def _of_documents(generated: Generated, written: Written) -> str:
+def _of_documents(generated: GenerationResult, written: WriteResult) -> str:
     documents = generated.documents
     if not documents:
         return ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import toolcast_runtime
 
-from ...extensions import loaded_from
+from ...extensions import list_loaded_paths
 from ...model.model import Workspace
 from ...model.python_project import PYPROJECT
 from ...model.spec_files import DEFINITIONS_FILE
@@ -27,7 +27,7 @@ def program_files() -> Iterator[str]:
     """The files and folders of the generator, the runtime and the listed extensions."""
     yield from package_folders()
     yield os.path.dirname(str(toolcast_runtime.__file__))
-    yield from loaded_from()
+    yield from list_loaded_paths()
 
 
 def project_files(workspace: Workspace) -> Iterator[str]:

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import click
 
-from toolcast_runtime.core.safe_file import read_regular
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ...extensions import ExtensionError
 from ...model.loading import load_workspace
 from ...model.spec_files import TOOLSET_FILE
-from ...output.disk_differences import LEFT_BY_TOOLS, LEFTOVER
+from ...output.disk_differences import LEFTOVER, TOOL_FILES
 from ...project import WORKSPACE_FILE
 from ...reports.escaping import printable
 from ..exit_codes import fail
@@ -29,7 +29,7 @@ from .run_inputs import program_files, project_files
 _TURN = 200
 _MAX_FILE_BYTES = 8 * 1024 * 1024
 """Size of a watched file that is read."""
-_PASSED_BY = (LEFT_BY_TOOLS, LEFTOVER)
+_PASSED_BY = (TOOL_FILES, LEFTOVER)
 
 
 class Watched(NamedTuple):
@@ -242,7 +242,7 @@ def _folders(root: str, looked_at: Watched) -> frozenset[str]:
 
 def _folders_in(tree: str) -> Iterator[str]:
     for folder, names, _ in os.walk(tree):
-        names[:] = [name for name in names if not LEFT_BY_TOOLS.fullmatch(name)]
+        names[:] = [name for name in names if not TOOL_FILES.fullmatch(name)]
         yield folder
 
 
@@ -293,7 +293,7 @@ def _texts(paths: Iterable[str]) -> dict[str, bytes | None]:
     for path in paths:
         found[path] = None
         with contextlib.suppress(OSError):
-            found[path] = read_regular(path, _MAX_FILE_BYTES)
+            found[path] = read_regular_file(path, _MAX_FILE_BYTES)
     return found
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import module_name, spec_name
 from toolcast_runtime.values.annotated_types import class_name
 
-from ...encoders.plain_text import line
-from ...encoders.python import identifier, literal
-from ...encoders.yaml_block import block
+from ...encoders.plain_text import encode_line
+from ...encoders.python import encode_identifier, encode_literal
+from ...encoders.yaml_block import encode_entry
 from ...model.model import (
     Toolset,
     Workspace,
@@ -24,7 +24,7 @@ from ...model.toolset_parts import (
 from ...refactoring.free_names import refuse_taken_name
 from ...refactoring.project_edit import EditRefusedError, ProjectEdit
 from ...rendering.output_shape import View
-from ...rendering.renderer import formatted, render
+from ...rendering.renderer import format_python, render
 from ...static_analysis.annotations import Fit
 from ...static_analysis.function_tool import (
     FunctionTool,
@@ -106,7 +106,7 @@ def draft_functions(
         files |= adapter
         notes += tool.notes
         if not tool.documented.text:
-            notes.append(f"{tool.place}: without a docstring, the texts are TODOs")
+            notes.append(f"{tool.location}: without a docstring, the texts are TODOs")
         if not tool.gives_json or tool.fit is Fit.MADE:
             made.append(list(adapter)[-1])
     if problems:
@@ -229,40 +229,40 @@ def _handler(
     awaited = "await " if tool.is_async else ""
     before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
     view = View(
-        module=line(reference.module),
-        function=identifier(reference.function),
-        name=identifier(module),
-        definition=line("async def" if tool.is_async else "def"),
+        module=encode_line(reference.module),
+        function=encode_identifier(reference.function),
+        name=encode_identifier(module),
+        definition=encode_line("async def" if tool.is_async else "def"),
         is_open=not is_typed,
         is_made=is_made,
-        abc=line(", ".join(calling)),
-        typing=line(", ".join(typing)),
+        abc=encode_line(", ".join(calling)),
+        typing=encode_line(", ".join(typing)),
         has_imports=bool(calling or typing),
-        types=line(types),
-        types_module=line(
+        types=encode_line(types),
+        types_module=encode_line(
             ".".join(filter(None, (workspace.package, toolset.name, "tools", module)))
         ),
-        taken=line(f"Unpack[{types}]" if types else "object"),
-        call_type=line(call_type),
-        call=line("_call" if call_type else "_function"),
-        from_pydantic=line(imported),
-        called=line(called),
+        taken=encode_line(f"Unpack[{types}]" if types else "object"),
+        call_type=encode_line(call_type),
+        call=encode_line("_call" if call_type else "_function"),
+        from_pydantic=encode_line(imported),
+        called=encode_line(called),
         makes_json=not tool.gives_json,
-        result=line(result),
-        before=line(f"{before}{awaited}"),
-        after=line(after),
+        result=encode_line(result),
+        before=encode_line(f"{before}{awaited}"),
+        after=encode_line(after),
         parameters=[
             View(
-                name=identifier(one.name),
-                type=line(one.annotation or "Any"),
-                default=None if one.is_required else literal(one.default),
+                name=encode_identifier(one.name),
+                type=encode_line(one.annotation or "Any"),
+                default=None if one.is_required else encode_literal(one.default),
             )
             for one in tool.taken
         ],
     )
     template = "new/adapter.py.jinja"
     files = dict(package_files(workspace, handler))
-    files[path] = formatted(template, render(template, view))
+    files[path] = format_python(template, render(template, view))
     return handler, files
 
 
@@ -302,4 +302,6 @@ def _spec(
     begin += (
         f"# Written from {reference.module}:{reference.function}; now edited by hand.\n"
     )
-    return (begin + "".join(f"{block(k, v)}" for k, v in fields.items())).encode()
+    return (
+        begin + "".join(f"{encode_entry(k, v)}" for k, v in fields.items())
+    ).encode()

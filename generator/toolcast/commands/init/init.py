@@ -9,8 +9,8 @@ import click
 
 from ... import __version__
 from ...encoders.code import Code
-from ...encoders.plain_text import typed_word, word
-from ...git.program import repository_of
+from ...encoders.plain_text import encode_shell_word, encode_typed_word
+from ...git.program import find_repository
 from ...rendering.output_shape import View
 from ...reports.escaping import printable
 from ..exit_codes import fail, print_steps
@@ -90,20 +90,20 @@ _BESIDE = (
 @click.command(name="init")
 @click.argument("folder", default=".", type=click.Path(file_okay=False))
 @click.option(
-    "--name", metavar="NAME", help="The toolset's name. Default: the folder's."
+    "--name", metavar="NAME", help="Name of the toolset. Default: the folder's name."
 )
 @click.option(
     "--into",
     is_flag=True,
-    help="Into an existing repository: nothing of yours changes.",
+    help="Add to an existing repository without changing its files.",
 )
 @click.option(
-    "--minimal", is_flag=True, help="Only toolcast.yaml and one toolset.yaml."
+    "--minimal", is_flag=True, help="Write only toolcast.yaml and one toolset.yaml."
 )
 @click.option(
     "--handlers",
     metavar="PACKAGE",
-    help="With --into or --minimal: the Python package of the tools' functions.",
+    help="With --into or --minimal: Python package of the handlers.",
 )
 @click.option(
     "--deployment",
@@ -118,17 +118,14 @@ def command(
     handlers: str | None,
     deployment: bool,
 ) -> None:
-    """Lay out a project that generates, checks and tests at once.
+    """Create a project that generates, checks and tests.
 
-    FOLDER is created when it is not there. A file that is in the way is named, and then
-    nothing is written; other files in the folder do not matter. In a folder of a larger Git
-    repository the workflow goes to the repository's own .github/workflows, where GitHub
-    looks for it.
+    FOLDER is created if it does not exist. If a file to write already exists, the command
+    names it and writes nothing. In a subfolder of a Git repository, the workflow is written
+    to the repository's own .github/workflows.
 
-    --into writes toolcast.yaml, specs/ and the handlers' package alone, and tells what to add
-    to your Makefile, pyproject.toml, CI, .gitignore and .gitattributes. Where src/ has one
-    package, the tools become a part of it. --minimal writes no example tool and no schemas:
-    `toolcast new` writes the first tool.
+    --into writes only toolcast.yaml, specs/ and the handlers package, and prints the lines
+    to add to your other files. --minimal writes no example tool and no schemas.
 
     --deployment adds Dockerfile, .dockerignore, compose.yaml, haproxy.cfg and a systemd unit
     for one toolset of an existing project. --name selects the toolset if there are several.
@@ -177,9 +174,9 @@ def command(
         click.echo("GitHub runs only the workflows of the repository's own folder.")
     else:
         click.echo(f"{len(files)} files in {where}")
-    steps = [] if here else [(f"cd {typed_word(shown)}", "")]
+    steps = [] if here else [(f"cd {encode_typed_word(shown)}", "")]
     source = installed_from()
-    install = f" TOOLCAST={word(source)}" if source else ""
+    install = f" TOOLCAST={encode_shell_word(source)}" if source else ""
     steps += [
         (
             f"make generate{install}",
@@ -202,8 +199,8 @@ def _lay_out_own(
     """Writes what is Toolcast's alone, and tells what its surroundings need."""
     import keyword
 
-    from ...encoders.json_text import compact
-    from ...rendering.renderer import formatted, render
+    from ...encoders.json_text import encode_compact_json
+    from ...rendering.renderer import format_python, render
     from ...spec_language.spec_language import schema_text
     from .scaffold import in_the_way, refuse, write_new
 
@@ -211,7 +208,7 @@ def _lay_out_own(
         not _PACKAGE.fullmatch(handlers)
         or any(map(keyword.iskeyword, handlers.split(".")))
     ):
-        fail(f"{compact(handlers)} is not the name of a Python package")
+        fail(f"{encode_compact_json(handlers)} is not the name of a Python package")
     layout = _layout_in(root, handlers)
     view = _view(toolset, "", layout, has_schemas=not minimal)
     if minimal:
@@ -230,7 +227,7 @@ def _lay_out_own(
             files[path] = render("init/handlers_package.py.jinja", view)
         stub = "init/count_words.py.jinja"
         path = f"{layout.handlers_folder}/count_words.py"
-        files[path] = formatted(stub, render(stub, view))
+        files[path] = format_python(stub, render(stub, view))
     help_ = "`--name` gives the toolset another name, `--handlers` the package"
     taken = in_the_way(root, files)
     if "toolcast.yaml" in taken:
@@ -249,7 +246,7 @@ def _lay_out_own(
     if not into:
         click.echo(f'It needs "{needed}".')
     shown = os.path.relpath(root)
-    steps = [] if shown == "." else [f"cd {typed_word(shown)}"]
+    steps = [] if shown == "." else [f"cd {encode_typed_word(shown)}"]
     steps += ["toolcast new NAME"] if minimal else []
     steps += ["toolcast generate", "toolcast check"]
     if not minimal:
@@ -265,7 +262,7 @@ def _in_repository(root: str) -> tuple[str, str]:
     there = root
     while not os.path.isdir(there):
         there = os.path.dirname(there)
-    above = repository_of(there)
+    above = find_repository(there)
     below = os.path.relpath(os.path.realpath(root), above) if above else "."
     if above is None or below == ".":
         return root, ""
@@ -327,37 +324,37 @@ def _toolset_name(root: str, given: str | None) -> str:
 def _view(
     toolset: str, below: str, layout: Layout, *, has_schemas: bool = True
 ) -> View:
-    from ...encoders.plain_text import line
-    from ...encoders.python import identifier
-    from ...encoders.yaml_block import scalar
+    from ...encoders.plain_text import encode_line
+    from ...encoders.python import encode_identifier
+    from ...encoders.yaml_block import encode_scalar
 
     # The name has been checked: lower-case letters, digits and underscores.
     title = toolset.replace("_", " ").strip().capitalize()
     name = "-".join(filter(None, toolset.split("_")))
     return View(
-        name=identifier(toolset),
-        title=line(title),
-        yaml_name=scalar(toolset),
-        yaml_title=scalar(title),
-        yaml_cli_heading=scalar(f"{title} on the command line"),
+        name=encode_identifier(toolset),
+        title=encode_line(title),
+        yaml_name=encode_scalar(toolset),
+        yaml_title=encode_scalar(title),
+        yaml_cli_heading=encode_scalar(f"{title} on the command line"),
         has_folder=bool(below),
-        yaml_folder=scalar(below.rstrip("/")),
+        yaml_folder=encode_scalar(below.rstrip("/")),
         # Nothing that the project requires is called so.
-        distribution=line(name if name.endswith("-tools") else f"{name}-tools"),
+        distribution=encode_line(name if name.endswith("-tools") else f"{name}-tools"),
         versions=_compatible_versions(),
-        ledger_variable=line(f"{toolset.upper()}_LEDGER"),
+        ledger_variable=encode_line(f"{toolset.upper()}_LEDGER"),
         has_schemas=has_schemas,
-        handlers=line(layout.handlers),
-        handlers_folder=line(layout.handlers_folder),
-        output=line(layout.output),
+        handlers=encode_line(layout.handlers),
+        handlers_folder=encode_line(layout.handlers_folder),
+        output=encode_line(layout.output),
         has_source=layout.source != ".",
-        source=line(layout.source),
+        source=encode_line(layout.source),
     )
 
 
 def _compatible_versions() -> Code:
     """Those of this minor version, from this one on."""
-    from ...encoders.plain_text import line
+    from ...encoders.plain_text import encode_line
 
     major, minor = __version__.split(".")[:2]
-    return line(f">={major}.{minor},<{major}.{int(minor) + 1}")
+    return encode_line(f">={major}.{minor},<{major}.{int(minor) + 1}")

@@ -19,18 +19,18 @@ from ..options import project_option, toolset_option
     type=click.Choice(["tool", "handler", "toolset", "resource", "prompt"]),
     default="tool",
     show_default=True,
-    help="What it is; a resource and a prompt are MCP's, a handler is the stub of a tool.",
+    help="What to create: `resource` and `prompt` are MCP's, `handler` is a stub for an existing spec.",
 )
-@toolset_option("The toolset; needed where there are several.")
+@toolset_option("Toolset; required if there are several.")
 @click.option(
-    "--section", metavar="NAME", help="The section; needed where there are several."
+    "--section", metavar="NAME", help="Section; required if there are several."
 )
 @click.option(
     "--from-function",
     "functions",
     metavar="MODULE:FUNCTION",
     multiple=True,
-    help="A tool that calls a function which is there already; may be repeated.",
+    help="Existing function to call; may be repeated.",
 )
 @project_option
 def command(
@@ -41,17 +41,13 @@ def command(
     functions: tuple[str, ...],
     project: str | None,
 ) -> None:
-    """Write a tool spec and a typed handler stub, or the spec of a resource or MCP prompt.
+    """Create a tool spec with a typed handler stub, a resource, a prompt or a toolset.
 
-    --kind handler writes the stub of a tool whose spec was written first, --kind toolset a
-    further toolset, which toolcast.yaml then lists.
+    --from-function reads the signature and docstring of a function without importing it.
+    Missing texts become TODOs. If the function cannot be a handler, an adapter is written.
 
-    --from-function reads a function's signature and docstring, and imports nothing: the spec
-    says what they say, and what they leave open is a TODO. The function is the handler where
-    it can be; else an adapter that calls it is written.
-
-    What the project asks of every tool and only its author can decide is told as a step.
-    A file that is in the way is named, and then nothing is written.
+    Prints the fields that the project requires and that you have to fill in. If a file to
+    write already exists, the command names it and writes nothing.
     """
     from ...refactoring.project_edit import EditRefusedError, tool_of
     from ...refactoring.spec_text import UneditableValueError
@@ -110,7 +106,7 @@ def _decisions(root: str, specs: Collection[str]) -> Iterator[str]:
     if workspace is not None:
         findings = [*findings, *check_workspace(workspace)]
     for finding in findings:
-        if finding.place.file in specs and finding.severity is Severity.ERROR:
+        if finding.location.file in specs and finding.severity is Severity.ERROR:
             help_ = f": {finding.help}" if finding.help else ""
-            spec = finding.place.file
+            spec = finding.location.file
             yield printable(f"decide in {spec}: {finding.message}{help_}")

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from toolcast_runtime.core.definitions.tool import command_name, module_name, spec_name
 from toolcast_runtime.values.annotated_types import is_keyword_argument
 
-from ...encoders.plain_text import line
-from ...encoders.python import identifier, literal
-from ...encoders.yaml_block import block, scalar
+from ...encoders.plain_text import encode_line
+from ...encoders.python import encode_identifier, encode_literal
+from ...encoders.yaml_block import encode_entry, encode_scalar
 from ...model.model import (
     Toolset,
     ToolSpec,
@@ -26,9 +26,9 @@ from ...model.toolset_parts import (
 from ...refactoring.free_names import refuse_taken_name
 from ...refactoring.project_edit import Editing, EditRefusedError, Owned, ProjectEdit
 from ...rendering.output_shape import View
-from ...rendering.renderer import formatted, render
-from ...suggestions import did_you_mean, quoted_list
-from ...targets.table import enabled
+from ...rendering.renderer import format_python, render
+from ...suggestions import did_you_mean, format_quoted_list
+from ...targets.table import list_enabled_targets
 
 _TOOLSET_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MCP_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -82,7 +82,7 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
     if first.handlers is not None:
         fields["handlers"] = first.handlers
     path = f"{folder}/toolset.yaml"
-    text = "".join(f"{block(key, value)}" for key, value in fields.items())
+    text = "".join(f"{encode_entry(key, value)}" for key, value in fields.items())
     schemas = schemas_of(first)
     if schemas is not None:
         text = f"# yaml-language-server: $schema={schemas.format('toolset')}\n{text}"
@@ -113,7 +113,7 @@ def draft_mcp_spec(
         raise EditRefusedError(
             f"Windows has no file `{name}.yaml`", "choose another name"
         )
-    targets = enabled(tuple(toolset.targets), workspace.extensions)
+    targets = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     if "mcp" not in {target.name for target in targets}:
         raise EditRefusedError(
             f"the toolset {toolset.name} has no MCP server, which would offer the {kind}",
@@ -123,12 +123,12 @@ def draft_mcp_spec(
     schemas = schemas_of(toolset)
     # One folder further down, unless it is an address.
     above = "" if schemas is None or ":" in schemas else "../"
-    clients = quoted_list([client.name for client in toolset.clients])
+    clients = format_quoted_list([client.name for client in toolset.clients])
     view = View(
-        schema=line(f"{above}{schemas or ''}".format(FOLDERS[folder])),
-        name=scalar(name),
-        uri=scalar(f"{_scheme(toolset.name)}://{name}"),
-        clients=line(clients),
+        schema=encode_line(f"{above}{schemas or ''}".format(FOLDERS[folder])),
+        name=encode_scalar(name),
+        uri=encode_scalar(f"{_scheme(toolset.name)}://{name}"),
+        clients=encode_line(clients),
     )
     path = f"{toolset.folder}/{folder}/{name}.yaml"
     files = {path: render(f"new/{kind}.yaml.jinja", view)}
@@ -158,20 +158,21 @@ def draft_tool(
     module = module_name(name)
     schemas = schemas_of(toolset)
     targets = {
-        target.name for target in enabled(tuple(toolset.targets), workspace.extensions)
+        target.name
+        for target in list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     }
     package = toolset.handlers
     view = View(
-        schema=line((schemas or "").format("tool")),
-        name=scalar(name),
-        tool=line(name),
+        schema=encode_line((schemas or "").format("tool")),
+        name=encode_scalar(name),
+        tool=encode_line(name),
         has_prompts="prompts" in targets,
-        section=None if section is None else scalar(section),
+        section=None if section is None else encode_scalar(section),
         has_mcp="mcp" in targets,
         has_handler=package is not None,
-        handler=line(f"{package}.{module}:{module}"),
+        handler=encode_line(f"{package}.{module}:{module}"),
         has_cli="cli" in targets,
-        keyword=scalar(free_keyword(toolset, name)),
+        keyword=encode_scalar(free_keyword(toolset, name)),
     )
     spec_path = f"{toolset.folder}/{spec_name(name)}.yaml"
     files = {spec_path: render("new/tool.yaml.jinja", view)}
@@ -202,10 +203,12 @@ def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
             return workspace.toolsets[0]
         raise EditRefusedError(
             f"there are {len(names)} toolsets\n"
-            f"  help: add `--toolset` with one of {quoted_list(names)}"
+            f"  help: add `--toolset` with one of {format_quoted_list(names)}"
         )
     if name not in names:
-        meant = did_you_mean(name, names) or f"the toolsets are {quoted_list(names)}"
+        meant = (
+            did_you_mean(name, names) or f"the toolsets are {format_quoted_list(names)}"
+        )
         raise EditRefusedError(f"there is no toolset `{name}`\n  help: {meant}")
     return workspace.toolsets[names.index(name)]
 
@@ -221,11 +224,13 @@ def section_of(toolset: Toolset, name: str | None) -> str | None:
         if len(names) > 1 and "prompts" in toolset.targets:
             raise EditRefusedError(
                 f"the toolset {toolset.name} has {len(names)} sections\n"
-                f"  help: add `--section` with one of {quoted_list(names)}"
+                f"  help: add `--section` with one of {format_quoted_list(names)}"
             )
         return names[0] if names else None
     if name not in names:
-        known = f"the sections are {quoted_list(names)}" if names else "it has none"
+        known = (
+            f"the sections are {format_quoted_list(names)}" if names else "it has none"
+        )
         meant = did_you_mean(name, names) or known
         raise EditRefusedError(
             f"the toolset {toolset.name} has no section `{name}`\n  help: {meant}"
@@ -318,15 +323,15 @@ def _handler_files(
         _parameter(tool, key) for key in taken if tool is not None and not takes_mapping
     ]
     view = View(
-        tool=line(name),
-        function=identifier(reference.function),
+        tool=encode_line(name),
+        function=encode_identifier(reference.function),
         is_typed=tool is not None,
         takes_query=tool is None,
-        takes_mapping=takes_mapping,
+        accepts_mapping=takes_mapping,
         parameters=parameters,
     )
     path = handler_place(workspace, reference)
-    files[path] = formatted(template, render(template, view))
+    files[path] = format_python(template, render(template, view))
     return files
 
 
@@ -366,9 +371,9 @@ def _parameter(tool: ToolSpec, key: str) -> View:
     if has_default and default is None and plain != "Any":
         plain = f"{plain} | None"
     return View(
-        name=identifier(key),
-        type=line(plain),
-        default=literal(default) if has_default else None,
+        name=encode_identifier(key),
+        type=encode_line(plain),
+        default=encode_literal(default) if has_default else None,
     )
 
 

@@ -14,7 +14,7 @@ from ..options import project_option
 if TYPE_CHECKING:
     from ...model.model import Workspace
     from ...refactoring.project_edit import ProjectEdit
-    from ...targets.project_templates import Original, OwnTemplate
+    from ...targets.project_templates import Original, ProjectTemplate
 
 _FOLDER = "templates"
 
@@ -26,27 +26,31 @@ _FOLDER = "templates"
     "--copy",
     "copies",
     is_flag=True,
-    help="Copy it into the project's folder of templates.",
+    help="Copy the template into the project's template folder.",
 )
 def command(name: str | None, project: str | None, copies: bool) -> None:
-    """List the templates that draw the outputs, print one, or copy one out.
+    """List the templates of the outputs, print one, or copy it.
 
-    NAME is a template, `mcp/mcp_server.py.jinja` for one, or a target: all of its templates. A
-    copy in the folder that `templates` of toolcast.yaml names is drawn instead of the original.
-    Its first line tells what it was copied from, by which this list knows when a new version of
-    Toolcast has another original. No file is overwritten.
+    NAME is a template, such as `mcp/mcp_server.py.jinja`, or a target for all its templates.
+    A template in the project's `templates` folder replaces the built-in one. Its first line
+    records the version it was copied from, so that outdated copies are reported. No file is
+    overwritten.
     """
-    from ...targets.project_templates import copy_of, originals, own_templates
+    from ...targets.project_templates import (
+        build_copy,
+        list_originals,
+        list_project_templates,
+    )
 
     if copies and name is None:
         fail("--copy needs the NAME of a template or target")
     workspace = workspace_or_end(project)
-    known = originals(workspace)
+    known = list_originals(workspace)
     if name is None:
-        _list(known, own_templates(workspace, known))
+        _list(known, list_project_templates(workspace, known))
         return
     chosen = {
-        one: copy_of(one, original)
+        one: build_copy(one, original)
         for one, original in known.items()
         if one == name or name in original.targets
     }
@@ -61,7 +65,7 @@ def command(name: str | None, project: str | None, copies: bool) -> None:
         click.echo(data.decode("utf-8"), nl=False)
 
 
-def _list(known: Mapping[str, Original], own: list[OwnTemplate]) -> None:
+def _list(known: Mapping[str, Original], own: list[ProjectTemplate]) -> None:
     remarks = {name: "" if one.is_used else "not used" for name, one in known.items()}
     for one in own:
         if one.original is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...findings import Finding, Place, Severity, has_errors
+from ...findings import Finding, Location, Severity, has_errors
 from ...model.binding import first_bytes
 from ...model.spec_schema import check_schema
 from ...parsing.project_files import ProjectFiles
@@ -75,9 +75,9 @@ class Acceptance:
         )
 
     @property
-    def place(self) -> Place:
+    def location(self) -> Location:
         """Where it stands."""
-        return Place(self.source.file, *self.source.span(self.path))
+        return Location(self.source.file, *self.source.span(self.path))
 
 
 def acceptance_file(files: ProjectFiles, name: str = ACCEPT_FILE) -> bytes:
@@ -178,7 +178,7 @@ def stale(
         if one.is_over(today):
             message = f"this acceptance ended on {one.until}"
             help_ = "decide anew: give it another day, or remove it"
-            yield _finding(one, "accept/over", message, help_)
+            yield _finding(one, "accept/expired", message, help_)
         elif not any(one.takes(change) for change in changes):
             message = "this acceptance matches no change"
             help_ = "remove it, unless what it is for is still to come"

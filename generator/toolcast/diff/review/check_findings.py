@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...findings import Finding, Severity, in_order
+from ...findings import Finding, Severity, sort_findings
 from ...model.model import Workspace
 from ...rules.runner import check_workspace, without_suppressed
 from ..change import tools_of_both
@@ -99,7 +99,7 @@ def check_findings(
         both = counts[0] & counts[1]
         old, new = (_without(side, key, both.copy()) for side in (old, new))
     return CheckFindings(
-        *(in_order(one.finding for one in side) for side in (new, old))
+        *(sort_findings(one.finding for one in side) for side in (new, old))
     )
 
 
@@ -118,7 +118,7 @@ def _placed(
     for finding in without_suppressed(workspace, found, today):
         if finding.severity is Severity.NOTE:
             continue
-        file = finding.place.file
+        file = finding.location.file
         message = _NAME.sub(
             lambda match: f"`{names.get(match[1], match[1])}`", finding.message
         )

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...findings import Finding, Place, Severity
+from ...findings import Finding, Location, Severity
 from ...model.model import Toolset, Workspace
 from ...parsing.tree import Source
-from ...suggestions import known_instead
+from ...suggestions import suggest_name
 from ..change import AUDIENCES, Change, ChangeRule, Grade, Grades, place_of, raw
 from ..comparison import Comparison
 from ..effects import Effect
@@ -53,7 +53,7 @@ def limits(words: str) -> Limits:
             (grade, tuple(_WORDS), "grade"),
         ):
             if word not in known:
-                help_ = f"{known_instead(word, known)}; {_EXAMPLES}"
+                help_ = f"{suggest_name(word, known)}; {_EXAMPLES}"
                 raise InvalidLimitError(f"`{part}` names no {noun}\n  help: {help_}")
         if audience in found:
             raise InvalidLimitError(f"`{audience}` is named twice")
@@ -119,7 +119,7 @@ def proposals(
 ) -> Iterator[Proposal]:
     """One for each toolset that has changed and that both sides have.
 
-    What breaks callers, Python code or attachments asks for the next major version; what is
+    What breaks callers, Python code or access asks for the next major version; what is
     new, risky, or breaks a prompt for the next minor one; anything else for a patch. Below
     1.0.0 a step less is taken: major means minor, and minor means patch.
     """
@@ -184,7 +184,7 @@ def _numbers(text: str) -> _Numbers | None:
 
 
 def _step(changes: Sequence[Change]) -> tuple[str, str]:
-    for audience in ("call", "code", "attachment"):
+    for audience in ("call", "code", "access"):
         breaking = [
             one for one in changes if getattr(one.grades, audience) is Grade.BREAKING
         ]
@@ -228,7 +228,7 @@ class Judged:
     """
 
     change: Change
-    place: Place
+    location: Location
     accepted: Acceptance | None
     fails: tuple[str, ...]
 
@@ -338,14 +338,14 @@ def judge(
 
 def _place_now(
     change: Change, sources: Mapping[tuple[str, str], Source], workspace: Source
-) -> Place:
+) -> Location:
     """Where a change is shown in the project as it is now."""
     if not change.is_gone:
-        return change.place
+        return change.location
     toolset = sources.get((change.toolset, ""))
     if change.tool and (change.toolset, change.tool) not in sources:
         # A comment in the toolset's own file is the nearest to a tool that is gone.
-        return Place((toolset or workspace).file, 1, 1, 2)
+        return Location((toolset or workspace).file, 1, 1, 2)
     source = sources.get((change.toolset, change.tool))
     if source is None:
         return place_of(workspace, ("toolsets",))

@@ -41,7 +41,7 @@ def object_changes(pair: Pair) -> Iterator[Difference | Step]:
     yield from _required(pair)
     yield from _pattern_properties(pair)
     yield from _additional(pair)
-    yield from _schemas(pair, "propertyNames", place=pair.place + NAMES)
+    yield from _schemas(pair, "propertyNames", place=pair.location + NAMES)
     yield from _dependencies(pair)
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
         yield from _schemas(pair, keyword)
@@ -198,7 +198,7 @@ def _pattern_properties(pair: Pair) -> Iterator[Difference | Step]:
     before, after = (node.mapping(keyword) for node in pair.nodes)
     for pattern in dict.fromkeys((*before, *after)):
         if pattern in before and pattern in after:
-            yield pair.inner(keyword, pattern, place=pair.place + OTHERS)
+            yield pair.inner(keyword, pattern, place=pair.location + OTHERS)
         else:
             row = f"pattern-property-{'removed' if pattern in before else 'set'}"
             yield pair.entry(row, keyword, pattern, name=shown(pattern))
@@ -207,7 +207,7 @@ def _pattern_properties(pair: Pair) -> Iterator[Difference | Step]:
 def _additional(pair: Pair) -> Iterator[Difference | Step]:
     old, new = pair.values(_OTHERS)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        yield pair.inner(_OTHERS, place=pair.place + OTHERS)
+        yield pair.inner(_OTHERS, place=pair.location + OTHERS)
     elif not same(_plain(old), _plain(new)):
         if new is False:
             row = "closed"
@@ -267,7 +267,7 @@ def array_changes(pair: Pair) -> Iterator[Difference | Step]:
     before, after = map(_Items, pair.nodes, pair.sides)
     edits = pair.edits("prefixItems", "items", "additionalItems")
     for index in range(max(len(before.first), len(after.first))):
-        old, new, place = before.at(index), after.at(index), f"{pair.place}[{index}]"
+        old, new, place = before.at(index), after.at(index), f"{pair.location}[{index}]"
         if index < min(len(before.first), len(after.first)):
             yield Step(old, new, place, pair.direction)
             continue
@@ -279,7 +279,7 @@ def array_changes(pair: Pair) -> Iterator[Difference | Step]:
         yield pair.told(row, path, values, edits, name=item)
     old, new = before.rest, after.rest
     if isinstance(old.schema, dict) and isinstance(new.schema, dict):
-        yield Step(old, new, pair.place + ITEMS, pair.direction)
+        yield Step(old, new, pair.location + ITEMS, pair.direction)
     elif not same(_plain(old.schema), _plain(new.schema)):
         yield _others(pair, before, after, edits)
     yield from _contains(pair)
@@ -293,7 +293,7 @@ def _others(
     is_tighter = new is False or _plain(old) is True
     asked = pair.sides[is_tighter].conjunction(new if is_tighter else old)
     kinds = type_words(ValueLimits(asked).types)
-    item = subject_words(pair.place + ITEMS, pair.whole)
+    item = subject_words(pair.location + ITEMS, pair.whole)
     if new is False:
         text = f"{pair.subject} takes no further items"
     elif old is False:
@@ -321,7 +321,7 @@ def _contains(pair: Pair) -> Iterator[Difference | Step]:
             for node in pair.nodes
         )
         turn = 0 if bounded else 1
-        yield pair.inner(keyword, place=pair.place + ITEMS, turn=turn)
+        yield pair.inner(keyword, place=pair.location + ITEMS, turn=turn)
         return
     edits = pair.edits("contains", "minContains", "maxContains")
     yield from keyword_changes(pair, keyword, edits)

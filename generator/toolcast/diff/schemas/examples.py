@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
-from toolcast_runtime.core.validation.compiled import ASSERTED, build
-from toolcast_runtime.core.validation.limits import most_visits
+from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS, build_validator
+from toolcast_runtime.core.validation.limits import count_max_visits
 
 from ..change import ABSENT
 from .schema_version import Acceptor, Conjunction, SchemaSide, is_silent, schemas_under
@@ -93,7 +93,7 @@ def _budget(side: SchemaSide) -> int:
     """How many values are tried: none where references multiply."""
     visits: int | None = 1
     if side.has_references:
-        visits = most_visits(side.root, _LEVELS, _MAX_VISITS)
+        visits = count_max_visits(side.root, _LEVELS, _MAX_VISITS)
     if visits is None:
         return 0
     return min(_MAX_EXAMPLES, _MAX_WORK_UNITS // (len(side.places) + 1 + 10 * visits))
@@ -169,7 +169,7 @@ class _Candidates:
         root = self._sender.root if isinstance(self._sender.root, dict) else {}
         shared = {word: root[word] for word in words if word in root}
         try:
-            is_valid = build({**shared, "allOf": list(sent)}).is_valid
+            is_valid = build_validator({**shared, "allOf": list(sent)}).is_valid
             return next(filter(is_valid, values), values[0])
         except ValueError:
             return values[0]  # It refers to something that is not there.
@@ -272,8 +272,8 @@ def _near(kind: str, said: Iterable[Mapping[str, Any]]) -> list[Any]:
             sizes = [part[word] for word in ("minLength", "maxLength") if word in part]
             near = [int(size) + step for size in sizes for step in (0, 1, -1)]
             found += ["a" * size for size in near if 0 <= size <= _MAX_LENGTH]
-            if part.get("format") in ASSERTED:
-                found.append(ASSERTED[part["format"]].example)
+            if part.get("format") in ASSERTED_FORMATS:
+                found.append(ASSERTED_FORMATS[part["format"]].example)
         elif kind in ("integer", "fraction"):
             steps = (0, 1, -1) if kind == "integer" else (0, 0.5, -0.5)
             bounds = [part[word] for word in _BOUNDS if word in part]

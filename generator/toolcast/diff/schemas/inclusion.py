@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.core.validation.compiled import ASSERTED, build
+from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS, build_validator
 from toolcast_runtime.core.validation.references import REFERENCES
 
 from ..change import same
@@ -175,7 +175,7 @@ class Inclusion:
 
     def _takes_format(self, limits: ValueLimits, part: Mapping[str, Any]) -> bool:
         name = part.get("format")
-        is_asserted = self.receiver.asserts_formats and name in ASSERTED
+        is_asserted = self.receiver.asserts_formats and name in ASSERTED_FORMATS
         return not is_asserted or name in limits.all("format")
 
     def _takes_choices(self, sent: Conjunction, part: Mapping[str, Any]) -> bool:
@@ -289,7 +289,9 @@ def _is_of(value: Any, schema: Mapping[str, Any], side: SchemaSide) -> bool | No
             return any(same(value, one) for one in own.values)
     declared = {} if side.dialect is None else {"$schema": side.dialect}
     try:
-        validator = build({**schema, **declared}, asserts_formats=side.asserts_formats)
+        validator = build_validator(
+            {**schema, **declared}, asserts_formats=side.asserts_formats
+        )
         return bool(validator.is_valid(value))
     except ValueError:
         return None

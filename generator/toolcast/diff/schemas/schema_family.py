@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ...model.model import Toolset, ToolSpec
-from ...targets.tool_types import shown_types
+from ...targets.tool_types import describe_types
 from ..change import ABSENT, Change, Grade, Grades, ToolPair, same
 from .schema_grades import CallGrades, Verdict, prompt_grade
 from .schema_pairs import ONE_OF, Difference, Edit, shown, whole_pair
@@ -50,8 +50,8 @@ class TypeChanges:
         before, after = self._schemas
         has_values = self._values is not Grade.SAFE
         return (
-            shown_types(before, has_values=has_values),
-            shown_types(after, has_values=has_values),
+            describe_types(before, has_values=has_values),
+            describe_types(after, has_values=has_values),
         )
 
     def grade(self, change: Difference, grade: Grade) -> tuple[Grade, str]:
@@ -65,14 +65,14 @@ class TypeChanges:
         if grade is Grade.SAFE or EFFECTS[change.row] == "none":
             return grade, ""
         is_of_property = change.row.startswith(("property", "required-property"))
-        if not change.pair.place and is_of_property:
+        if not change.pair.location and is_of_property:
             return grade, ""
         return (grade, "") if self._differ(change) else (Grade.SAFE, _SAME)
 
     def _differ(self, change: Difference) -> bool:
         """Whether the types do where the change is."""
         before, after = self._types
-        place = change.pair.place.replace(ONE_OF, "")
+        place = change.pair.location.replace(ONE_OF, "")
         if not place:
             return before != after
         for name in before.keys() | after.keys():

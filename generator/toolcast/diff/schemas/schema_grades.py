@@ -209,7 +209,7 @@ def prompt_grade(change: Difference, grade: Grade) -> tuple[Grade, str]:
         "" if one is ABSENT else str(one) for one in (change.before, change.after)
     )
     if change.row.startswith("title-"):
-        name = re.split(r"[.\[\0]", change.pair.place.replace(ONE_OF, ""))[-1]
+        name = re.split(r"[.\[\0]", change.pair.location.replace(ONE_OF, ""))[-1]
         if _letters(new or old) == _letters(name):
             return Grade.SAFE, "it is the name in other letters"
     kind, words = kind_of_edit(TextSides(change.path, "it", old, new))

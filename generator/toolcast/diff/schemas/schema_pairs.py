@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.validation.references import REFERENCES
 
 from ...parsing.tree import Path
-from ...suggestions import KINDS, joined
+from ...suggestions import TYPE_LABELS, format_list
 from ..change import ABSENT
 from .schema_rules import SAYS
 from .schema_version import ANNOTATIONS, SchemaSide
@@ -112,7 +112,7 @@ class Pair(NamedTuple):
 
     before: Node
     after: Node
-    place: str
+    location: str
     whole: str
     direction: int
     before_side: SchemaSide
@@ -131,11 +131,11 @@ class Pair(NamedTuple):
     @property
     def subject(self) -> str:
         """The place in words."""
-        return subject_words(self.place, self.whole)
+        return subject_words(self.location, self.whole)
 
     def named(self, name: str) -> str:
         """The place of a property."""
-        return f"{self.place}.{name}" if self.place else name or '""'
+        return f"{self.location}.{name}" if self.location else name or '""'
 
     def values(self, keyword: str) -> tuple[Any, Any]:
         """What both have under a keyword; ABSENT without it."""
@@ -155,7 +155,7 @@ class Pair(NamedTuple):
         return Step(
             self.before.inner(keyword, *steps),
             self.after.inner(keyword, *steps),
-            self.place if place is None else place,
+            self.location if place is None else place,
             self.direction * turn,
         )
 
@@ -214,7 +214,7 @@ class Step(NamedTuple):
 
     before: Place
     after: Place
-    place: str
+    location: str
     direction: int
 
 
@@ -253,7 +253,7 @@ def whole_step(before: SchemaSide, after: SchemaSide) -> Step:
 def pair_at(step: Step, before: SchemaSide, after: SchemaSide, whole: str) -> Pair:
     """Both schemas of a step, with what they refer to."""
     nodes = _node_at(before, step.before), _node_at(after, step.after)
-    return Pair(*nodes, step.place, whole, step.direction, before, after)
+    return Pair(*nodes, step.location, whole, step.direction, before, after)
 
 
 def whole_pair(before: SchemaSide, after: SchemaSide, whole: str) -> Pair:
@@ -369,7 +369,7 @@ def listed(values: Iterable[Any], last: str = "and") -> str:
     left = len(every) - len(texts)
     if left:
         return f"{', '.join(texts)} and {left} other{'s' if left > 1 else ''}"
-    return joined(texts, last)
+    return format_list(texts, last)
 
 
 def name_words(place: str) -> str:
@@ -398,9 +398,9 @@ def type_words(types: frozenset[str]) -> str:
         return "anything"
     if not types:
         return "nothing"
-    words = {**KINDS, "fraction": "a fraction"}
+    words = {**TYPE_LABELS, "fraction": "a fraction"}
     if types >= {"integer", "fraction"}:
-        words["integer"] = KINDS["number"]
+        words["integer"] = TYPE_LABELS["number"]
         types -= {"fraction"}
     return " or ".join(words[one] for one in _ORDER if one in types)
 

@@ -18,7 +18,7 @@ from ..change import ChangeRule, Grade, Grades
 Field = Literal["parameters", "returns"]
 FIELDS: tuple[Field, ...] = ("parameters", "returns")
 _FAMILIES = {"parameters": "parameter", "returns": "result"}
-_WORDS = {"parameters": "parameters", "returns": "results"}
+_FIELD_NAMES = {"parameters": "parameters", "returns": "result"}
 
 _TABLE = read_packaged("diff", "schemas", "rules.csv").decode("utf-8").splitlines()
 _ROWS = {row["name"]: row for row in csv.DictReader(_TABLE)}
@@ -38,7 +38,7 @@ def _rule(field: Field, name: str) -> ChangeRule:
     call, prompt, code = (Grade[word.upper()] for word in row[field].split())
     return ChangeRule(
         f"{family}/{name}",
-        f"Of {_WORDS[field]}: {row['means']}",
+        row["means"].format(field=_FIELD_NAMES[field]),
         Grades(call, prompt, code, Grade.SAFE),
         f"{family}/{row['opposite']}",
     )

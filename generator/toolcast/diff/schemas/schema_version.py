@@ -7,12 +7,12 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.validation.checker import DeclaredNames
-from toolcast_runtime.core.validation.compiled import build
+from toolcast_runtime.core.validation.compiled import build_validator
 from toolcast_runtime.core.validation.references import (
     REFERENCES,
     References,
-    held_schemas,
-    in_place,
+    list_in_place,
+    list_subschemas,
 )
 
 from ...json_schema.dialects import get_dialect
@@ -138,7 +138,7 @@ class SchemaSide:
                     return False
                 if "$ref" in one and not _BESIDE_REFERENCES.issuperset(one):
                     return False
-                waiting += [inner for _, inner in held_schemas(one)]
+                waiting += [inner for _, inner in list_subschemas(one)]
         return True
 
     def shares_definitions(self, other: SchemaSide) -> bool:
@@ -167,7 +167,7 @@ class SchemaSide:
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 try:
-                    return self.references.target(schema[keyword])
+                    return self.references.resolve(schema[keyword])
                 except LookupError:
                     return None
         return None
@@ -233,7 +233,7 @@ class SchemaSide:
                 waiting.append(target)
                 if self.is_old:
                     continue
-            waiting += in_place(part)
+            waiting += list_in_place(part)
         return found
 
     def cases(self, parts: Conjunction) -> list[Conjunction]:
@@ -312,7 +312,9 @@ class Acceptor:
 
     @cached_property
     def _validator(self) -> Any:
-        return build(self.side.root, asserts_formats=self.side.asserts_formats)
+        return build_validator(
+            self.side.root, asserts_formats=self.side.asserts_formats
+        )
 
     def accepts(self, value: Any) -> bool:
         """Whether a value is accepted.
@@ -328,7 +330,7 @@ class Acceptor:
             return False  # A pattern that gives up accepts nothing.
         if self.is_closed and not isinstance(value, dict):
             return False
-        if self.is_closed and self.side.declared.lacks(value):
+        if self.is_closed and self.side.declared.find_undeclared(value):
             return False
         return self._refuses_besides is None or not self._refuses_besides(value)
 
@@ -388,4 +390,4 @@ def matches(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _matcher(pattern: str) -> Any:
-    return build({"pattern": pattern})
+    return build_validator({"pattern": pattern})

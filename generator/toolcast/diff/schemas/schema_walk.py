@@ -141,7 +141,7 @@ def _branch_changes(pair: Pair) -> Iterator[Difference | Step]:
     if ABSENT in pair.values("not"):
         yield from keyword_changes(pair, "not")
     else:
-        yield pair.inner("not", place=pair.place + REFUSED, turn=-1)
+        yield pair.inner("not", place=pair.location + REFUSED, turn=-1)
     yield from _condition(pair)
 
 
@@ -169,12 +169,12 @@ def _wrapped(pair: Pair) -> Iterator[Difference | Step]:
     elif _are_told_apart(other_side, single, node_side, branches, best):
         both = Place(single, other.path), branches[best]
         direction = pair.direction if keyword == "anyOf" else 0
-        yield Step(*(both if is_new else both[::-1]), pair.place, direction)
+        yield Step(*(both if is_new else both[::-1]), pair.location, direction)
     else:
         words = [_alternative(node_side, branch.schema) for branch in branches]
         text = f"must be one of {len(words)} alternatives now: "
         if not is_new:
-            text = f"need not be one of {len(words)} alternatives any more: "
+            text = f"no longer has to be one of {len(words)} alternatives: "
         text += "; ".join(words[:_MAX_SHOWN_BRANCHES]) + "; …" * (
             len(words) > _MAX_SHOWN_BRANCHES
         )
@@ -232,7 +232,7 @@ def _branches(pair: Pair, keyword: str) -> Iterator[Difference | Step]:
         yield Step(
             pair.before.inner(keyword, one),
             pair.after.inner(keyword, other),
-            pair.place
+            pair.location
             + ONE_OF * (keyword != "allOf" and _is_one_of(pair, news, other)),
             0 if keyword == "oneOf" else pair.direction,
         )
@@ -280,7 +280,7 @@ def _other_values(
         if key_of(values) in there:
             now = there[key_of(values)]
             both = pair.before.inner(keyword, index), pair.after.inner(keyword, now)
-            yield Step(*both, pair.place, pair.direction)
+            yield Step(*both, pair.location, pair.direction)
     paths = [node.at(keyword) for node in pair.nodes]
 
     def edits(alone: list[Any], undone: list[Any]) -> tuple[Edit, ...]:
@@ -310,7 +310,7 @@ def _branch(
     values = (ABSENT, branch.schema) if is_new else (branch.schema, ABSENT)
     made = pair.told(row, branch.path, values, (edit,), what=what)
     if keyword != "allOf" and what and types and types.isdisjoint(others):
-        says = f"may be {kinds}, too" if is_new else f"cannot be {kinds} any more"
+        says = f"can now be {kinds}" if is_new else f"can no longer be {kinds}"
         made = made._replace(message=f"{pair.subject} {says}")
     return made
 

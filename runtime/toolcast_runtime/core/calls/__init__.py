@@ -1,1 +1,1 @@
-"""One call: its context, its handler, its answer."""
+"""Calls of tools: handlers, their execution, and telemetry."""

@@ -1,11 +1,12 @@
-"""What is told of a call: its progress, a log line, and a span where OpenTelemetry is used.
+"""Telemetry of a call: progress reports, one log line, and an OpenTelemetry span.
 
-Nothing of arguments and results. The line has which tool, for whom, what came of it and how long it
-took; where the program is somebody else's, that sees it who has set up logging for
-`toolcast.calls`, or a logger above it.
+Neither the log line nor the span contains arguments or results. The line has the tool, the
+client, the user, the outcome and the duration. It is logged by `toolcast.calls`, so a program
+that embeds the runtime sees it only if it configures that logger or a parent of it.
 
-Nothing is imported for a span: whoever wants spans has set OpenTelemetry up before. The span of a
-call that a request of MCP asks for is that of the request; other calls have one of their own.
+This module never imports OpenTelemetry: spans are created only if the program has already
+imported and configured it. A call that answers an MCP request is part of the request's span;
+every other call has its own span.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..context import NOT_SENT, ReportProgress, Sent
-from .untrusted_text import escaped
+from .untrusted_text import escape_excerpt
 
 if TYPE_CHECKING:
     from ...telemetry.mcp_requests import ObservedRequest
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 _calls_logger = logging.getLogger("toolcast.calls")
 _REPORT_TIMEOUT_S = 1.0
-"""Time for which the last progress report of a call may delay its result."""
+"""How long a finished call waits until its last progress report is sent."""
 _MAX_VALUE_CHARACTERS = 128
 """Characters of a logged value."""
 _is_plain = re.compile(r"[\w.:@/+-]+", re.ASCII).fullmatch
@@ -47,15 +48,16 @@ def log_call(
     caller: Caller,
     error: str | None = None,
 ) -> None:
-    """Writes the line of a call that has ended, whatever came of it.
+    """Log one line about a call that has ended.
 
     Args:
-        tool: its name; None when there is no such tool.
-        outcome: as the ledger has it, or `refused`: it is not there for this caller.
+        tool: the tool's name; None if no such tool exists.
+        outcome: a `CallOutcome`, or `refused` if the caller may not call the tool.
         started: when the call began, by `time.perf_counter`.
-        client: who calls.
-        caller: who asks, and with which request.
-        error: what it said when it failed, told at `debug` alone: it may repeat what was sent.
+        client: the client's name; None in a toolset without clients.
+        caller: the identity and the request behind the call.
+        error: the error message of a failed call. It is logged only at level DEBUG, because
+            it may repeat arguments.
     """
     if not _calls_logger.isEnabledFor(logging.INFO):
         return
@@ -75,27 +77,31 @@ def log_call(
     for name, value in fields.items():
         if isinstance(value, str):
             if len(value) > _MAX_VALUE_CHARACTERS or not _is_plain(value):
-                fields[name] = value = escaped(value, _MAX_VALUE_CHARACTERS)
+                fields[name] = value = escape_excerpt(value, _MAX_VALUE_CHARACTERS)
                 if not _is_plain(value):
                     value = '"' + value.replace('"', '\\"') + '"'
             line.append(f"{name}={value}")
         elif value is not None:
             line.append(f"{name}={value:.6f}")
-    # Each call has one, and `info` would look for the line of code that it is called from.
-    told = (_calls_logger.name, logging.INFO, __file__, 0, " ".join(line), (), None)
-    record = logging.getLogRecordFactory()(*told)
+    # Logger.info() would search the stack for the calling line, for every call.
+    record = logging.getLogRecordFactory()(
+        _calls_logger.name, logging.INFO, __file__, 0, " ".join(line), (), None
+    )
     vars(record).update(fields)
     _calls_logger.handle(record)
 
 
-REQUEST: ContextVar[ObservedRequest | None] = ContextVar(
-    "watched_request", default=None
+OBSERVED_REQUEST: ContextVar[ObservedRequest | None] = ContextVar(
+    "observed_request", default=None
 )
-"""The request that is answered here, until it has called a tool: handlers call others."""
+"""The MCP request being answered, until it calls its tool.
+
+It is cleared then, because a handler's own calls of other tools get spans of their own.
+"""
 
 
-def is_traced() -> bool:
-    """Whether somebody has set OpenTelemetry up, so that a span is more than nothing."""
+def is_tracing_enabled() -> bool:
+    """Return whether the program has configured an OpenTelemetry tracer provider."""
     trace: Any = sys.modules.get("opentelemetry.trace")
     # The MCP SDK imports the API; without a provider every span of it is a no-op.
     return trace is not None and not isinstance(
@@ -103,23 +109,23 @@ def is_traced() -> bool:
     )
 
 
-def is_watched() -> bool:
-    """Whether a call that begins here is part of a span."""
-    return REQUEST.get() is not None or is_traced()
+def should_trace_call() -> bool:
+    """Return whether a call that starts now is part of a span."""
+    return OBSERVED_REQUEST.get() is not None or is_tracing_enabled()
 
 
 @contextlib.contextmanager
-def span(context: CallContext) -> Iterator[Callable[[str], None]]:
-    """The span of a call that is watched, as the semantic conventions for tool calls name it.
+def trace_call(context: CallContext) -> Iterator[Callable[[str], None]]:
+    """Record a call in a span; yield the function that sets its outcome.
 
-    It has which tool and which client, how long and what came of it; of arguments and
-    results nothing. The value is a function that sets the outcome.
+    The span follows OpenTelemetry's semantic conventions for tool calls. It has the tool, the
+    client, the duration and the outcome, but no arguments or results.
 
     Source: https://github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md
     """
-    request = REQUEST.get()
+    request = OBSERVED_REQUEST.get()
     if request is not None:
-        REQUEST.set(None)
+        OBSERVED_REQUEST.set(None)
         request.calls(context.tool)
         try:
             yield request.set_outcome
@@ -135,18 +141,19 @@ def span(context: CallContext) -> Iterator[Callable[[str], None]]:
     if context.client is not None:
         attributes["toolcast.client"] = context.client
     tracer = trace.get_tracer("toolcast")
+    # OpenTelemetry would record the exception's message, which may repeat arguments.
     with tracer.start_as_current_span(
         f"execute_tool {context.tool}",
         attributes=attributes,
         record_exception=False,
         set_status_on_exception=False,
-    ) as current:
+    ) as span:
 
         def set_outcome(outcome: str) -> None:
-            current.set_attribute("toolcast.outcome", outcome)
+            span.set_attribute("toolcast.outcome", outcome)
             if outcome not in ("ok", "asked"):
-                current.set_attribute("error.type", outcome)
-                current.set_status(trace.StatusCode.ERROR)
+                span.set_attribute("error.type", outcome)
+                span.set_status(trace.StatusCode.ERROR)
 
         try:
             yield set_outcome
@@ -155,11 +162,12 @@ def span(context: CallContext) -> Iterator[Callable[[str], None]]:
             raise
 
 
-class Reports:
-    """The reports of one call, made and left in its loop.
+class ProgressReporter:
+    """Sends the progress reports of one call without blocking its handler.
 
-    Nobody who reports has to wait: while one report is being sent, the newest of the later
-    ones is kept and the others are dropped. After the call nothing is sent.
+    Enter and exit it in the call's event loop; `report` may be called from any thread. While
+    one report is being sent, only the newest of the later ones is stored, and the others are
+    dropped. After the exit no report is sent.
     """
 
     def __init__(self, send: ReportProgress) -> None:
@@ -167,56 +175,55 @@ class Reports:
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
         self._newest: tuple[float, float | None, str | None] | None = None
-        self._made = 0
-        self._sent = 0
-        self._is_woken = False
-        self._is_over = False
+        self._last_number = 0
+        self._sent_number = 0
+        self._is_wake_scheduled = False
+        self._is_closed = False
         self._sender: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
     def report(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> Sent:
-        """Hands a report over; from any thread.
+        """Queue a report for sending, from any thread.
 
         Raises:
-            ValueError: a number is infinite or none.
-            TypeError: it is no number, or the message is no text.
+            ValueError: a number is not finite.
+            TypeError: a number has another type, or the message is not a string.
         """
-        progress = _number(progress)
-        total = None if total is None else _number(total)
+        progress = _validate_number(progress)
+        total = None if total is None else _validate_number(total)
         if not (message is None or isinstance(message, str)):
-            raise TypeError("the message is a text")
+            raise TypeError("`message` must be a string")
         with self._lock:
-            if self._is_over:
+            if self._is_closed:
                 return NOT_SENT
             self._newest = progress, total, message
-            self._made += 1
-            number, is_woken = self._made, self._is_woken
-            self._is_woken = True
-        if not is_woken:
-            # The loop may have ended while a thread ran on.
+            self._last_number += 1
+            number, is_wake_scheduled = self._last_number, self._is_wake_scheduled
+            self._is_wake_scheduled = True
+        if not is_wake_scheduled:
+            # The loop may have been closed while the handler's thread continued.
             with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._wake)
-        return Sent(partial(self._until, number))
+                self._loop.call_soon_threadsafe(self._start_sender)
+        return Sent(partial(self._wait_until_sent, number))
 
-    async def __aenter__(self) -> Reports:
+    async def __aenter__(self) -> ProgressReporter:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._lock:
-            self._is_over = True
+            self._is_closed = True
         if kind is None:
-            self._wake()
+            self._start_sender()
             if self._sender is not None:
                 await asyncio.wait({self._sender}, timeout=_REPORT_TIMEOUT_S)
         if self._sender is not None:
             self._sender.cancel()
-        self._tell()
+        self._notify_waiters()
 
-    def _wake(self) -> None:
-        """In the loop: somebody sends what there is."""
-        self._is_woken = False
+    def _start_sender(self) -> None:
+        self._is_wake_scheduled = False
         if self._sender is None and self._newest is not None:
             self._sender = asyncio.create_task(self._send_all())
 
@@ -225,36 +232,41 @@ class Reports:
             while True:
                 with self._lock:
                     report, self._newest = self._newest, None
-                    number = self._made
+                    number = self._last_number
                 if report is None:
                     break
                 await self._send(*report)
-                self._sent = number
-                self._tell()
+                self._sent_number = number
+                self._notify_waiters()
         except Exception:
-            # Whoever is told is not there any more, or is at fault: the call goes on.
+            # The client may have disconnected: lost progress must not fail the call.
             _logger.warning("the progress of a call cannot be sent", exc_info=True)
             with self._lock:
-                self._is_over = True
+                self._is_closed = True
         finally:
             self._sender = None
-            self._tell()
+            self._notify_waiters()
 
-    def _tell(self) -> None:
+    def _notify_waiters(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def _until(self, number: int) -> None:
+    async def _wait_until_sent(self, number: int) -> None:
+        """Wait until the report with this number, or a newer one, is sent.
+
+        In another event loop than the call's, return at once.
+        """
         if asyncio.get_running_loop() is self._loop:
-            while self._sent < number and not self._is_over:
+            while self._sent_number < number and not self._is_closed:
                 await self._changed.wait()
 
 
-def _number(value: float) -> float:
-    """The value as JSON has it, which a client takes for a number."""
+def _validate_number(value: float) -> float:
+    """Return a number that JSON can represent: a plain int or a finite float."""
+    # float() would convert these, but a client expects a JSON number.
     if isinstance(value, bool | str | bytes):
-        raise TypeError("`progress` and `total` are numbers")
+        raise TypeError("`progress` and `total` must be numbers")
     with contextlib.suppress(OverflowError):  # an integer that no float can hold
         if math.isfinite(number := float(value)):
             return value if type(value) is int else number
-    raise ValueError("`progress` and `total` are finite numbers")
+    raise ValueError("`progress` and `total` must be finite numbers")

@@ -1,6 +1,7 @@
-"""The last stage of a call: run it, and validate its result.
+"""The last stage of a call: run the handler, and validate its result.
 
-The text of an exception other than `ToolError` stays in the log.
+The message of a `ToolError` is returned to the caller. The message of every other exception is
+only logged.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from ..context import (
 )
 from ..definitions.tool import Proxies, Tool, ToolProvider
 from ..validation.limits import MAX_DIGITS
-from ..validation.protocol import problems_with_content
+from ..validation.protocol import check_content
 from .handlers import HandlerAdapter
 from .worker_threads import (
     MAX_ABANDONED_CALLS,
     Outcome,
-    give_up,
-    in_loop,
-    in_thread,
-    is_stuck,
+    abandon_task,
+    has_too_many_abandoned,
+    run_in_loop,
+    run_in_thread,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 Runner = Callable[[Mapping[str, Any], CallContext], Coroutine[Any, Any, Outcome]]
-"""Runs a prepared call with its arguments; returns its value, and what was raised."""
+"""Runs a prepared call with its arguments; returns its value and the exception it raised."""
 
 
 async def run_call(
@@ -58,62 +59,64 @@ async def run_call(
     run: Runner,
     arguments: Mapping[str, Any],
     context: CallContext,
-    problems_with_result: Callable[[Tool, Any], list[str]],
+    check_result: Callable[[Tool, Any], list[str]],
 ) -> CallResult:
     """Run a prepared call within the tool's timeout, and validate its result.
 
-    A call that is given up is cancelled, and its context says so; a thread cannot be
-    stopped, so its late result is dropped. Cancellation of the caller passes through.
+    A call that exceeds the timeout is cancelled, and its context is marked as cancelled. A
+    thread cannot be stopped, so its late result is dropped. Cancellation of the caller is
+    passed on.
     """
-    context.begins(tool.timeout)
-    there = copy_context()
-    there.run(CURRENT_CALL.set, context)
+    context.start_timeout(tool.timeout)
+    task_context = copy_context()
+    task_context.run(CURRENT_CALL.set, context)
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[None] = loop.create_future()
-    task = _started(_run_and_signal(run, arguments, context, ended), there)
+    task = _start_task(_run_and_signal(run, arguments, context, ended), task_context)
     if not task.done():
-        # Where it is cancelled, and may not even have begun.
+        # A task that is cancelled before its first step never signals by itself.
         task.add_done_callback(lambda _: _signal(ended))
         timer = loop.call_later(tool.timeout, _signal, ended)
         try:
             await ended
             if not task.done() and context.questions is not None:
-                await _answered(task, tool.timeout, context.questions)
+                await _wait_while_asking(task, tool.timeout, context.questions)
         except asyncio.CancelledError:
-            context.give_up()
-            give_up(tool.name, task)
+            context.cancel()
+            abandon_task(tool.name, task)
             raise
         finally:
             timer.cancel()
     if not task.done():
-        context.give_up()
-        give_up(tool.name, task)
-        _logger.warning("tool %s gave no answer in %g s", tool.name, tool.timeout)
-        late = f"the {tool.kind} gave no answer within {tool.timeout:g} s"
+        context.cancel()
+        abandon_task(tool.name, task)
+        _logger.warning("tool %s did not answer within %g s", tool.name, tool.timeout)
+        late = f"the {tool.kind} did not answer within {tool.timeout:g} s"
         return ToolResponse(error=late), "timeout"
     if task.cancelled():
         return ToolResponse(error="the call was cancelled"), "cancelled"
     result, error = task.result()
     questions = context.questions
     if questions is not None and questions.is_pending:
-        # Whatever a handler made of it: its work is done when it is run again.
+        # The call is repeated with the answer, so the result of this run is not used.
         return ToolResponse(error="a person has to answer first"), "asked"
     if questions is not None and questions.unawaited:
-        _logger.error("the handler of %s did not await what it asked", tool.name)
+        _logger.error("the handler of %s did not await its question", tool.name)
         unawaited = (
-            "the tool did not wait for a person's answer; the log has the details"
+            "the tool did not wait for the user's answer; the log has the details"
         )
         return ToolResponse(error=unawaited), "error"
     if isinstance(error, asyncio.CancelledError):
         return ToolResponse(error="the call was cancelled"), "cancelled"
     if isinstance(error, ArgumentConversionError):
-        return ToolResponse(error=invalid(tool, error.problems)), "invalid"
+        message = format_problems(tool, error.problems)
+        return ToolResponse(error=message), "invalid"
     if isinstance(error, ToolError):
         response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
         if isinstance(error, DeclinedError):
             return response, "declined"
     elif error is not None:
-        response = _internal(tool, "failed", error)
+        response = _log_incident(tool, "failed", error)
     else:
         if isinstance(result, Block):
             result = ToolResponse(content=[result])
@@ -122,18 +125,18 @@ async def run_call(
         turns = TURNS.get()
         if turns is not None:
             await turns.wait_for_answer(result.result, result.content)
-        response = _checked(tool, result, problems_with_result)
+        response = _validate_response(tool, result, check_result)
     return response, "ok" if response.error is None else "error"
 
 
-def _started(
-    work: Coroutine[Any, Any, Outcome], there: Context
+def _start_task(
+    work: Coroutine[Any, Any, Outcome], context: Context
 ) -> asyncio.Task[Outcome]:
-    """The task of a call; since Python 3.12 work that never waits is done at once."""
+    """Start a task; since Python 3.12 work that never waits is done on return."""
     if sys.version_info >= (3, 12):
         loop = asyncio.get_running_loop()
-        return asyncio.Task(work, loop=loop, context=there, eager_start=True)
-    return asyncio.create_task(work, context=there)
+        return asyncio.Task(work, loop=loop, context=context, eager_start=True)
+    return asyncio.create_task(work, context=context)
 
 
 async def _run_and_signal(
@@ -142,7 +145,7 @@ async def _run_and_signal(
     context: CallContext,
     ended: asyncio.Future[None],
 ) -> Outcome:
-    """Return the outcome of a run; signal it one loop round before the task ends."""
+    """Return the outcome of a run; signal its end one loop iteration before the task ends."""
     outcome = await run(arguments, context)
     _signal(ended)
     return outcome
@@ -153,10 +156,13 @@ def _signal(ended: asyncio.Future[None]) -> None:
         ended.set_result(None)
 
 
-async def _answered(
+async def _wait_while_asking(
     task: asyncio.Task[Outcome], timeout: float, questions: Questions
 ) -> None:
-    """Waits for the task in the time that it has left while no person is waited for."""
+    """Wait for a task until its timeout, which does not count time spent on questions.
+
+    Call this when the timeout has passed once.
+    """
     started = asyncio.get_running_loop().time() - timeout
     while not task.done():
         used = asyncio.get_running_loop().time() - started - questions.waited
@@ -167,23 +173,23 @@ async def _answered(
 
 async def run_function(
     handler: HandlerAdapter,
-    resources: Mapping[str, Any] | None,
+    dependencies: Mapping[str, Any] | None,
     arguments: Mapping[str, Any],
     context: CallContext,
 ) -> Outcome:
-    """Run a handler's function; a sync one runs in a thread of its own."""
+    """Run a handler's function; a plain function runs in a worker thread."""
     name = context.tool
-    if is_stuck(name):
+    if has_too_many_abandoned(name):
         return None, ToolError(
             f"{MAX_ABANDONED_CALLS} earlier calls of `{name}` were given up and still run; try"
             " again later"
         )
     if handler.is_async:
-        return await awaited(lambda: handler(arguments, resources))
-    result, error = await in_thread(partial(handler, arguments, resources), name)
-    # A plain function may still hand back a coroutine, as a wrapped async one does.
+        return await await_outcome(lambda: handler(arguments, dependencies))
+    result, error = await run_in_thread(partial(handler, arguments, dependencies), name)
+    # A plain function may return a coroutine, for example if it wraps an async function.
     if inspect.isawaitable(result):
-        return await awaited(lambda: result)
+        return await await_outcome(lambda: result)
     return result, error
 
 
@@ -194,33 +200,36 @@ async def run_provider(
     context: CallContext,
 ) -> Outcome:
     """Run a tool of a provider."""
-    return await awaited(lambda: provider.call_tool(tool, arguments, context))
+    return await await_outcome(lambda: provider.call_tool(tool, arguments, context))
 
 
 async def run_proxied(
     proxies: Proxies, tool: Tool, arguments: Mapping[str, Any], context: CallContext
 ) -> Outcome:
-    """Run a tool of the toolset on the external server that it names."""
-    return await awaited(lambda: proxies.call_proxied(tool, arguments, context))
+    """Run a proxied tool on the external server that it names."""
+    return await await_outcome(lambda: proxies.call_proxied(tool, arguments, context))
 
 
-async def run_in_loop(
+async def run_call_in_loop(
     loop: asyncio.AbstractEventLoop,
     run: Runner,
     arguments: Mapping[str, Any],
     context: CallContext,
 ) -> Outcome:
     """Run a call in an event loop that may differ from its caller's."""
-    return await in_loop(loop, run(arguments, context))
+    return await run_in_loop(loop, run(arguments, context))
 
 
-def no_problems(tool: Tool, result: Any) -> list[str]:
-    """A provider's results are checked by itself, if by anybody."""
+def accept_any_result(tool: Tool, result: Any) -> list[str]:
+    """Return no problems: a provider validates the results of its own tools."""
     return []
 
 
-async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
-    """What an awaitable gave or raised, `sys.exit` and its like included."""
+async def await_outcome(start: Callable[[], Awaitable[Any]]) -> Outcome:
+    """Await a call; return its value and its exception, even a `SystemExit`.
+
+    Only the cancellation of the current task is raised.
+    """
     try:
         return await start(), None
     except BaseException as error:
@@ -230,25 +239,25 @@ async def awaited(start: Callable[[], Awaitable[Any]]) -> Outcome:
         return None, error
 
 
-def invalid(tool: Tool, problems: list[str]) -> str:
-    """What is said of arguments that are refused."""
+def format_problems(tool: Tool, problems: list[str]) -> str:
+    """Return the error message for invalid arguments, one problem on each line."""
     lines = "".join(f"\n- {problem}" for problem in problems)
     return f"the arguments of `{tool.name}` are not valid:{lines}"
 
 
-def _checked(
+def _validate_response(
     tool: Tool,
     response: ToolResponse,
-    problems_with_result: Callable[[Tool, Any], list[str]],
+    check_result: Callable[[Tool, Any], list[str]],
 ) -> ToolResponse:
-    """The response as every caller gets it: plain JSON, and content that MCP has."""
+    """Return a handler's response as plain JSON, or an error response if it is invalid."""
     if response.error is not None and response.content is None:
         return ToolResponse(error=str(response.error))
     try:
-        value = plain_json(response.result, has_python_values=tool.has_python_values)
+        value = to_plain_json(response.result, has_python_values=tool.has_python_values)
     except NotJsonError as error:
-        return _refused(tool, "gave a result that is not JSON", str(error))
-    problems = [] if response.error is not None else problems_with_result(tool, value)
+        return _reject_response(tool, "returned a result that is not JSON", str(error))
+    problems = [] if response.error is not None else check_result(tool, value)
     if problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(
@@ -257,78 +266,81 @@ def _checked(
     if response.content is None:
         return ToolResponse(value)
     try:
-        content = plain_json(_blocks(response.content))
+        content = to_plain_json(_convert_blocks(response.content))
     except NotJsonError as error:
-        return _refused(tool, "gave content that is not JSON", str(error))
-    problems = problems_with_content(content)
+        return _reject_response(tool, "returned content that is not JSON", str(error))
+    problems = check_content(content)
     if problems:
-        return _refused(tool, "gave content that MCP does not have", *problems)
+        return _reject_response(tool, "returned invalid MCP content", *problems)
     if response.error is not None:
         return ToolResponse(error=str(response.error), content=content)
     return ToolResponse(value, content=content)
 
 
-def _blocks(content: Any) -> Any:
-    """The blocks of a handler, who may hold them in any sequence of any mappings."""
+def _convert_blocks(content: Any) -> Any:
+    """Convert a handler's content blocks from any sequence of mappings to a list of dicts."""
     if isinstance(content, Sequence) and not isinstance(content, str | bytes):
         return [dict(b) if isinstance(b, Mapping) else b for b in content]
     return content
 
 
-def _refused(tool: Tool, what: str, *problems: str) -> ToolResponse:
-    """What is wrong with an answer; its own text stays out of what is said."""
-    text = f"{what}: {'; '.join(problems)}"
+def _reject_response(tool: Tool, problem: str, *details: str) -> ToolResponse:
+    """Log and return the error for an invalid response; it quotes no text of the response."""
+    text = f"{problem}: {'; '.join(details)}"
     _logger.error("tool %s %s", tool.name, text)
     return ToolResponse(error=f"the {tool.kind} {text}")
 
 
-def _internal(tool: Tool, what: str, error: BaseException) -> ToolResponse:
-    """Logs the exception under a number that the caller can quote."""
+def _log_incident(tool: Tool, problem: str, error: BaseException) -> ToolResponse:
+    """Log an exception under a random number; return an error that quotes the number."""
     incident = uuid.uuid4().hex[:8]
-    _logger.error("tool %s %s (incident %s)", tool.name, what, incident, exc_info=error)
+    _logger.error(
+        "tool %s %s (incident %s)", tool.name, problem, incident, exc_info=error
+    )
     return ToolResponse(
-        error=f"the {tool.kind} {what}; the log has the details (incident {incident})"
+        error=f"the {tool.kind} {problem}; the log has the details (incident {incident})"
     )
 
 
 class NotJsonError(ValueError):
-    """A value is not JSON. The text names what is in the way, and nothing of the value."""
+    """A value cannot be converted to JSON. The message has no content of the value."""
 
 
-def plain_json(value: Any, *, has_python_values: bool = False) -> Any:
-    """The value as JSON would bring it to a caller far away: of plain Python types alone.
+def to_plain_json(value: Any, *, has_python_values: bool = False) -> Any:
+    """Return a value as it would be after encoding to JSON and decoding again.
 
-    Tuples become lists, and subclasses of `str`, `int`, `float`, `dict` and `list`, such as
-    members of enumerations and named tuples, what they are subclasses of. Keys that are
-    numbers, booleans or None become text as the module `json` writes them. Nothing else is
-    converted: what becomes of sets, dates, bytes and objects is for the handler to say.
+    Tuples become lists. Instances of subclasses of `str`, `int`, `float`, `dict` and `list`,
+    such as named tuples and members of some enumerations, become instances of the base class.
+    Keys that are numbers, booleans or None become strings, as in the module `json`. No other
+    type is converted: the handler has to convert sets, dates, bytes and objects itself.
 
     Args:
-        value: any.
-        has_python_values: dates, times, durations, UUIDs and members of enumerations become
-            texts as their formats have them, and bytes that are left base64.
+        value: any value.
+        has_python_values: whether dates, times, durations, UUIDs and members of enumerations
+            are converted to strings of their formats, and bytes to base64.
 
     Raises:
-        NotJsonError: the value holds what JSON does not have.
+        NotJsonError: the value has a part that JSON cannot represent.
     """
     if type(value) is str:
-        return _sendable(value, value)
+        return _reject_surrogates(value, value)
     try:
         text = _encode_python(value) if has_python_values else _encode(value)
-        return _sendable(text, _decode(text))
+        return _reject_surrogates(text, _decode(text))
     except NotJsonError:
         raise
     except RecursionError:
         raise NotJsonError("it is nested too deeply") from None
     except TypeError:
-        raise NotJsonError("it has a key that is not text") from None
+        raise NotJsonError("it has a key that is not a string") from None
     except ValueError as error:
-        raise NotJsonError(_why(error)) from None
+        raise NotJsonError(_describe_encoding_error(error)) from None
 
 
-def _sendable(text: str, value: Any) -> Any:
+def _reject_surrogates(text: str, value: Any) -> Any:
+    """Return a value whose JSON text can be encoded as UTF-8; otherwise raise NotJsonError."""
     if not text.isascii():
-        # A lone surrogate, as a file's name may have one, cannot be sent.
+        # For example, Python represents undecodable bytes of a file name by lone surrogates.
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
@@ -336,82 +348,85 @@ def _sendable(text: str, value: Any) -> Any:
     return value
 
 
-def _why(error: ValueError) -> str:
+def _describe_encoding_error(error: ValueError) -> str:
     text = str(error)
     if "Circular" in text:
-        return "it holds itself"
+        return "it contains itself"
     if "digits" in text:
-        return "it has a number of too many digits"
+        return "it has a number with too many digits"
     return "it has a number that JSON does not have, such as NaN"
 
 
-def _refuse(value: Any) -> Any:
-    raise NotJsonError(f"it holds a Python {type(value).__qualname__}")
+def _reject_object(value: Any) -> Any:
+    raise NotJsonError(f"it contains a Python {type(value).__qualname__}")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise NotJsonError("it has two keys that are one as text")
+        raise NotJsonError("it has two keys that are equal as strings")
     return value
 
 
-def _python_value(value: Any) -> Any:
+def _encode_python_object(value: Any) -> Any:
     try:
-        return json_text(value)
+        return format_python_value(value)
     except TypeError:
-        return _refuse(value)
+        return _reject_object(value)
     except ValueError as error:
         raise NotJsonError(str(error)) from None
 
 
-def json_text(value: Any) -> Any:
-    """One of Python's values as the text of the format that JSON Schema has for it.
+def format_python_value(value: Any) -> Any:
+    """Return the string of a Python value's JSON Schema format, for example of a date.
+
+    A member of an enumeration becomes its value.
 
     Raises:
-        TypeError: it is of another type.
-        ValueError: no text of its format says it. The text names what is in the way.
+        TypeError: the value's type has no format.
+        ValueError: the format cannot represent the value. The message states the reason.
     """
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (datetime, time)):
-        return _with_zone(value)
+        return _format_time(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, timedelta):
-        return _duration(value)
+        return _format_duration(value)
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(value, Decimal):
         if not value.is_finite() or abs(value.adjusted()) >= MAX_DIGITS:
-            raise ValueError(f"it holds a Python Decimal beyond {MAX_DIGITS} digits")
+            raise ValueError(f"it contains a Python Decimal beyond {MAX_DIGITS} digits")
         return format(value, "f")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(bytes(value)).decode("ascii")
     raise TypeError
 
 
-def _with_zone(value: datetime | time) -> str:
-    """RFC 3339, whose offsets are whole minutes."""
-    kind = f"it holds a Python {type(value).__name__}"
+def _format_time(value: datetime | time) -> str:
+    """Format a time as RFC 3339, whose time zone offsets are whole minutes."""
+    subject = f"it contains a Python {type(value).__name__}"
     offset = value.utcoffset()
     if offset is None:
-        raise ValueError(f"{kind} without a zone")
+        raise ValueError(f"{subject} without a time zone")
     if offset % timedelta(minutes=1):
-        raise ValueError(f"{kind} whose zone is off by seconds")
+        raise ValueError(f"{subject} whose time zone offset has seconds")
     return value.isoformat().replace("+00:00", "Z")
 
 
-def _duration(value: timedelta) -> str:
-    """RFC 3339, appendix A: whole seconds, and nothing below zero."""
+def _format_duration(value: timedelta) -> str:
+    """Format a duration as RFC 3339, appendix A: whole seconds, not negative."""
     if value < timedelta() or value.microseconds:
         raise ValueError(
-            "it holds a Python timedelta below zero or of part of a second"
+            "it contains a Python timedelta that is negative or has fractions of a second"
         )
     hours, seconds = divmod(value.seconds, 3600)
     minutes, seconds = divmod(seconds, 60)
     days = f"{value.days}D" if value.days else ""
     text = f"{hours}H" if hours else ""
+    # The grammar requires the minutes between hours and seconds, even if they are 0.
     if minutes or (hours and seconds):
         text += f"{minutes}M"
     text += f"{seconds}S" if seconds else ""
@@ -419,7 +434,9 @@ def _duration(value: timedelta) -> str:
 
 
 _encode_python = json.JSONEncoder(
-    allow_nan=False, ensure_ascii=False, default=_python_value
+    allow_nan=False, ensure_ascii=False, default=_encode_python_object
 ).encode
-_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_refuse).encode
-_decode = json.JSONDecoder(object_pairs_hook=_unique).decode
+_encode = json.JSONEncoder(
+    allow_nan=False, ensure_ascii=False, default=_reject_object
+).encode
+_decode = json.JSONDecoder(object_pairs_hook=_reject_duplicate_keys).decode

@@ -1,8 +1,9 @@
-"""Finds a tool's handler and hands the arguments over in the way that it takes them.
+"""Handlers: load the functions that definitions name, and adapt their parameters.
 
-A function of anybody else's than the team's own is refused. The generator proves the same of the
-source text; this looks at the live object, so that a definition that was edited by hand, or code
-that changed since, hands no model a shell.
+Only functions and classes that are defined in the toolset's own handlers package are loaded.
+The generator checks the same in the source code. The check is repeated here on the imported
+object, so that neither an edited definition nor changed code lets a model call, for example, a
+function of `subprocess`.
 """
 
 from __future__ import annotations
@@ -27,35 +28,36 @@ _KEYWORD_KINDS = (
 
 
 class HandlerAdapter:
-    """A handler with its calling convention found out once.
+    """A handler function that is called with a tool's arguments.
 
-    A function takes the arguments as keywords, or, when its only parameter is not one of
-    the tool's, as one mapping. It takes the tool's resources as further keywords.
+    The function's signature is inspected once. A function whose only parameter is not a
+    parameter of the tool gets all arguments as one dict; every other function gets them as
+    keywords. Dependencies are always passed as keywords.
 
     Args:
         function: the handler.
         declared: the parameters that the tool's schema declares.
-        resources: the names of the resources that the tool uses.
+        dependencies: the names of the lifespan's dependencies that the tool uses.
 
     Raises:
-        TypeError: the function does not take a resource by its name, or a caller could
-            give it.
+        TypeError: the function has no parameter for a dependency, or a dependency has the
+            same name as a parameter of the tool.
     """
 
     def __init__(
         self,
         function: Callable[..., Any],
         declared: DeclaredNames,
-        resources: Collection[str] = (),
+        dependencies: Collection[str] = (),
     ) -> None:
         self.function = function
         self._declared = declared
-        self._resources = frozenset(resources)
+        self._dependencies = frozenset(dependencies)
         parameters = list(inspect.signature(function).parameters.values())
-        if resources:
-            parameters = self._without_resources(parameters)
+        if dependencies:
+            parameters = self._remove_dependencies(parameters)
         kinds = [parameter.kind for parameter in parameters]
-        self.takes_mapping = (
+        self.accepts_mapping = (
             len(parameters) == 1
             and kinds[0]
             not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -64,167 +66,166 @@ class HandlerAdapter:
                 or parameters[0].name not in declared.names
             )
         )
-        takes_any = inspect.Parameter.VAR_KEYWORD in kinds
+        accepts_any_keyword = inspect.Parameter.VAR_KEYWORD in kinds
         self._keywords = (
             None
-            if takes_any
+            if accepts_any_keyword
             else frozenset(p.name for p in parameters if p.kind in _KEYWORD_KINDS)
         )
-        # What calls are made of that are right: nothing of theirs has to be looked at.
-        known = declared.names - self._resources
-        self._taken = known if self._keywords is None else known & self._keywords
+        # Arguments with only these names are accepted without looking at each of them.
+        accepted = declared.names - self._dependencies
+        if self._keywords is not None:
+            accepted &= self._keywords
+        self._accepted = accepted
         target = inspect.unwrap(function)
         while isinstance(target, functools.partial):
             target = target.func
         self.is_async = inspect.iscoroutinefunction(target)
 
-    def not_taken(self, arguments: Mapping[str, Any]) -> list[str]:
-        """The arguments that the function is not given, in their order.
+    def find_rejected(self, arguments: Mapping[str, Any]) -> list[str]:
+        """Return the names of the arguments that must not reach the function, in their order.
 
-        Those that it has no parameter for, and those that the schema does not declare,
-        whatever `additionalProperties` says: a caller sets no parameter of the function
-        that it was not shown. One mapping may hold what an open schema lets in, but for
-        what is called as a resource is.
+        These are arguments that the function has no parameter for, and arguments that the
+        schema does not declare, even if `additionalProperties` permits them: a caller must
+        not set a parameter that the tool does not show. A function that gets all arguments
+        as one dict may get undeclared ones, except the names of dependencies.
         """
-        if arguments.keys() <= self._taken:
+        if arguments.keys() <= self._accepted:
             return []
-        own = []
-        if self._resources:
-            own = [name for name in arguments if name in self._resources]
-        if self.takes_mapping:
-            return own
-        undeclared = self._declared.lacks(arguments)
-        undeclared += own
-        if not undeclared and (
-            self._keywords is None or self._keywords.issuperset(arguments)
-        ):
-            return []
-        if self._keywords is None:
-            return undeclared
-        return [n for n in arguments if n not in self._keywords or n in undeclared]
+        dependencies = [name for name in arguments if name in self._dependencies]
+        if self.accepts_mapping:
+            return dependencies
+        rejected = {*dependencies, *self._declared.find_undeclared(arguments)}
+        if self._keywords is not None:
+            rejected.update(arguments.keys() - self._keywords)
+        return [name for name in arguments if name in rejected]
 
     def __call__(
-        self, arguments: Mapping[str, Any], resources: Mapping[str, Any] | None = None
+        self,
+        arguments: Mapping[str, Any],
+        dependencies: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The function's value: the result, or an awaitable of it."""
-        given = {} if resources is None else resources
-        if self.takes_mapping:
-            return self.function(dict(arguments), **given)
-        return self.function(**arguments, **given)
+        """Call the function; return its result, or an awaitable of the result."""
+        keywords = {} if dependencies is None else dependencies
+        if self.accepts_mapping:
+            return self.function(dict(arguments), **keywords)
+        return self.function(**arguments, **keywords)
 
-    def _without_resources(
+    def _remove_dependencies(
         self, parameters: list[inspect.Parameter]
     ) -> list[inspect.Parameter]:
-        """The parameters that a caller's arguments can be for."""
-        takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
-        named = {p.name for p in parameters if p.kind in _KEYWORD_KINDS}
-        for name in sorted(self._resources):
-            if name not in named and not takes_any:
+        """Return the parameters that a caller's arguments can set."""
+        accepts_any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        keywords = {p.name for p in parameters if p.kind in _KEYWORD_KINDS}
+        for name in sorted(self._dependencies):
+            if name not in keywords and not accepts_any_keyword:
                 raise TypeError(
-                    f"the handler has no parameter for the resource `{name}`"
+                    f"the handler has no parameter for the dependency `{name}`"
                 )
             if name in self._declared.names:
                 raise TypeError(
-                    f"the resource `{name}` is a parameter of the tool, too"
+                    f"the dependency `{name}` is a parameter of the tool, too"
                 )
         return [
             p
             for p in parameters
-            if p.name not in self._resources or p.kind not in _KEYWORD_KINDS
+            if p.name not in self._dependencies or p.kind not in _KEYWORD_KINDS
         ]
 
 
 def adapt_handler(tool: Tool, package: str | None) -> HandlerAdapter:
-    """The handler that a tool names; imports its module, and its classes if it has any.
+    """Import the handler that a tool names, and its argument and result classes.
 
     Args:
-        tool: it.
-        package: the package that has to define it.
+        tool: a tool whose `handler` is set.
+        package: the package that must define the handler.
 
     Raises:
-        ImportError: as `own_function`, AttributeError and TypeError too.
-        OptionalPartError: the handler takes values of Python, and the part that converts
-            them cannot be loaded.
-        Exception: a class that it is given or gives does not agree with the tool's schemas.
+        ImportError: see `load_function`, which also raises AttributeError and TypeError.
+        OptionalPartError: the handler uses Python values or classes, and the part that
+            converts them cannot be loaded.
+        Exception: an argument or result class does not match the tool's schemas.
     """
-    function = own_function(tool.handler or "", package)
+    function = load_function(tool.handler or "", package)
     if tool.has_python_values or tool.arguments_type or tool.result_type:
         function = optional.models.typed_function(function, tool, package)
-    return HandlerAdapter(function, DeclaredNames(tool.handled_parameters), tool.uses)
+    return HandlerAdapter(function, DeclaredNames(tool.handler_parameters), tool.uses)
 
 
-def own_function(reference: str, package: str | None) -> Callable[..., Any]:
-    """The callable that `module:function` names; imports its module.
+def load_function(reference: str, package: str | None) -> Callable[..., Any]:
+    """Import and return the callable that `module:function` names.
 
     Args:
         reference: `module:function`.
-        package: the package in which it has to be defined; None when there is none.
+        package: the package that must define the function; None if there is none.
 
     Raises:
-        ImportError: the module cannot be imported, or the function, its module or what it
-            wraps is known to be defined outside of the package.
+        ImportError: the module cannot be imported, or the function, its module or a
+            function that it wraps is known to be defined outside of the package.
         AttributeError: the module has no such function.
-        TypeError: what it has is not callable.
+        TypeError: the module's attribute is not callable.
     """
     module_name, _, name = reference.partition(":")
     if not is_in_package(module_name, package):
-        where = "no package of handlers is declared"
+        reason = "no package of handlers is declared"
         if package is not None:
-            where = f"it is outside of `{package}`"
-        raise ImportError(f"{reference} is refused: {where}")
+            reason = f"it is outside of `{package}`"
+        raise ImportError(f"{reference} is refused: {reason}")
     function: Callable[..., Any] = getattr(importlib.import_module(module_name), name)
     if not callable(function):
         raise TypeError(f"{reference} is not callable")
-    homes = list(_homes(_constructor(function)))
-    if homes and not any(is_in_package(home, package) for home in homes):
+    modules = list(_defining_modules(_constructor_class(function)))
+    if modules and not any(is_in_package(module, package) for module in modules):
         raise ImportError(
-            f"{reference} is refused: it is defined in `{homes[-1]}`, outside of `{package}`;"
-            " name a function that is written there, which may call it"
+            f"{reference} is refused: it is defined in `{modules[-1]}`, outside of"
+            f" `{package}`; name a function that is defined in `{package}`, which may call it"
         )
     return function
 
 
-def own_class(reference: str, package: str | None) -> type:
-    """The class that `module:Class` names; imports its module.
+def load_class(reference: str, package: str | None) -> type:
+    """Import and return the class that `module:Class` names.
 
     Raises:
-        ImportError: the module cannot be imported, or it or the class is not in the
+        ImportError: the module cannot be imported, or the module or the class is not in the
             package.
         AttributeError: the module has no such class.
-        TypeError: what it has is no class.
+        TypeError: the module's attribute is not a class.
     """
     module_name, _, name = reference.partition(":")
     if not is_in_package(module_name, package):
         raise ImportError(f"{reference} is refused: it is outside of `{package}`")
-    found = getattr(importlib.import_module(module_name), name)
-    if not isinstance(found, type):
-        raise TypeError(f"{reference} is no class")
-    if not is_in_package(found.__module__, package):
+    loaded = getattr(importlib.import_module(module_name), name)
+    if not isinstance(loaded, type):
+        raise TypeError(f"{reference} is not a class")
+    if not is_in_package(loaded.__module__, package):
         raise ImportError(
-            f"{reference} is refused: it is defined in `{found.__module__}`, outside of"
-            f" `{package}`; name a class that is written there"
+            f"{reference} is refused: it is defined in `{loaded.__module__}`, outside of"
+            f" `{package}`; name a class that is defined in `{package}`"
         )
-    return found
+    return loaded
 
 
-def _constructor(function: Any) -> Any:
-    """The class that a class has its constructor from; anything else is what it was."""
+def _constructor_class(function: Any) -> Any:
+    """Return the base class that defines a class's constructor; other callables unchanged."""
     if not isinstance(function, type):
         return function
-    makers = {"__init__", "__new__"}
-    return next((c for c in function.__mro__[:-1] if makers & vars(c).keys()), function)
+    constructors = {"__init__", "__new__"}
+    return next(
+        (c for c in function.__mro__[:-1] if constructors & vars(c).keys()), function
+    )
 
 
-def _homes(function: Any) -> Iterator[str]:
-    """The modules that define a callable and what it wraps, as far as they are known."""
+def _defining_modules(function: Any) -> Iterator[str]:
+    """Yield the modules that define a callable and the functions that it wraps, if known."""
     for _ in range(_MAX_WRAPPERS):
-        home = getattr(function, "__module__", None)
-        if isinstance(home, str):
-            yield home
-        # A wrapper that takes the other's names over was written here all the same.
-        written = getattr(function, "__globals__", {}).get("__name__")
-        if isinstance(written, str):
-            yield written
+        module = getattr(function, "__module__", None)
+        if isinstance(module, str):
+            yield module
+        # functools.wraps() copies `__module__`; the globals name the module that defines a wrapper.
+        global_name = getattr(function, "__globals__", {}).get("__name__")
+        if isinstance(global_name, str):
+            yield global_name
         if isinstance(function, functools.partial):
             function = function.func
         elif hasattr(function, "__wrapped__"):

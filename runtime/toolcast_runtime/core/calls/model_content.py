@@ -1,6 +1,6 @@
-"""MCP's content blocks as models are shown them: text, image or file.
+"""Conversion of MCP content blocks to LangChain's content blocks: text, image or file.
 
-The form is LangChain's own, which its models know how to send on.
+LangChain's models convert these blocks to the format of their provider.
 
 Source: https://docs.langchain.com/oss/python/langchain/messages#standard-content-blocks
 """
@@ -12,59 +12,58 @@ from typing import Any
 from urllib.parse import urlsplit
 
 
-def shown_blocks(content: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The blocks of a tool's answer, image, file or text, in their order.
+def to_langchain_blocks(content: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Convert the MCP content blocks of a result to LangChain blocks, in the same order.
 
-    Audio is a file with its media type: LangChain and LangGraph know no other block for it in
-    the message of a tool, and make a text of all blocks, images too, where one is unknown.
+    Audio becomes a file with its media type: LangChain and LangGraph have no audio block for
+    tool messages, and convert all blocks of a message to text if one of them is unknown.
 
-    A link is text: who serves the model cannot open what the tool's own machine names, and
-    providers refuse a whole request for an address that they do not take.
+    A resource link becomes text: a model's provider cannot open a URI on the tool's machine,
+    and rejects the whole request because of an address that it does not accept.
     """
-    return [_block(block) for block in content]
+    return [_convert_block(block) for block in content]
 
 
-def unshown(block: Mapping[str, Any]) -> str:
-    """What stands for one of these where it cannot be shown: its text, or that it is there."""
+def describe_block(block: Mapping[str, Any]) -> str:
+    """Return a text for a LangChain block: its own text, or a note with its file name and type."""
     if block["type"] == "text":
         text: str = block["text"]
         return text
     name = block.get("extras", {}).get("filename", "")
-    what = " ".join(filter(None, (name, block["mime_type"])))
-    return f"({what}, which cannot be shown here)"
+    label = " ".join(filter(None, (name, block["mime_type"])))
+    return f"({label}, which cannot be shown here)"
 
 
-def _block(block: Mapping[str, Any]) -> dict[str, Any]:
+def _convert_block(block: Mapping[str, Any]) -> dict[str, Any]:
     if block["type"] in ("image", "audio"):
-        return _data(block["data"], block["mimeType"], block["type"])
+        return _data_block(block["data"], block["mimeType"], block["type"])
     if block["type"] == "resource_link":
         parts = [block.get("title") or block["name"], block["uri"]]
-        return _text("\n".join([": ".join(parts), *_described(block)]))
+        lines = [": ".join(parts)]
+        if block.get("description"):
+            lines.append(block["description"])
+        return _text_block("\n".join(lines))
     if block["type"] == "resource":
-        return _resource(block["resource"])
-    return _text(block["text"])
+        return _convert_resource(block["resource"])
+    return _text_block(block["text"])
 
 
-def _described(block: Mapping[str, Any]) -> list[str]:
-    return [block["description"]] if block.get("description") else []
-
-
-def _resource(resource: Mapping[str, Any]) -> dict[str, Any]:
+def _convert_resource(resource: Mapping[str, Any]) -> dict[str, Any]:
     if "blob" not in resource:
-        return _text(resource["text"])
+        return _text_block(resource["text"])
     mime_type = resource.get("mimeType", "application/octet-stream")
-    block = _data(resource["blob"], mime_type, mime_type.partition("/")[0])
-    # Some providers take no file without a name.
+    block = _data_block(resource["blob"], mime_type, mime_type.partition("/")[0])
+    # Some providers reject a file without a name.
     name = urlsplit(resource["uri"]).path.rpartition("/")[2]
     if name and block["type"] == "file":
         block["extras"] = {"filename": name}
     return block
 
 
-def _data(data: str, mime_type: str, kind: str) -> dict[str, Any]:
-    shown = "image" if kind == "image" else "file"
-    return {"type": shown, "base64": data, "mime_type": mime_type}
+def _data_block(data: str, mime_type: str, kind: str) -> dict[str, Any]:
+    block_type = "image" if kind == "image" else "file"
+    return {"type": block_type, "base64": data, "mime_type": mime_type}
 
 
-def _text(text: str) -> dict[str, Any]:
+def _text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}

@@ -1,11 +1,13 @@
-"""Calls of tools. Each call goes through five stages:
+"""Calls of tools, from the caller's request to the response.
 
-1. find: `Registry.find` looks the tool up by name, for a client that may have it.
+Each call goes through five stages:
+
+1. find: `Registry.find` looks the tool up by name, for a client that may call it.
 2. admit: `ToolCalls.admit` applies the guard of the request and builds the call's context.
 3. record: `ToolCalls.record` writes the start of a persistent tool's call to the ledger before
    the next stages, and its end after them.
 4. prepare: `ToolCalls.prepare` validates the arguments, loads the handler, asks the user to
-   confirm, and opens the resources.
+   confirm, and opens the dependencies.
 5. run: `run_call` runs the handler within its timeout and validates the result.
 
 Each stage calls the next one. A stage that refuses a call returns an error response, and the
@@ -31,24 +33,24 @@ from ..context import (
     CallOutcome,
     CallResult,
     DeclinedError,
-    Keep,
     ReportProgress,
+    StoreContent,
     ToolError,
     ToolResponse,
-    nobody_to_ask,
+    format_no_user,
 )
-from ..definitions.tool import Confirm, Proxies, Tool, ToolProvider, deprecation_line
+from ..definitions.tool import Confirm, Proxies, Tool, ToolProvider, format_deprecation
 from ..optional import OptionalPartError
 from ..question import InputRequiredError
 from ..toolset_settings import LedgerError, LifespanError
-from .call_telemetry import Reports, is_watched, log_call, span
+from .call_telemetry import ProgressReporter, log_call, should_trace_call, trace_call
 from .execution import (
     Runner,
-    invalid,
-    no_problems,
+    accept_any_result,
+    format_problems,
     run_call,
+    run_call_in_loop,
     run_function,
-    run_in_loop,
     run_provider,
     run_proxied,
 )
@@ -59,8 +61,8 @@ from .worker_threads import Outcome
 if TYPE_CHECKING:
     from ...consent.questions import Questions
     from ...ledger.recorder import Recorder
-    from ...lifespan.dependencies import Resources
-    from ..question import Approvals, AskPerson
+    from ...lifespan.dependencies import Dependencies
+    from ..question import Approvals, AskUser
     from ..toolset import Found
     from ..toolset_settings import LedgerSettings
     from ..validation.checker import Checker
@@ -79,8 +81,8 @@ async def call_tool(
     arguments: Mapping[str, Any] | None,
     client: str | None,
     report_progress: ReportProgress | None,
-    ask: AskPerson | None,
-    keep: Keep | None,
+    ask: AskUser | None,
+    store_content: StoreContent | None,
 ) -> ToolResponse:
     """Await the result of `Registry.find` and call the tool that it found.
 
@@ -91,19 +93,17 @@ async def call_tool(
         tool, provider, toolset = await found
         calls = toolset.calls
     except LookupError as error:
-        refused = ToolResponse(error=str(error))
+        response = ToolResponse(error=str(error))
     except AccessError:
-        refused = _refused(
-            "no tool can be called: who may have which cannot be found out"
-        )
+        response = _refuse("no tool can be called: the access rules cannot be loaded")
     except Exception:
-        refused = _refused(f"the tool `{name}` is not available: it cannot be loaded")
+        response = _refuse(f"the tool `{name}` is not available: it cannot be loaded")
     else:
         return await calls.admit(
-            tool, provider, arguments, client, report_progress, ask, keep
+            tool, provider, arguments, client, report_progress, ask, store_content
         )
     log_call(name, "refused", started, client, CALLER.get())
-    return refused
+    return response
 
 
 class ToolCalls:
@@ -111,11 +111,13 @@ class ToolCalls:
 
     Args:
         ledger: see `Registry`.
-        handlers: the package that defines every handler, and the ledger's function.
-        resources: gives what tools use; None when the toolset has no lifespan.
+        handlers: the package that defines every handler, and the ledger's sink function.
+        dependencies: returns the lifespan's dependencies; None if the toolset has no
+            lifespan.
 
     Attributes:
-        proxies: the providers; one that is `Proxies` answers tools that name a server.
+        proxies: the providers; the first one that implements `Proxies` answers the calls of
+            proxied tools.
     """
 
     def __init__(
@@ -123,17 +125,18 @@ class ToolCalls:
         ledger: LedgerSettings | None = None,
         handlers: str | None = None,
         *,
-        resources: Callable[[], Resources] | None = None,
+        dependencies: Callable[[], Dependencies] | None = None,
     ) -> None:
-        self._resources = resources
+        self._dependencies = dependencies
         self.proxies: Sequence[ToolProvider] = ()
         self._ledger = ledger
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
         self.validators = Validators(asserts_formats=True)
-        self._told: set[str] = set()
+        # Deprecated tools with a warning in the log, which is written once per tool.
+        self._logged_deprecations: set[str] = set()
         self._conditions: dict[str, Checker | None] = {}
-        self._kept: Approvals | None = None
+        self._approvals: Approvals | None = None
 
     async def admit(
         self,
@@ -142,31 +145,34 @@ class ToolCalls:
         arguments: Mapping[str, Any] | None,
         client: str | None,
         report_progress: ReportProgress | None = None,
-        ask: AskPerson | None = None,
-        keep: Keep | None = None,
+        ask: AskUser | None = None,
+        store_content: StoreContent | None = None,
     ) -> ToolResponse:
         """Apply the guard of the request and call the tool, in a context of its own.
 
         Every failure is a response with an error.
 
         Args:
-            tool: a tool that the client may have.
-            provider: the tool's provider; None for a local tool, which alone is guarded.
-            arguments: as of `Registry.call_tool`, like the others.
+            tool: a tool that the client may call.
+            provider: the tool's provider; None for a local tool. The guard applies only to
+                local tools.
+            arguments: see `Registry.call_tool`, also for the other arguments.
         """
         guard = None if provider is not None else CALL_GUARD.get()
         reason = None if guard is None else guard(tool.name)
         if reason is not None:
             log_call(tool.name, "refused", time.perf_counter(), client, CALLER.get())
             return ToolResponse(error=reason)
-        given: Mapping[str, Any] = {} if arguments is None else arguments
-        may_ask = None if ask is None else self.may_ask(ask, tool, client, given)
-        context = CallContext(tool.name, client, None, may_ask, keep)
+        arguments = {} if arguments is None else arguments
+        make_questions = None
+        if ask is not None:
+            make_questions = self.make_questions(ask, tool, client, arguments)
+        context = CallContext(tool.name, client, None, make_questions, store_content)
         if report_progress is None:
-            return await self.call(tool, provider, given, context)
-        async with Reports(report_progress) as reports:
-            context.report = reports.report
-            return await self.call(tool, provider, given, context)
+            return await self.call(tool, provider, arguments, context)
+        async with ProgressReporter(report_progress) as reporter:
+            context.report = reporter.report
+            return await self.call(tool, provider, arguments, context)
 
     async def call(
         self,
@@ -179,9 +185,9 @@ class ToolCalls:
 
         Every failure is a response with an error.
         """
-        if tool.deprecated is not None and tool.name not in self._told:
-            self._told.add(tool.name)
-            line = deprecation_line(tool.deprecated)
+        if tool.deprecated is not None and tool.name not in self._logged_deprecations:
+            self._logged_deprecations.add(tool.name)
+            line = format_deprecation(tool.deprecated)
             _logger.warning("%s is called. %s", tool.name, line)
         started = time.perf_counter()
         outcome: CallOutcome = "cancelled"
@@ -189,83 +195,81 @@ class ToolCalls:
         stage: Stage = self.record if tool.persistent else self.prepare
         try:
             if tool.result is not None:
-                # Outside of the record, which has the whole result.
+                # Wraps the record stage, so that the ledger gets the whole result.
                 stage = optional.truncation.shape_results(stage)
-            if is_watched():
-                with span(context) as set_outcome:
+            if should_trace_call():
+                with trace_call(context) as set_outcome:
                     response, outcome = await stage(tool, provider, arguments, context)
                     set_outcome(outcome)
             else:
                 response, outcome = await stage(tool, provider, arguments, context)
             error = response.error
         except OptionalPartError as missing:
-            response, outcome = _without(tool, missing), "error"
+            response, outcome = _log_missing_part(tool, missing), "error"
             error = response.error
         finally:
             log_call(tool.name, outcome, started, context.client, context.caller, error)
         return response
 
-    def may_ask(
+    def make_questions(
         self,
-        ask: AskPerson,
+        ask: AskUser,
         tool: Tool,
         client: str | None,
         arguments: Mapping[str, Any],
     ) -> Callable[[], Questions]:
-        """What makes the questions of a call that runs in this loop, when one is put.
-
-        It raises DeclinedError when they cannot be put.
-        """
+        """Return the factory of a call's `Questions`; it may raise DeclinedError."""
         loop = asyncio.get_running_loop()
 
-        def questions() -> Questions:
+        def create_questions() -> Questions:
             try:
-                made, kept = optional.questions.Questions, self.approvals()
+                questions_class = optional.questions.Questions
+                store = self.get_approvals()
             except OptionalPartError as missing:
-                _logger.exception("nobody can be asked about a call of %s", tool.name)
+                _logger.exception("no user can be asked about a call of %s", tool.name)
                 raise DeclinedError(
-                    f"`{tool.name}` has to ask a person first, and {missing}; nothing was"
+                    f"`{tool.name}` has to ask the user first, and {missing}; nothing was"
                     " done"
                 ) from None
-            return made(ask, lambda: kept, tool, client, arguments, loop)
+            return questions_class(ask, lambda: store, tool, client, arguments, loop)
 
-        return questions
+        return create_questions
 
     async def run_handler(
         self,
         tool: Tool,
         arguments: Mapping[str, Any],
         context: CallContext,
-        shaped: Callable[[Any], ToolResponse],
+        build_response: Callable[[Any], ToolResponse],
     ) -> CallResult:
-        """What the handler of a resource or an MCP prompt answers, and what came of it.
+        """Run the handler of an MCP resource or prompt; return its response and outcome.
 
         Args:
-            tool: it as a tool, with a handler; its `kind` says what it is.
-            arguments: what the handler gets, checked.
-            context: the request's.
-            shaped: makes the answer of what the handler gives; may raise ToolError.
+            tool: the resource or prompt as a tool with a handler; `kind` states which one.
+            arguments: the handler's arguments, already validated.
+            context: the context of the request.
+            build_response: converts the handler's return value; may raise ToolError.
         """
         try:
-            handler = self.handler(tool)
+            handler = self.get_handler(tool)
         except Exception:
             _logger.exception("the handler of %s cannot be loaded", tool.name)
             text = f"the {tool.kind} is not available; the log has the details"
             return ToolResponse(error=text), "error"
         prepared: Runner | ToolResponse = partial(run_function, handler, None)
         if tool.uses:
-            prepared = await self._with_resources(tool, handler)
+            prepared = await self._bind_dependencies(tool, handler)
         if isinstance(prepared, ToolResponse):
             return prepared, "error"
 
-        async def run(given: Mapping[str, Any], context: CallContext) -> Outcome:
-            result, error = await prepared(given, context)
+        async def run(arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+            result, error = await prepared(arguments, context)
             try:
-                return (result, error) if error else (shaped(result), None)
+                return (result, error) if error else (build_response(result), None)
             except ToolError as refused:
                 return None, refused
 
-        return await run_call(tool, run, arguments, context, no_problems)
+        return await run_call(tool, run, arguments, context, accept_any_result)
 
     async def record(
         self,
@@ -283,10 +287,10 @@ class ToolCalls:
         return await self._recorder.record(tool, arguments, context, prepare)
 
     async def check_ledger(self) -> None:
-        """Returns when calls can be recorded.
+        """Check that calls can be recorded.
 
         Raises:
-            LedgerError: they cannot.
+            LedgerError: calls cannot be recorded.
         """
         try:
             await self._recorder.check()
@@ -294,7 +298,7 @@ class ToolCalls:
             raise LedgerError(str(missing)) from missing
 
     async def close(self) -> None:
-        """Returns when every call is recorded that has to be."""
+        """Wait until every finished call is recorded, and close the ledger."""
         if "_recorder" in self.__dict__:
             await self._recorder.close()
 
@@ -315,28 +319,28 @@ class ToolCalls:
             await turns.wait_for(arguments)
         if provider is not None:
             remote = partial(run_provider, provider, tool)
-            return await run_call(tool, remote, arguments, context, no_problems)
-        problems = self.validators.problems_with_arguments(tool, arguments)
+            return await run_call(tool, remote, arguments, context, accept_any_result)
+        problems = self.validators.check_arguments(tool, arguments)
         if problems:
-            return ToolResponse(error=invalid(tool, problems)), "invalid"
-        arguments = tool.handled(arguments)
+            return ToolResponse(error=format_problems(tool, problems)), "invalid"
+        arguments = tool.strip_field_selection(arguments)
         if tool.proxy is not None:
-            run = self._proxied(tool)
+            run = self._build_proxy_runner(tool)
         elif tool.handler is None:
             unwritten = "is not implemented: its spec names no handler"
             return ToolResponse(error=f"the tool `{tool.name}` {unwritten}"), "error"
         else:
             try:
-                handler = self._handlers.get(tool.name) or self.handler(tool)
+                handler = self._handlers.get(tool.name) or self.get_handler(tool)
             except OptionalPartError as missing:
-                return _without(tool, missing), "error"
+                return _log_missing_part(tool, missing), "error"
             except Exception:
                 _logger.exception("the handler of %s cannot be loaded", tool.name)
                 return _unavailable(tool, "its handler cannot be loaded"), "error"
-            unknown = handler.not_taken(arguments)
-            if unknown:
-                problems = [f"`{argument}` is not a parameter" for argument in unknown]
-                return ToolResponse(error=invalid(tool, problems)), "invalid"
+            rejected = handler.find_rejected(arguments)
+            if rejected:
+                problems = [f"`{argument}` is not a parameter" for argument in rejected]
+                return ToolResponse(error=format_problems(tool, problems)), "invalid"
             run = partial(run_function, handler, None)
         if isinstance(run, ToolResponse):
             return run, "error"
@@ -344,18 +348,18 @@ class ToolCalls:
             try:
                 arguments = optional.confirmation.copied(arguments)
             except OptionalPartError as missing:
-                return _without(tool, missing), "error"
-            refused = await self._confirmed(tool, tool.confirm, arguments, context)
+                return _log_missing_part(tool, missing), "error"
+            refused = await self._confirm(tool, tool.confirm, arguments, context)
             if refused is not None:
                 return refused
         if tool.uses and tool.proxy is None:
-            run = await self._with_resources(tool, handler)
+            run = await self._bind_dependencies(tool, handler)
             if isinstance(run, ToolResponse):
                 return run, "error"
-        check = self.validators.problems_with_result
-        return await run_call(tool, run, arguments, context, check)
+        check_result = self.validators.check_result
+        return await run_call(tool, run, arguments, context, check_result)
 
-    def _proxied(self, tool: Tool) -> Runner | ToolResponse:
+    def _build_proxy_runner(self, tool: Tool) -> Runner | ToolResponse:
         """Return the runner on the server that the tool names, or an error response."""
         proxies = next((p for p in self.proxies if isinstance(p, Proxies)), None)
         if proxies is None:
@@ -363,35 +367,35 @@ class ToolCalls:
             return ToolResponse(error=text)
         return partial(run_proxied, proxies, tool)
 
-    async def _with_resources(
+    async def _bind_dependencies(
         self, tool: Tool, handler: HandlerAdapter
     ) -> Runner | ToolResponse:
-        """Return the handler's runner with its resources, or an error response."""
+        """Return the handler's runner with its dependencies, or an error response."""
         try:
-            if self._resources is None:
+            if self._dependencies is None:
                 raise LifespanError("the toolset has no lifespan")
-            resources, loop = await self._resources().of(tool.uses)
+            dependencies, loop = await self._dependencies().of(tool.uses)
         except OptionalPartError as missing:
-            return _without(tool, missing)
+            return _log_missing_part(tool, missing)
         except LifespanError as error:
             _logger.error("tool %s: %s", tool.name, error, exc_info=error.__cause__)
-            return _unavailable(tool, "what it uses cannot be had")
-        run = partial(run_function, handler, resources)
-        return run if loop is None else partial(run_in_loop, loop, run)
+            return _unavailable(tool, "its dependencies cannot be opened")
+        run = partial(run_function, handler, dependencies)
+        return run if loop is None else partial(run_call_in_loop, loop, run)
 
-    async def _confirmed(
+    async def _confirm(
         self,
         tool: Tool,
         confirm: Confirm,
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> CallResult | None:
-        """The answer to a call that a person has not allowed; None when it may go on."""
+        """Ask the user to confirm a call if needed; return None if the call may continue."""
         confirmation = optional.confirmation
         if not confirmation.is_needed(confirm, self._conditions, arguments):
             return None
         try:
-            questions = context.asking()
+            questions = context.get_questions()
             question = confirmation.confirmation(tool.name, confirm, arguments)
             await questions.ask(question, confirm.message)
         except InputRequiredError as needed:
@@ -399,30 +403,29 @@ class ToolCalls:
         except DeclinedError as declined:
             return ToolResponse(error=str(declined)), "declined"
         except Exception:
-            _logger.exception("nobody can be asked about a call of %s", tool.name)
-            text = f"{nobody_to_ask(tool.name)}; the log says why"
+            _logger.exception("no user can be asked about a call of %s", tool.name)
+            text = f"{format_no_user(tool.name)}; the log has the details"
             return ToolResponse(error=text), "declined"
         return None
 
-    def approvals(self) -> Approvals:
-        """Where questions and answers are kept, the same for all calls of the registry.
+    def get_approvals(self) -> Approvals:
+        """Return the store of questions and answers, which all calls of the registry share.
 
         Raises:
-            OptionalPartError: it cannot be loaded.
+            OptionalPartError: the store cannot be loaded.
         """
-        if self._kept is None:
-            self._kept = (
-                optional.questions.ApprovalsInMemory()
-                if self._ledger is None
-                else optional.ledger_tables.ApprovalsTable(self._ledger)
-            )
-        return self._kept
+        if self._approvals is None:
+            if self._ledger is None:
+                self._approvals = optional.questions.ApprovalsInMemory()
+            else:
+                self._approvals = optional.ledger_tables.ApprovalsTable(self._ledger)
+        return self._approvals
 
-    def handler(self, tool: Tool) -> HandlerAdapter:
-        """The handler of a tool that names one, imported when it is first asked for.
+    def get_handler(self, tool: Tool) -> HandlerAdapter:
+        """Return the handler that a tool names; import it on first use.
 
         Raises:
-            Exception: it, or a class that it is given or gives, cannot be had.
+            Exception: the handler, or its argument or result class, cannot be loaded.
         """
         handler = self._handlers.get(tool.name)
         if handler is None:
@@ -430,19 +433,19 @@ class ToolCalls:
         return handler
 
 
-def _refused(why: str) -> ToolResponse:
-    """The answer when something is wrong here, with the present exception in the log."""
-    _logger.exception("a call is refused: %s", why)
-    return ToolResponse(error=f"{why}; the log says why")
+def _refuse(reason: str) -> ToolResponse:
+    """Return the error of a refused call; log it with the current exception."""
+    _logger.exception("a call is refused: %s", reason)
+    return ToolResponse(error=f"{reason}; the log has the details")
 
 
-def _unavailable(tool: Tool, why: str) -> ToolResponse:
-    whose = f"tool `{tool.name}`" if tool.kind == "tool" else tool.kind
-    text = f"the {whose} is not available: {why}; the log has the details"
+def _unavailable(tool: Tool, reason: str) -> ToolResponse:
+    subject = f"tool `{tool.name}`" if tool.kind == "tool" else tool.kind
+    text = f"the {subject} is not available: {reason}; the log has the details"
     return ToolResponse(error=text)
 
 
-def _without(tool: Tool, missing: OptionalPartError) -> ToolResponse:
-    """The answer of a call that a part of the runtime is missing for."""
+def _log_missing_part(tool: Tool, missing: OptionalPartError) -> ToolResponse:
+    """Return the error of a call that needs a missing optional part; log the cause."""
     _logger.error("tool %s: %s", tool.name, missing, exc_info=missing.__cause__)
     return _unavailable(tool, str(missing))

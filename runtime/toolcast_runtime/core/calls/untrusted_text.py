@@ -1,4 +1,4 @@
-"""Texts of strangers, made fit for logs and errors: escaped, short, without secrets."""
+"""Text from untrusted sources for logs and errors: escaped, cut to a length, secrets removed."""
 
 from __future__ import annotations
 
@@ -12,105 +12,125 @@ from typing import Any
 MAX_SHOWN_CHARACTERS = 300
 """Characters of untrusted text in a message, by default."""
 _HIDDEN = "[hidden]"
-# Its codec is loaded now: where no file can be opened any more, the log has to tell it.
+# Load the codec now: if the process runs out of file descriptors, the log still needs it.
 "".encode("unicode_escape")
-# What Unicode calls printable and does not print (Default_Ignorable_Code_Point, blanks) but for
-# the selector of a symbol's picture.
-_UNSEEN = re.compile(
+# Characters that `str.isprintable` accepts although they are invisible: blanks and Unicode's
+# Default_Ignorable_Code_Point. The variation selectors U+FE0E and U+FE0F are accepted after a
+# symbol: there they select its emoji or text form.
+_INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0"
     "\U000e0100-\U000e01ef]|(?<![\u2010-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
-# Those over one character; more pile up over the lines above, and no script needs them.
+# Combining marks on one character. No script needs more, and stacked marks cover other lines.
 _MAX_COMBINING_MARKS = 3
-_CONTROLS = {
+_ESCAPED_CONTROLS = {
     code: ascii(chr(code))[1:-1]
     for code in (*range(0x20), *range(0x7F, 0xA0))
     if chr(code) not in "\t\n"
 }
 
 
-def escaped(text: str, most: int = MAX_SHOWN_CHARACTERS) -> str:
-    """The text on one line, with what could drive a terminal or forge a line spelled out.
+def escape_excerpt(text: str, most: int = MAX_SHOWN_CHARACTERS) -> str:
+    """Return the first `most` characters of a text as one safe line.
 
-    So is a backslash, and what `shown` spells out; what is beyond `most` characters is cut off.
+    Control sequences of terminals, line breaks, invisible characters and backslashes are
+    escaped. A text that is cut off ends in `...`.
     """
-    safe = shown(text[:most].replace("\\", "\\\\"))
-    return safe if len(text) <= most else f"{safe}..."
+    excerpt = escape_unprintable(text[:most].replace("\\", "\\\\"))
+    return excerpt if len(text) <= most else f"{excerpt}..."
 
 
-def shown(text: str) -> str:
-    """The text on one line; what is not seen, turns it round or piles up is spelled out."""
+def escape_unprintable(text: str) -> str:
+    """Escape the characters of a text that are invisible or change how it is displayed.
+
+    These are control characters, line breaks, invisible and bidirectional formatting
+    characters, and stacked combining marks. Backslashes stay.
+    """
     if text.isascii() and text.isprintable():
         return text
-    unseen = {found.start() for found in _UNSEEN.finditer(text)}
-    spelled: list[str] = []
+    invisible = {match.start() for match in _INVISIBLE.finditer(text)}
+    characters: list[str] = []
     marks = 0
-    for place, one in enumerate(text):
-        marks = marks + 1 if unicodedata.category(one) in ("Mn", "Me") else 0
-        is_seen = (
-            one.isprintable() and place not in unseen and marks <= _MAX_COMBINING_MARKS
-        )
-        spelled.append(one if is_seen else one.encode("unicode_escape").decode())
-    return "".join(spelled)
+    for index, character in enumerate(text):
+        is_mark = unicodedata.category(character) in ("Mn", "Me")
+        marks = marks + 1 if is_mark else 0
+        if (
+            not character.isprintable()
+            or index in invisible
+            or marks > _MAX_COMBINING_MARKS
+        ):
+            character = character.encode("unicode_escape").decode()
+        characters.append(character)
+    return "".join(characters)
 
 
-def undriving(text: str) -> str:
-    """The text in its lines, in which what could drive a terminal is spelled out."""
-    return text.replace("\r\n", "\n").translate(_CONTROLS)
+def escape_controls(text: str) -> str:
+    """Escape the control characters of a text of several lines, except tabs and line breaks."""
+    return text.replace("\r\n", "\n").translate(_ESCAPED_CONTROLS)
 
 
-def without(text: str, secrets: Iterable[str]) -> str:
-    """The text with every secret replaced; the longest secrets come first."""
+def redact_text(text: str, secrets: Iterable[str]) -> str:
+    """Replace every secret in a text by `[hidden]`.
+
+    Args:
+        secrets: the secrets, the longest first: one secret may be part of another.
+    """
     for secret in secrets:
         if secret in text:
             text = text.replace(secret, _HIDDEN)
     return text
 
 
-def without_in(value: Any, secrets: tuple[str, ...]) -> Any:
-    """A JSON value, no deeper than `limits` takes, with secrets replaced in texts."""
+def redact_value(value: Any, secrets: tuple[str, ...]) -> Any:
+    """Replace the secrets in all strings and keys of a JSON value.
+
+    The function is recursive: the value must not exceed the nesting limit of `limits`.
+    """
     if not secrets:
         return value
     if isinstance(value, str):
-        return without(value, secrets)
+        return redact_text(value, secrets)
     if isinstance(value, list):
-        return [without_in(item, secrets) for item in value]
+        return [redact_value(item, secrets) for item in value]
     if isinstance(value, dict):
         return {
-            without(key, secrets): without_in(item, secrets)
+            redact_text(key, secrets): redact_value(item, secrets)
             for key, item in value.items()
         }
     return value
 
 
-class OneASecond(logging.Filter):
-    """Lets one record of a kind by in a second; the next one says how many were left out.
+class RateLimitFilter(logging.Filter):
+    """Logging filter that passes one record of each kind per second.
 
-    So nobody fills a log who asks as often as they like. A record is of the kind that its
-    `extra` names as `kind`; one without is let by.
+    The next record of the kind states how many were suppressed. This keeps clients from
+    filling the log with repeated bad requests. The kind of a record is its `extra` field
+    `kind`; records without a kind always pass.
 
     Args:
-        loggers: whose records are of one kind when they begin with the same line.
+        loggers: the names of loggers whose records have the first line of their message as
+            their kind.
     """
 
     def __init__(self, *loggers: str) -> None:
         super().__init__()
         self._loggers = loggers
-        self._told: dict[object, tuple[float, int]] = {}
+        # The time of the last passed record and the count of suppressed ones, by kind.
+        self._passed: dict[object, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is let by."""
+        """Return whether the record is logged."""
         kind = record.__dict__.pop("kind", None)
         if record.name in self._loggers:
             kind = str(record.msg).partition("\n")[0]
         if kind is None:
             return True
         now = time.monotonic()
-        last, left_out = self._told.get(kind, (-1.0, 0))
-        if now - last < 1.0:
-            self._told[kind] = last, left_out + 1
+        last_passed, suppressed = self._passed.get(kind, (-1.0, 0))
+        if now - last_passed < 1.0:
+            self._passed[kind] = last_passed, suppressed + 1
             return False
-        self._told[kind] = now, 0
-        if left_out:
-            record.msg = f"{record.msg} (and {left_out} more of the kind)"
+        self._passed[kind] = now, 0
+        if suppressed:
+            record.msg = f"{record.msg} (and {suppressed} more of the kind)"
         return True

@@ -1,15 +1,16 @@
-"""Where the work of calls runs: threads, the loop of callers without one, and what runs on.
+"""Threads and event loops for calls, and the limits on calls that continue after a timeout.
 
-Each call of a plain function has a thread to itself, up to a number; beyond that it waits a while
-for its turn. A thread whose call has ended takes the next one: to start one takes longer than many
-a handler. The threads are daemons: one that hangs keeps neither another call from running nor the
-process from ending, as the threads of asyncio's executors and of anyio would.
+Each call of a plain function runs in a worker thread of its own, up to a maximum; further calls
+wait some seconds for a free thread. Threads are reused, because starting a thread takes longer
+than many handlers. They are daemons: unlike the threads of asyncio's executors and of anyio, a
+handler that hangs blocks neither other calls nor the end of the process.
 
-Callers without an event loop share one in a thread of its own, as do connections that belong to a
-loop and are used from any. It is a daemon, too, and runs until the process ends.
+Callers without an event loop share one background loop, which runs in a daemon thread until the
+process ends. Connections that belong to a loop but are used from several also live in it.
 
-An async handler may go on after it was cancelled, and a thread cannot be stopped. Such calls are
-counted, logged and bounded: without that, those of a tool that hangs would use up what all share.
+A handler that is called off may continue: a coroutine can ignore its cancellation, and a thread
+cannot be stopped. Such abandoned calls are counted, logged and limited. Otherwise the abandoned
+calls of one hanging tool would use up the threads that all tools share.
 """
 
 from __future__ import annotations
@@ -31,201 +32,210 @@ from ..context import CURRENT_CALL, ToolError
 if TYPE_CHECKING:
     import asyncio
 
-_Given = ParamSpec("_Given")
+_Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 MAX_THREADS = 64
-"""Worker threads of one event loop, including blocked ones."""
+"""Threads of one event loop, including those of abandoned calls."""
 
 MAX_ABANDONED_CALLS = 16
-"""Abandoned calls of one tool that still run, before its further calls are rejected."""
+"""Abandoned calls of one tool that may still run before its further calls are refused."""
 
 Outcome = tuple[Any, BaseException | None]
-"""What a function gave, and what it raised."""
+"""The value that a function returned, and the exception that it raised."""
 
 _SECONDS_FOR_A_THREAD = 5.0
+"""How long a call waits for a free thread before it fails."""
 _SECONDS_WHEN_INTERRUPTED = 2.0
-"""How long a handler may take to end when whoever waits for it is interrupted."""
+"""How long an interrupted `run_sync` waits for its handlers to end."""
 _SECONDS_UNTOLD = 10.0
-"""How long a handler may take to end before the log is told."""
+"""How long an abandoned call may run before it is logged."""
 _LOOK_SECONDS = 0.02
 
-_Calls = SimpleQueue[tuple[str, Callable[["_Calls"], None]]]
-"""What a thread is to run next, with its name."""
+_Jobs = SimpleQueue[tuple[str, Callable[["_Jobs"], None]]]
+"""The queue from which one worker thread takes its jobs; a job has a thread name."""
 
-# Of threads that wait; the last to come goes first. A forked child has none of them.
-_waiting: list[_Calls] = []
-_places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+# The queues of idle threads. The last one is used first. A forked child clears the list, because
+# it has none of the threads.
+_idle: list[_Jobs] = []
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
     WeakKeyDictionary()
 )
 
-_running: WeakKeyDictionary[asyncio.AbstractEventLoop, Counter[str]] = (
+# The number of abandoned calls that still run, by tool.
+_abandoned: WeakKeyDictionary[asyncio.AbstractEventLoop, Counter[str]] = (
     WeakKeyDictionary()
 )
-# The loop itself keeps no task alive.
+# An event loop references its tasks only weakly.
 _tasks: set[asyncio.Task[Any]] = set()
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
-_loop_that_waits: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar(
-    "loop_that_waits", default=None
+_blocked_loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar(
+    "blocked_loop", default=None
 )
 
 
-async def in_thread(work: Callable[[], Any], name: str = "tool call") -> Outcome:
-    """Runs a function in the present context; it never raises what the function raises.
+async def run_in_thread(work: Callable[[], Any], name: str = "tool call") -> Outcome:
+    """Run a function in a worker thread, in the current context; return its outcome.
 
-    When the most threads are running already and none ends in a few seconds, the outcome is
-    an error that says so. A thread whose call is given up runs on.
+    An exception of the function is part of the outcome and never raised. If no thread becomes
+    free within some seconds, the outcome is a ToolError. If the call is cancelled, the
+    function continues in its thread.
 
     Args:
         work: the function.
-        name: the tool's, which the thread is called by, too.
+        name: the tool's name, which also becomes the thread's name.
     """
     import asyncio
 
     loop = asyncio.get_running_loop()
-    places = _places.setdefault(loop, asyncio.Semaphore(MAX_THREADS))
-    # Most calls wait for no place, and each timer costs as much as a small handler.
-    limit = asyncio.timeout(_SECONDS_FOR_A_THREAD if places.locked() else None)
+    slots = _slots.setdefault(loop, asyncio.Semaphore(MAX_THREADS))
+    # Set no timer if a slot is free: a timer costs as much as a small handler.
+    timeout = asyncio.timeout(_SECONDS_FOR_A_THREAD if slots.locked() else None)
     try:
-        async with limit:
-            await places.acquire()
+        async with timeout:
+            await slots.acquire()
     except TimeoutError:
         return None, ToolError(
             f"the server is busy with {MAX_THREADS} calls; try again later"
         )
     future: asyncio.Future[Outcome] = loop.create_future()
     context = contextvars.copy_context()
-    is_over, ended = False, None
+    has_ended, untrack = False, None
 
     def finish(outcome: Outcome) -> None:
-        nonlocal is_over
-        is_over = True
-        places.release()
-        if ended is not None:
-            ended()
+        nonlocal has_ended
+        has_ended = True
+        slots.release()
+        if untrack is not None:
+            untrack()
         if not future.done():
             future.set_result(outcome)
 
-    def run(calls: _Calls) -> None:
+    def run(jobs: _Jobs) -> None:
         try:
             outcome: Outcome = context.run(work), None
         except BaseException as error:
             outcome = None, error
-        # Before its place is given on, so that there are never more threads than places.
-        _waiting.append(calls)
-        # The loop may have ended while the function ran on.
+        # Before the slot is released, so that there are never more threads than slots.
+        _idle.append(jobs)
+        # The loop may have been closed while the function ran.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(finish, outcome)
 
-    _in_free_thread(name, run)
+    _start_job(name, run)
     try:
         return await future
     except asyncio.CancelledError:
-        if not is_over:
-            ended = runs_on(name)
+        if not has_ended:
+            untrack = track_abandoned(name)
         raise
 
 
-def _in_free_thread(name: str, run: Callable[[_Calls], None]) -> None:
+def _start_job(name: str, run: Callable[[_Jobs], None]) -> None:
+    """Run a job in an idle thread, or in a new one."""
     try:
-        calls = _waiting.pop()
+        jobs = _idle.pop()
     except IndexError:
-        calls = SimpleQueue()
-        thread = threading.Thread(target=_take_calls, args=(calls,), daemon=True)
+        jobs = SimpleQueue()
+        thread = threading.Thread(target=_run_jobs, args=(jobs,), daemon=True)
         thread.start()
-    calls.put((name, run))
+    jobs.put((name, run))
 
 
-def _take_calls(calls: _Calls) -> None:
+def _run_jobs(jobs: _Jobs) -> None:
     thread = threading.current_thread()
     while True:
-        thread.name, run = calls.get()
-        run(calls)
-        # Nothing of a call is kept while the thread waits.
+        thread.name, run = jobs.get()
+        run(jobs)
+        # An idle thread must not keep the objects of its last call alive.
         del run
 
 
-def is_stuck(name: str) -> bool:
-    """Whether too many calls of a tool run on in this loop."""
-    if not _running:
+def has_too_many_abandoned(name: str) -> bool:
+    """Return whether the maximum of abandoned calls of a tool still runs in this loop."""
+    if not _abandoned:
         return False
     import asyncio
 
-    running = _running.get(asyncio.get_running_loop())
-    return running is not None and running[name] >= MAX_ABANDONED_CALLS
+    abandoned = _abandoned.get(asyncio.get_running_loop())
+    return abandoned is not None and abandoned[name] >= MAX_ABANDONED_CALLS
 
 
-def runs_on(name: str) -> Callable[[], None]:
-    """Takes note of a call of a tool; what it gives is called, in the loop, at its end."""
+def track_abandoned(name: str) -> Callable[[], None]:
+    """Count an abandoned call of a tool; return the function that removes it from the count.
+
+    Call the returned function in the same event loop when the call ends.
+    """
     import asyncio
 
     loop = asyncio.get_running_loop()
-    running = _running.setdefault(loop, Counter())
-    running[name] += 1
-    timer = loop.call_later(_SECONDS_UNTOLD, _tell, name, running)
+    abandoned = _abandoned.setdefault(loop, Counter())
+    abandoned[name] += 1
+    timer = loop.call_later(_SECONDS_UNTOLD, _log_abandoned, name, abandoned)
 
-    def ended() -> None:
+    def untrack() -> None:
         timer.cancel()
-        running[name] -= 1
-        if not running[name]:
-            del running[name]
-            if not running:
-                _running.pop(loop, None)
+        abandoned[name] -= 1
+        if not abandoned[name]:
+            del abandoned[name]
+            if not abandoned:
+                _abandoned.pop(loop, None)
 
-    return ended
+    return untrack
 
 
-def give_up(name: str, task: asyncio.Task[Any]) -> None:
-    """Cancels the work of a call, and takes note of it until it has ended."""
+def abandon_task(name: str, task: asyncio.Task[Any]) -> None:
+    """Cancel the task of a call, and count it as abandoned until it ends."""
     task.cancel()
     _tasks.add(task)
-    ended = runs_on(name)
+    untrack = track_abandoned(name)
 
-    def done(task: asyncio.Task[Any]) -> None:
+    def finish(task: asyncio.Task[Any]) -> None:
         _tasks.discard(task)
-        ended()
+        untrack()
         if not task.cancelled():
-            task.exception()  # nobody waits for it
+            # asyncio logs exceptions that are never retrieved.
+            task.exception()
 
-    task.add_done_callback(done)
+    task.add_done_callback(finish)
 
 
-async def until_ended(seconds: float) -> None:
-    """Returns when nothing runs on in this loop, or the time is over."""
+async def wait_for_abandoned(seconds: float) -> None:
+    """Wait until no abandoned call runs in this loop, for at most `seconds`."""
     import asyncio
 
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
-    # What was cancelled a moment ago takes note of it when it has its turn.
+    # A task that was just cancelled is counted only after the loop has run it.
     await asyncio.sleep(_LOOK_SECONDS)
-    while _running.get(loop) and loop.time() < deadline:
+    while _abandoned.get(loop) and loop.time() < deadline:
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def _tell(name: str, running: Counter[str]) -> None:
+def _log_abandoned(name: str, abandoned: Counter[str]) -> None:
     import logging
 
     logging.getLogger("toolcast").warning(
-        "a handler of %s still runs %g s after its call was given up; %d of its calls do,"
-        " and at %d further ones are refused",
+        "a handler of %s still runs %g s after its call was given up; %d of its abandoned"
+        " calls run, and from %d on its further calls are refused",
         name,
         _SECONDS_UNTOLD,
-        running[name],
+        abandoned[name],
         MAX_ABANDONED_CALLS,
     )
 
 
-async def in_background(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
-    """What a coroutine gives in the background loop; cancellation reaches it."""
-    return await in_loop(background_loop(), coroutine)
+async def run_in_background(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
+    """Await a coroutine in the background loop; cancellation is passed on to it."""
+    return await run_in_loop(get_background_loop(), coroutine)
 
 
-async def in_loop(
+async def run_in_loop(
     loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, _Result]
 ) -> _Result:
-    """What a coroutine gives in a loop that runs; cancellation reaches it."""
+    """Await a coroutine in a running event loop; cancellation is passed on to it."""
     import asyncio
 
     if asyncio.get_running_loop() is loop:
@@ -234,71 +244,75 @@ async def in_loop(
 
 
 def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
-    """What a coroutine gives, awaited in the background loop in the caller's context.
+    """Run a coroutine in the background loop, in the caller's context; return its result.
 
-    The calling thread waits, also when it runs a loop itself. An interruption of the wait
-    cancels the coroutine; handlers that it ran have a moment to end. So does the end of the
-    call whose handler waits.
+    The calling thread blocks, even if it runs an event loop itself. If the wait is
+    interrupted, for example by Ctrl-C, the coroutine is cancelled and the handlers that it
+    called have a moment to end. If this runs in a handler whose call is cancelled, the
+    coroutine is cancelled as well.
 
     Raises:
-        CancelledError: nobody waits any more for the call whose handler this is.
-        RuntimeError: the caller is in the background loop itself, which would wait for
-            itself for ever; there, await.
+        CancelledError: the call whose handler this runs in is cancelled.
+        RuntimeError: the caller runs in the background loop itself, where blocking would
+            never end. Await the coroutine instead.
     """
     import asyncio
     from concurrent.futures import CancelledError
 
-    loop = background_loop()
+    loop = get_background_loop()
     try:
         current: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
     except RuntimeError:
         current = None
     if current is loop:
         coroutine.close()
-        raise RuntimeError("this is the loop that would have to answer: await instead")
+        raise RuntimeError(
+            "a `_sync` function would block the event loop that it needs: await the async"
+            " function instead"
+        )
     call = CURRENT_CALL.get(None)
     if call is not None and call.cancelled:
         coroutine.close()
         raise CancelledError
-    token = None if current is None else _loop_that_waits.set(current)
+    token = None if current is None else _blocked_loop.set(current)
     future = asyncio.run_coroutine_threadsafe(coroutine, loop)
     try:
-        with contextlib.nullcontext() if call is None else call.awaiting(future):
+        with contextlib.nullcontext() if call is None else call.track_future(future):
             return future.result()
     except CancelledError:
         raise
     except BaseException:
         if future.cancel():
-            ending = until_ended(_SECONDS_WHEN_INTERRUPTED)
-            asyncio.run_coroutine_threadsafe(ending, loop).result()
+            waiting = wait_for_abandoned(_SECONDS_WHEN_INTERRUPTED)
+            asyncio.run_coroutine_threadsafe(waiting, loop).result()
         raise
     finally:
         if token is not None:
-            _loop_that_waits.reset(token)
+            _blocked_loop.reset(token)
 
 
-def is_kept_waiting(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether a loop's own thread waits in `run_sync` for what is running here."""
-    return _loop_that_waits.get() is loop
+def is_blocked_by_run_sync(loop: asyncio.AbstractEventLoop) -> bool:
+    """Return whether a loop's thread is blocked in the `run_sync` that runs the current code."""
+    return _blocked_loop.get() is loop
 
 
-def sync(
-    function: Callable[_Given, Coroutine[Any, Any, _Result]],
-) -> Callable[_Given, _Result]:
-    """The wrapper of an async function for callers without an event loop."""
+def make_sync(
+    function: Callable[_Parameters, Coroutine[Any, Any, _Result]],
+) -> Callable[_Parameters, _Result]:
+    """Wrap an async function for callers without an event loop."""
 
     @wraps(function)
-    def wrapper(*given: _Given.args, **named: _Given.kwargs) -> _Result:
-        return run_sync(function(*given, **named))
+    def wrapper(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        return run_sync(function(*args, **kwargs))
 
-    # It is not what it wraps: tools that look through must not await it.
+    # Tools that follow `__wrapped__` would take the wrapper for an async function.
     del wrapper.__dict__["__wrapped__"]
     wrapper.__name__ = f"{function.__name__}_sync"
     return wrapper
 
 
-def background_loop() -> asyncio.AbstractEventLoop:
-    """The loop, which runs."""
+def get_background_loop() -> asyncio.AbstractEventLoop:
+    """Return the running background loop; start it on first use."""
     import asyncio
 
     global _loop
@@ -311,12 +325,12 @@ def background_loop() -> asyncio.AbstractEventLoop:
         return _loop
 
 
-def _forget() -> None:
-    """A forked child has the loop and the threads that wait, and nothing that runs them."""
+def _reset_after_fork() -> None:
+    """Forget the loop and the idle threads: a forked child has none of the threads."""
     global _loop, _lock
     _loop, _lock = None, threading.Lock()
-    _waiting.clear()
+    _idle.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_reset_after_fork)

@@ -1,1 +1,1 @@
-"""What a tool is: `Tool` and its `Action`s, read from definitions or given by a provider."""
+"""Tools and their actions, loaded from definitions or provided by a `ToolProvider`."""

@@ -1,7 +1,7 @@
-"""Reads the folder `tools/` of a generated package: a definition and its types for each tool.
+"""Loading of definitions: the files in the folder `tools/` of a generated package.
 
-Every definition is parsed once, when the package is loaded; the `.py` files, which hold types,
-are never imported.
+Each tool has a definition (`.json`) and a module with its types (`.py`). Every definition is
+parsed once, when the package is loaded. The modules are never imported here.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _MAX_PROBLEMS_SHOWN = 5
 """Problems that an error message lists."""
-# The signature and the MCP tool come first, whatever the layout.
+# The signature and the MCP definition come first, however the JSON is formatted.
 _HEAD = re.compile(r'\s*\{\s*"generated"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"mcp"\s*:\s*')
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.ya?ml\. DO NOT EDIT\.")
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})", re.MULTILINE)
-_KINDS: dict[str, type | tuple[type, ...]] = {
+_FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
     "summary": str,
     "description": str,
     "section": str,
@@ -54,62 +54,69 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "arguments_type": str,
     "result_type": str,
 }
-# What targets that are not ours add stands under their names beside these.
-_KNOWN = frozenset(_KINDS) | frozenset(
+# Targets of extensions add further fields, which become `Tool.parts`.
+_KNOWN_FIELDS = frozenset(_FIELD_TYPES) | frozenset(
     "generated mcp always persistent service permission refused_by".split()
 )
 _decode = json.JSONDecoder().raw_decode
 
 
 class DefinitionError(ImportError):
-    """The folder `tools/` is not what was generated. The text says what to do."""
+    """The folder `tools/` differs from what Toolcast generated. The message names the fix."""
 
 
-def own_tools(
+def load_tools(
     package: ModuleType,
     handlers: str | None,
-    resources: Sequence[str],
+    dependencies: Sequence[str],
     sections: Sequence[str],
 ) -> dict[str, Tool]:
-    """The tools by their names, in the declared order; for the arguments see `Registry`.
+    """Return the tools of a generated package by name, in the declared order.
+
+    Args:
+        package: the generated package `tools`.
+        handlers: the package that must contain every handler; None if tools may have none.
+        dependencies: the names of the lifespan's dependencies.
+        sections: the sections in their declared order.
 
     Raises:
-        DefinitionError: the package is not what was generated, or a tool names what is not
-            the toolset's.
+        DefinitionError: the package differs from what was generated, or a tool names a
+            handler or dependency that the toolset does not have.
     """
     tools = read_tools(package)
-    _refuse_strange_handlers(package.__name__, tools, handlers)
-    refuse_unknown_resources(package.__name__, tools, resources)
-    return _in_declared_order(tools, sections)
+    _validate_handlers(package.__name__, tools, handlers)
+    validate_dependencies(package.__name__, tools, dependencies)
+    return _sort_tools(tools, sections)
 
 
-def _in_declared_order(
-    tools: Iterable[Tool], sections: Sequence[str]
-) -> dict[str, Tool]:
-    """By section, then `order`, then name; what is not declared comes last."""
-    places = {section: place for place, section in enumerate(sections)}
+def _sort_tools(tools: Iterable[Tool], sections: Sequence[str]) -> dict[str, Tool]:
+    """Sort tools by section, then `order`, then name.
 
-    def place(tool: Tool) -> tuple[int, bool, int, str]:
-        section = places.get(tool.section or "", len(places))
-        return section, tool.order is None, tool.order or 0, tool.name
+    Tools without a declared section or `order` come after those that have one.
+    """
+    indexes = {section: index for index, section in enumerate(sections)}
 
-    return {tool.name: tool for tool in sorted(tools, key=place)}
+    def sort_key(tool: Tool) -> tuple[int, bool, int, str]:
+        index = indexes.get(tool.section or "", len(indexes))
+        return index, tool.order is None, tool.order or 0, tool.name
+
+    return {tool.name: tool for tool in sorted(tools, key=sort_key)}
 
 
-def _refuse_strange_handlers(
+def _validate_handlers(
     package: str, tools: Iterable[Tool], handlers: str | None
 ) -> None:
-    """Lets no definition, whoever edited it, name code from anywhere.
+    """Raise an error if a definition, perhaps edited by hand, names a foreign handler.
 
     Raises:
-        DefinitionError: a handler is outside of the package.
+        DefinitionError: a handler is outside of the handlers package.
     """
     for tool in tools:
         module = (tool.handler or "").partition(":")[0]
         if tool.handler is not None and not is_in_package(module, handlers):
             allowed = "no package of handlers is declared"
             if handlers is not None:
-                allowed = f"handlers are in `{handlers}`"
+                allowed = f"handlers must be in `{handlers}`"
             raise DefinitionError(
                 f"{package}: the handler `{tool.handler}` of `{tool.name}` is refused:"
                 f" {allowed}"
@@ -117,56 +124,54 @@ def _refuse_strange_handlers(
 
 
 def is_in_package(module: str, package: str | None) -> bool:
-    """Whether a module is a package or in it."""
+    """Return whether a module is the package itself or a part of it."""
     return package is not None and f"{module}.".startswith(f"{package}.")
 
 
-def refuse_unknown_resources(
-    package: str, tools: Iterable[Tool], known: Sequence[str]
+def validate_dependencies(
+    package: str, tools: Iterable[Tool], dependencies: Sequence[str]
 ) -> None:
-    """Says at once what no call of a tool would have.
+    """Raise an error if a tool uses a dependency that the lifespan does not provide.
 
     Raises:
-        DefinitionError: a tool uses what the lifespan does not give.
+        DefinitionError: a tool uses an unknown dependency.
     """
     for tool in tools:
         for name in tool.uses:
-            if name not in known:
+            if name not in dependencies:
                 raise DefinitionError(
-                    f"{package}: `{tool.name}` uses `{name}`, which is no resource of the"
-                    " toolset"
+                    f"{package}: `{tool.name}` uses `{name}`, which is not a dependency of"
+                    " the toolset"
                 )
 
 
 def read_tools(package: ModuleType) -> list[Tool]:
-    """The tools of a generated package's `tools`, ordered by their file names.
+    """Return the tools of a generated package `tools`, ordered by their file names.
 
     Raises:
-        DefinitionError: there is none, one is not what was generated, or a half is
-            missing. The text has the first problems.
+        DefinitionError: there is no tool, a definition is invalid, or a definition or its
+            module is missing. The message lists the first problems.
     """
     from importlib.resources import files
 
     definitions: dict[str, Any] = {}
     modules: set[str] = set()
     for entry in files(package).iterdir():
-        stem, _, ending = entry.name.rpartition(".")
-        if ending == "json":
+        stem, _, suffix = entry.name.rpartition(".")
+        if suffix == "json":
             definitions[stem] = entry
-        elif ending == "py":
+        elif suffix == "py":
             modules.add(stem)
     modules.discard("__init__")
-    problems = [
-        f"{n}.json has no {n}.py beside it" for n in definitions.keys() - modules
-    ]
+    problems = [f"{n}.json exists without {n}.py" for n in definitions.keys() - modules]
     problems += [
-        f"{n}.py has no {n}.json beside it" for n in modules - definitions.keys()
+        f"{n}.py exists without {n}.json" for n in modules - definitions.keys()
     ]
     tools: list[Tool] = []
     for stem in sorted(definitions):
         try:
             if not definitions[stem].is_file():
-                problems.append(f"{stem}.json is no regular file")
+                problems.append(f"{stem}.json is not a regular file")
                 continue
             text = definitions[stem].read_bytes().decode("utf-8")
             tools.append(parse_definition(text, stem))
@@ -177,63 +182,63 @@ def read_tools(package: ModuleType) -> list[Tool]:
         except ValueError as error:
             problems.append(f"{stem}.json {error}")
     if not tools and not problems:
-        problems = ["there is no tool: the definitions have to be installed, too"]
+        problems = ["it has no definitions: install the package's `.json` files, too"]
     if problems:
-        raise DefinitionError(_message(package.__name__, sorted(problems)))
+        raise DefinitionError(_format_problems(package.__name__, sorted(problems)))
     return tools
 
 
-def _message(package: str, problems: list[str]) -> str:
-    shown = problems[:_MAX_PROBLEMS_SHOWN]
-    if len(problems) > len(shown):
-        shown.append(f"and {len(problems) - len(shown)} more")
-    lines = "".join(f"\n- {problem}" for problem in shown)
-    return f"{package} cannot be loaded; `toolcast generate` writes it again:{lines}"
+def _format_problems(package: str, problems: list[str]) -> str:
+    listed = problems[:_MAX_PROBLEMS_SHOWN]
+    if len(problems) > len(listed):
+        listed.append(f"and {len(problems) - len(listed)} more")
+    lines = "".join(f"\n- {problem}" for problem in listed)
+    return f"{package} cannot be loaded; run `toolcast generate` to generate it again:{lines}"
 
 
 def parse_definition(text: str, stem: str) -> Tool:
-    """The tool of a definition.
+    """Parse the text of a definition into a tool.
 
     Args:
         text: the file's text.
-        stem: the file's name without its ending.
+        stem: the file's name without its suffix.
 
     Raises:
-        ValueError: it is no definition of that name. The text goes on after the name of
-            the file.
+        ValueError: the text is not a definition, or belongs to another file. The message is
+            the end of a sentence that begins with the file's name.
     """
     head = _HEAD.match(text)
     if head is None:
-        raise ValueError(_no_definition(text))
+        raise ValueError(_describe_bad_definition(text))
     start = head.end()
     try:
         signature = json.loads(head[1])
         definition, end = _decode(text, start)
         values = json.loads(f"{text[:start]}null{text[end:]}")
     except (ValueError, RecursionError):
-        raise ValueError(_no_definition(text)) from None
+        raise ValueError(_describe_bad_definition(text)) from None
     signed = _SIGNATURE.fullmatch(signature)
     if signed is None:
         raise ValueError("does not have Toolcast's signature")
     try:
-        tool = _tool(definition, values, text[start:end])
+        tool = _build_tool(definition, values, text[start:end])
     except (KeyError, TypeError, AttributeError) as error:
-        what = f"lacks {error}" if isinstance(error, KeyError) else f"is torn: {error}"
-        raise ValueError(f"is no definition of a tool: it {what}") from None
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"is not the definition of a tool: {reason}") from None
     if stem == module_name(tool.name):
         is_signed = signed[1] == spec_name(tool.name)
     else:
         is_signed = signed[1] == stem == distinct_name(tool.name)
     if not is_signed:
         raise ValueError(
-            f"does not agree with itself: it is signed for `{signed[1]}` and defines"
+            f"is inconsistent: it is generated from the spec `{signed[1]}` and defines"
             f" `{tool.name}`"
         )
     return tool
 
 
-def _no_definition(text: str) -> str:
-    """Why a text cannot be read as a definition."""
+def _describe_bad_definition(text: str) -> str:
+    """Return why a text cannot be parsed as a definition."""
     if _CONFLICT.search(text):
         return "has the marks of a merge conflict"
     try:
@@ -245,7 +250,7 @@ def _no_definition(text: str) -> str:
     return "does not have Toolcast's signature"
 
 
-def _tool(
+def _build_tool(
     definition: Mapping[str, Any], values: Mapping[str, Any], source: str
 ) -> Tool:
     get = values.get
@@ -254,12 +259,12 @@ def _tool(
     clients = get("clients")
     confirm = get("confirm")
     result = get("result")
-    for key, kind in _KINDS.items():
-        if key in values and not isinstance(values[key], kind):
-            raise TypeError(f"`{key}` is of a wrong type")
+    for key, types in _FIELD_TYPES.items():
+        if key in values and not isinstance(values[key], types):
+            raise TypeError(f"`{key}` has the wrong type")
     if not isinstance(definition["name"], str):
-        raise TypeError("its name is no text")
-    definition["inputSchema"].keys()  # every list and call needs it
+        raise TypeError("its name is not a string")
+    definition["inputSchema"].keys()  # fail now: every list and call needs it
     return Tool(
         name=definition["name"],
         summary=values["summary"],
@@ -274,12 +279,12 @@ def _tool(
         uses=tuple(get("uses", ())),
         timeout=values["timeout"],
         action_parameter=None if actions is None else actions["parameter"],
-        actions={} if actions is None else _actions(actions["values"]),
+        actions={} if actions is None else _build_actions(actions["values"]),
         always=get("always", False),
         persistent=get("persistent", False),
         service=get("service"),
         permission=get("permission"),
-        confirm=None if confirm is None else _confirm(confirm),
+        confirm=None if confirm is None else _build_confirm(confirm),
         result=None if result is None else ResultForm(**result),
         has_python_values=get("values") == "python",
         arguments_type=get("arguments_type"),
@@ -288,30 +293,30 @@ def _tool(
         examples=get("examples", ()),
         section=get("section"),
         order=get("order"),
-        prompt=None if prompt is None else _prompt(prompt),
+        prompt=None if prompt is None else _build_prompt(prompt),
         cli=get("cli"),
         clients=None if clients is None else tuple(clients),
         exclusions=get("exclusions", {}),
         former_names=tuple(get("renamed_from", ())),
-        parts={key: values[key] for key in values.keys() - _KNOWN},
+        parts={key: values[key] for key in values.keys() - _KNOWN_FIELDS},
         source=source,
     )
 
 
-def _prompt(value: Mapping[str, Any]) -> PromptPieces:
+def _build_prompt(value: Mapping[str, Any]) -> PromptPieces:
     for key, rows in value.items():
         if not isinstance(rows, list):
-            raise TypeError(f"`prompt.{key}` is of a wrong type")
+            raise TypeError(f"`prompt.{key}` has the wrong type")
     return PromptPieces(**value)
 
 
-def _confirm(value: Mapping[str, Any]) -> Confirm:
+def _build_confirm(value: Mapping[str, Any]) -> Confirm:
     if not isinstance(value["message"], str):
-        raise TypeError("`confirm` has no message")
+        raise TypeError("`confirm.message` is not a string")
     return Confirm(value["message"], value.get("when"))
 
 
-def _actions(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Action]:
+def _build_actions(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Action]:
     return {
         name: Action(
             value.get("summary", ""),

@@ -1,8 +1,10 @@
-"""One line of text in Markdown: what would reach beyond it is escaped.
+"""Escaping of a line of text in Markdown, so that its HTML affects only this line.
 
-The generator writes the same lines into files. Markdown passes HTML through, and an element
-that a text leaves open goes on over the rest of the page. A text whose elements are all closed
-stays as it is. Sources: CommonMark 0.31.2, sections 4.6, 4.7 and 6.6; HTML, "Parsing HTML documents".
+Markdown passes HTML through, and an element that a text leaves open continues over the rest of
+the page. Such HTML is escaped; a text whose elements are all closed is unchanged. The generator
+writes the same lines into files.
+
+Sources: CommonMark 0.31.2, sections 4.6, 4.7 and 6.6; HTML, "Parsing HTML documents".
 """
 
 from __future__ import annotations
@@ -10,36 +12,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-# A definition of a link, or of a footnote, holds for the whole page; its label may go on in
-# the next line. Source: CommonMark 0.31.2, section 4.7.
+# The definition of a link or a footnote applies to the whole page, and its label may continue
+# in the next line. Source: CommonMark 0.31.2, section 4.7.
 _LABEL = r"(?=\[(?:[^\[\]\\]|\\.)*(?:\]:|\\?$))"
-DEFINES_LINK = re.compile(
+LINK_DEFINITION = re.compile(
     r"^((?:[ \t]*(?:(?:[-+*]|\d{1,9}[.)])(?=[ \t])|>))*[ \t]*)" + _LABEL
 )
-"""A line that begins to define a link, up to where a backslash keeps it from that."""
+"""The start of a line that defines a link; a backslash after the match prevents it."""
 
-_VOID = frozenset(
+_VOID_ELEMENTS = frozenset(
     "area base br col embed hr image img input link meta param source track wbr".split()
 )
-# What a browser reads in another way than other elements, also when it is closed, and what
-# counts for the whole page wherever it stands.
-_NEVER = frozenset(
+# Elements that a browser parses by special rules even if they are closed, or that affect the
+# whole page from any position.
+_FORBIDDEN_ELEMENTS = frozenset(
     (
         "base body frame frameset head html iframe link listing math meta noembed noframes"
         " noscript plaintext script select style svg template textarea title xmp"
     ).split()
 )
-# Attributes by which an element can cover the page, or run something in it.
-_REACHES_OUT = re.compile(r"\s(?:style|on[a-z]+)\s*(?:=|$|\s)", re.IGNORECASE)
-# What hides or keeps as it is what stands in it, by itself. The others do with an attribute.
-_HIDES = frozenset(
+# Attributes with which an element can cover the page or run a script.
+_FORBIDDEN_ATTRIBUTE = re.compile(r"\s(?:style|on[a-z]+)\s*(?:=|$|\s)", re.IGNORECASE)
+# Elements that hide or change their content even without an attribute. The others do so only
+# with an attribute, and may stay open without one.
+_HIDING_ELEMENTS = frozenset(
     (
         "applet audio canvas colgroup datalist details dialog form meter object option"
         " optgroup picture pre progress rp table tbody td tfoot th thead tr video"
     ).split()
 )
-# What begins raw HTML at the start of a line, however it goes on.
-_BLOCKS = frozenset(
+# Elements that start a block of raw HTML if their tag is at the start of a line.
+_BLOCK_ELEMENTS = frozenset(
     (
         "address article aside base basefont blockquote body caption center col colgroup"
         " dd details dialog dir div dl dt fieldset figcaption figure footer form frame"
@@ -48,7 +51,7 @@ _BLOCKS = frozenset(
         " style summary table tbody td textarea tfoot th thead title tr track ul"
     ).split()
 )
-_MAY_BE_HTML = re.compile(r"<[A-Za-z/!?]")
+_POSSIBLE_HTML = re.compile(r"<[A-Za-z/!?]")
 _ATTRIBUTE = (
     r"""\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\s*=\s*(?:"[^"\n]*"|'[^'\n]*'|[^\s"'=<>`]+))?"""
 )
@@ -56,64 +59,64 @@ _TAG = re.compile(
     rf"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*)(?P<attributes>(?:{_ATTRIBUTE})*)\s*/?>"
 )
 _COMMENT = re.compile(r"<!--[^<>\n]*[^<>\n-]-->")
-_ADDRESS = re.compile(
+_AUTOLINK = re.compile(
     r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>"
 )
-_WORD = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?=[\s/>]|$)", re.MULTILINE)
-_RAW = re.compile(r"^(?:[ \t>*+-]|\d{1,9}[.)])*<[A-Za-z/!?]", re.MULTILINE)
-_STRANGE = re.compile(r"</?[A-Za-z][^\s/>]*>")
-_TICKS = re.compile(r"\\.|`+", re.DOTALL)
+_TAG_NAME = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?=[\s/>]|$)", re.MULTILINE)
+_RAW_BLOCK_START = re.compile(r"^(?:[ \t>*+-]|\d{1,9}[.)])*<[A-Za-z/!?]", re.MULTILINE)
+_UNUSUAL_TAG = re.compile(r"</?[A-Za-z][^\s/>]*>")
+_ESCAPE_OR_BACKTICKS = re.compile(r"\\.|`+", re.DOTALL)
 
 
-def markdown_line(text: str) -> str:
-    """A line of a bullet, a heading or a label.
+def escape_markdown_line(text: str) -> str:
+    """Return a text as one line of Markdown, for a bullet, a heading or a label.
 
-    It is as it was, but for HTML that would reach beyond it and definitions of links, which
-    are escaped.
+    Unclosed HTML and link definitions are escaped; surrounding white space is removed.
 
     Raises:
         ValueError: the text has a line break.
     """
     if "\n" in text or "\r" in text:
-        raise ValueError("text with a line break cannot stand on one line")
-    if leaves_html_open(text):
+        raise ValueError("text with a line break cannot be written on one line")
+    if has_unclosed_html(text):
         [text] = escape_html([text])
     if "]:" in text:
-        text = DEFINES_LINK.sub(r"\1\\", text.strip())
+        text = LINK_DEFINITION.sub(r"\1\\", text.strip())
     return text.strip()
 
 
-def leaves_html_open(text: str) -> bool:
-    """Whether HTML of a text would reach beyond it, or may be read in two ways.
+def has_unclosed_html(text: str) -> bool:
+    """Return whether the HTML of a text could affect the page after it, or is ambiguous.
 
-    What stands in code counts both as code and as HTML, because HTML around it decides
-    which of the two it is.
+    The content of code spans is checked both as code and as HTML, because HTML around a span
+    can decide which of the two it is.
     """
-    if not _MAY_BE_HTML.search(text):
+    if not _POSSIBLE_HTML.search(text):
         return False
-    without = "\n".join(_without_code(text.split("\n")))
-    return not (_is_closed(text) and _is_closed(without))
+    without_code = "\n".join(_remove_code(text.split("\n")))
+    return not (_is_closed(text) and _is_closed(without_code))
 
 
 def escape_html(lines: Sequence[str]) -> list[str]:
-    """Lines of one paragraph without HTML: a backslash stands before what would begin some.
+    """Escape the HTML in the lines of a paragraph, with a backslash before each `<`.
 
-    Code stays as it is where each of the lines has its own spans of code from end to end.
+    Code spans are unchanged if every line closes all spans that it opens.
     """
-    spans = [_code_spans(line) for line in lines]
-    is_certain = all(found is not None for found in spans)
+    spans = [_find_code_spans(line) for line in lines]
+    is_unambiguous = all(line_spans is not None for line_spans in spans)
     return [
-        _escaped(line, found if is_certain and found else [])
-        for line, found in zip(lines, spans, strict=True)
+        _escape_line(line, line_spans if is_unambiguous and line_spans else [])
+        for line, line_spans in zip(lines, spans, strict=True)
     ]
 
 
-def _escaped(line: str, spans: Sequence[tuple[int, int]]) -> str:
+def _escape_line(line: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Escape the `<` of a line outside of the code spans."""
     result, end = "", 0
     for start, stop in [*spans, (len(line), len(line))]:
         result += re.sub(
             r"(\\.)|<(?=[A-Za-z/!?])",
-            lambda found: found[1] or "\\<",
+            lambda match: match[1] or "\\<",
             line[end:start],
         )
         result += line[start:stop]
@@ -121,82 +124,83 @@ def _escaped(line: str, spans: Sequence[tuple[int, int]]) -> str:
     return result
 
 
-def _code_spans(line: str) -> list[tuple[int, int]] | None:
-    """The spans of code of a line; None when a run of backticks has no partner in it."""
+def _find_code_spans(line: str) -> list[tuple[int, int]] | None:
+    """Return the code spans of a line; None if a run of backticks has no closing run."""
     spans: list[tuple[int, int]] = []
-    at = 0
-    while found := _TICKS.search(line, at):
-        at = found.end()
-        if found[0][0] == "\\":
+    position = 0
+    while match := _ESCAPE_OR_BACKTICKS.search(line, position):
+        position = match.end()
+        if match[0][0] == "\\":
             continue
-        length = len(found[0])
-        partner = re.compile(rf"(?<!`)`{{{length}}}(?!`)").search(line, at)
-        if partner is None:
+        length = len(match[0])
+        closing = re.compile(rf"(?<!`)`{{{length}}}(?!`)").search(line, position)
+        if closing is None:
             return None
-        at = partner.end()
-        spans.append((found.start(), at))
+        position = closing.end()
+        spans.append((match.start(), position))
     return spans
 
 
-def _without_code(lines: Sequence[str]) -> Iterator[str]:
+def _remove_code(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines without their code spans and escaped characters."""
     for line in lines:
-        shown, end = "", 0
-        for start, stop in [*(_code_spans(line) or ()), (len(line), len(line))]:
-            shown += re.sub(r"\\.", "", line[end:start])
+        text, end = "", 0
+        for start, stop in [*(_find_code_spans(line) or ()), (len(line), len(line))]:
+            text += re.sub(r"\\.", "", line[end:start])
             end = stop
-        yield shown
+        yield text
 
 
 def _is_closed(text: str) -> bool:
-    """Whether each element of a text ends in it, in its order."""
-    opened: list[tuple[str, bool]] = []
-    at = 0
-    while found := _MAY_BE_HTML.search(text, at):
-        at = found.start() + 1
-        harmless = _COMMENT.match(text, found.start()) or _ADDRESS.match(
-            text, found.start()
-        )
-        tag = _TAG.match(text, found.start())
+    """Return whether all elements of a text are closed within it, in the right order."""
+    # The open elements: their name, and whether they must be closed.
+    stack: list[tuple[str, bool]] = []
+    position = 0
+    while match := _POSSIBLE_HTML.search(text, position):
+        start = match.start()
+        position = start + 1
+        harmless = _COMMENT.match(text, start) or _AUTOLINK.match(text, start)
+        tag = _TAG.match(text, start)
         if harmless:
-            at = harmless.end()
+            position = harmless.end()
         elif tag is None:
-            if not _is_no_tag(text, found.start()):
+            if not _is_plain_text(text, start):
                 return False
-        elif _follow(tag, opened):
-            at = tag.end()
+        elif _apply_tag(tag, stack):
+            position = tag.end()
         else:
             return False
-    return not any(needs_end for _, needs_end in opened)
+    return not any(must_be_closed for _, must_be_closed in stack)
 
 
-def _is_no_tag(text: str, start: int) -> bool:
-    """Whether what begins with `<` is text for everybody: `a </ b`, `<some_name>`."""
-    word = _WORD.match(text, start)
-    if word is None and _RAW.search(text):
-        # In a block of HTML a browser reads it as a tag, whose name may be `a<div`.
-        return bool(_STRANGE.match(text, start))
-    if word is None:
+def _is_plain_text(text: str, start: int) -> bool:
+    """Return whether every parser reads `<` at `start` as text: `a </ b`, `<some_name>`."""
+    name = _TAG_NAME.match(text, start)
+    if name is None and _RAW_BLOCK_START.search(text):
+        # In a block of raw HTML a browser reads a tag, even with a name such as `a<div`.
+        return bool(_UNUSUAL_TAG.match(text, start))
+    if name is None:
         return text[start + 1] not in "!?"
-    return text.count("<") == 1 and word[1].lower() not in _BLOCKS
+    return text.count("<") == 1 and name[1].lower() not in _BLOCK_ELEMENTS
 
 
-def _follow(tag: re.Match[str], opened: list[tuple[str, bool]]) -> bool:
-    """Opens or closes an element; False where that would reach beyond the text.
+def _apply_tag(tag: re.Match[str], stack: list[tuple[str, bool]]) -> bool:
+    """Open or close an element on the stack; return False if it affects the page.
 
-    One that hides nothing and has no attribute, as `hidden`, may stay open.
+    An element may stay open if it hides nothing and has no attribute, such as `hidden`.
     """
     name = tag["name"].lower()
-    if name in _NEVER or _REACHES_OUT.search(tag["attributes"]):
+    if name in _FORBIDDEN_ELEMENTS or _FORBIDDEN_ATTRIBUTE.search(tag["attributes"]):
         return False
-    if name in _VOID:
+    if name in _VOID_ELEMENTS:
         return not tag["end"]
     if not tag["end"]:
-        opened.append((name, name in _HIDES or bool(tag["attributes"])))
+        stack.append((name, name in _HIDING_ELEMENTS or bool(tag["attributes"])))
         return True
-    while any(name == other for other, _ in opened):
-        other, needs_end = opened.pop()
-        if other == name:
+    while any(name == open_name for open_name, _ in stack):
+        open_name, must_be_closed = stack.pop()
+        if open_name == name:
             return True
-        if needs_end:
+        if must_be_closed:
             return False
-    return name not in _HIDES
+    return name not in _HIDING_ELEMENTS

@@ -1,4 +1,4 @@
-"""A tool as data, the names of its files, and what gives tools that are not the toolset's own."""
+"""The data of a tool, names derived from its name, and the interface of tool providers."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ WINDOWS_DEVICES = frozenset(
     ["con", "prn", "aux", "nul"]
     + [f"{device}{number}" for device in ("com", "lpt") for number in range(1, 10)]
 )
-"""Names that Windows takes for devices, whatever their ending."""
+"""File names that Windows reserves for devices, with any suffix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a call must carry when its action parameter has this value.
+    """An action of a tool: a value of its action parameter, with rules for the arguments.
 
     Attributes:
-        summary: one line: what the action does.
+        summary: what the action does, in one line.
         requires: parameters that must be present.
         requires_any: parameters of which at least one must be present.
-        accepts: every other parameter that may be present; None when any may.
+        accepts: the only other parameters that may be present; None if all may be.
     """
 
     summary: str = ""
@@ -44,12 +44,12 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """A person has to say yes before a call does its work.
+    """The confirmation that a tool requires from the user before a call runs.
 
     Attributes:
-        message: what the person is asked.
-        when: a JSON Schema; only calls whose arguments it allows are asked about. None for
-            every call.
+        message: the question to the user.
+        when: a JSON Schema; only calls whose arguments match it need a confirmation. None
+            for every call.
     """
 
     message: str
@@ -58,16 +58,16 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class ResultForm:
-    """What callers are sent of a tool's results.
+    """How the results of a tool are sent to callers.
 
     Attributes:
-        send: in which form clients of MCP get them: `text`, `structured`, or `both`.
-        budget: how large an answer is at most, in `tokens` or `characters`, and how callers go
-            on where something is left out, `next`; None for any size.
-        fields: the `parameter` by which callers pick properties, those that they may pick
-            (`allowed`), and those that are sent where they do not (`default`); None where
-            nobody picks.
-        returns: the JSON Schema of whole results where the tool is listed with another one.
+        send: the form of results for MCP clients: `text`, `structured`, or `both`.
+        budget: the maximum size of a result, in `tokens` or `characters`, and `next`, which
+            tells callers how to get the omitted part; None for no maximum.
+        fields: the `parameter` with which callers select properties of the result, the
+            properties that they may select (`allowed`), and those that are sent without a
+            selection (`default`); None if callers cannot select.
+        returns: the JSON Schema of whole results, if the tool is listed with another one.
     """
 
     send: str = "both"
@@ -78,11 +78,11 @@ class ResultForm:
 
 @dataclass(frozen=True, slots=True)
 class PromptPieces:
-    """The pieces of a tool in prompt blocks: finished Markdown, line by line.
+    """The rendered parts of a tool in prompt blocks, as lines of Markdown.
 
     Attributes:
-        bullet: the tool in a list.
-        usage: when and how to use it; empty where the spec has no such text.
+        bullet: the tool's entry in a list of tools.
+        usage: when and how to use the tool; empty if the spec does not state it.
         before: the lines above `usage`, such as its heading.
         after: the lines below `usage`.
     """
@@ -95,48 +95,47 @@ class PromptPieces:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool.
+    """A tool, as its definition describes it.
 
     Attributes:
         name: the name that models and callers use.
-        summary: one line.
-        description: what models read.
-        definition: the tool exactly as MCP's `tools/list` shows it.
-        handler: `module:function` of the code that does the work; None when the spec
-            names none yet.
-        proxy: the external server that answers its calls; None when its handler does.
-        uses: the resources of the toolset's lifespan that the handler is given.
-        timeout: seconds until a call is given up.
+        summary: a description in one line.
+        description: the description for models.
+        definition: the MCP definition, exactly as `tools/list` returns it.
+        handler: `module:function` of the handler; None if the spec names none yet.
+        proxy: the external server that runs the calls; None if the handler does.
+        uses: the dependencies of the toolset's lifespan that the handler gets.
+        timeout: the timeout of a call, in seconds.
         action_parameter: the parameter that selects an action; None without actions.
-        actions: what each action requires.
-        always: offered to the model in every turn, not through the router.
-        persistent: calls are written to the ledger.
+        actions: the rules of each action, by the value of the action parameter.
+        always: whether the model gets the tool in every turn, and not through the router.
+        persistent: whether calls are recorded in the ledger.
         service: the service that the tool depends on.
-        permission: the permission that a client needs to have it; not asked for in a
-            toolset without clients.
-        confirm: what a person is asked before a call; None when nobody is.
-        result: what is sent of its results; None for all of each.
-        has_python_values: the handler is given, and gives, Python's dates, times, durations,
-            UUIDs and bytes instead of texts of their formats.
-        arguments_type: `module:Class` in which the handler is given the arguments; None for
-            none.
-        result_type: `module:Class` in which it gives its result; None for none.
-        deprecated: since when, until when, why, and what to use instead; whether its
-            description says so (`show`).
-        examples: calls with their `arguments` and, where known, `result` or `error`.
-        section: its section of the prompt docs; None without.
-        order: its declared place in the section; None without.
-        prompt: its pieces of the prompt blocks; None for a tool that is not in them.
-        cli: its decision about the command line, as the definition has it; None without.
-        clients: the only clients that it is meant for; None for all.
-        exclusions: the targets that it is declared not to be in, with the reasons.
-        former_names: names that it had before.
-        parts: the members of its definition by which the runtime does not act: those of
-            extensions' targets, and fields that only its handler's side reads.
-        kind: what its answers call it; a resource or MCP prompt that has a handler is
-            run as a tool is.
-        source: the JSON text that `definition` was read from; None for a tool that was
-            not read from a file.
+        permission: the permission that a client needs for the tool. In a toolset without
+            clients it is only checked against the caller's token.
+        confirm: the confirmation that a call needs; None if it needs none.
+        result: how results are sent; None for whole results, as text and structured content.
+        has_python_values: whether the handler gets and returns Python dates, times,
+            durations, UUIDs and bytes instead of strings of their formats.
+        arguments_type: `module:Class` of the object in which the handler gets the arguments;
+            None for keywords or a dict.
+        result_type: `module:Class` of the handler's result; None for a JSON value.
+        deprecated: since when, until when and why the tool is deprecated, its replacement,
+            and whether the description states this (`show`); None if it is not deprecated.
+        examples: calls with `arguments` and, if known, `result` or `error`.
+        section: the tool's section in the prompt docs; None without.
+        order: the declared position in the section; None without.
+        prompt: the tool's parts of prompt blocks; None if it is not in them.
+        cli: the tool's settings for the command line, as in the definition; None without.
+        clients: the only clients that may use the tool; None for all.
+        exclusions: the targets that the tool is excluded from, with the reasons.
+        former_names: the earlier names of the tool.
+        parts: other fields of the definition: those of extensions' targets, and fields that
+            only handlers read.
+        kind: the noun for it in error messages: the handler of an MCP resource or prompt is
+            run as a tool, too.
+        source: the JSON text that `definition` was parsed from; None if the tool was not
+            read from a file.
     """
 
     name: str
@@ -179,40 +178,40 @@ class Tool:
 
     @property
     def returns(self) -> Any:
-        """The JSON Schema of whole structured results; None when there is none."""
+        """The JSON Schema of whole structured results; None if there is none."""
         if self.result is not None and self.result.returns is not None:
             return self.result.returns
         return self.definition.get("outputSchema")
 
     @property
-    def handled_parameters(self) -> Mapping[str, Any]:
-        """The JSON Schema of what its handler is given, who leaves it to others to pick."""
+    def handler_parameters(self) -> Mapping[str, Any]:
+        """The JSON Schema of the handler's arguments, without the field selection."""
         if self.result is None or self.result.fields is None:
             return self.parameters
-        properties = self.handled(self.parameters["properties"])
+        properties = self.strip_field_selection(self.parameters["properties"])
         return {**self.parameters, "properties": properties}
 
-    def handled(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The arguments of a call without the one that picks properties of its result."""
+    def strip_field_selection(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return arguments without the parameter that selects properties of the result."""
         if self.result is None or self.result.fields is None:
             return arguments
-        picks = self.result.fields["parameter"]
-        return {name: arguments[name] for name in arguments if name != picks}
+        selection = self.result.fields["parameter"]
+        return {name: arguments[name] for name in arguments if name != selection}
 
     @property
     def when_to_use(self) -> str:
-        """What the docs say first: when to choose it. The router reads that."""
+        """The first paragraph of the tool's usage in prompts, which the router searches."""
         return "\n".join(takewhile(bool, self.prompt.usage if self.prompt else ()))
 
     def is_in(self, target: str) -> bool:
-        """Whether it is not declared to be excluded from a target."""
+        """Return whether the tool is part of a target, that is, not excluded from it."""
         return target not in self.exclusions
 
     def openai(self) -> dict[str, Any]:
-        """The tool in OpenAI's Chat Completions format.
+        """Return the tool in OpenAI's Chat Completions format.
 
-        A schema without `properties` gets empty ones: for its lack OpenAI refuses all tools of a
-        request, and LangChain reads them without asking.
+        A schema without `properties` gets an empty object: without it OpenAI rejects all tools
+        of the request, and LangChain fails.
         """
         parameters = {**self.parameters}
         parameters.setdefault("properties", {})
@@ -225,99 +224,102 @@ class Tool:
             },
         }
 
-    def mcp_json(self, *, without: str | None = None) -> bytes:
-        """`definition` as JSON on one line, its numbers and escapes spelled as the spec has them.
+    def to_mcp_json(self, *, omit: str | None = None) -> bytes:
+        """Return `definition` as JSON on one line, with numbers and escapes as in its file.
 
         Args:
-            without: a key that is left out.
+            omit: a key of the definition to leave out.
         """
         import json
 
         if self.source is None:
-            shown = {k: v for k, v in self.definition.items() if k != without}
-            return json.dumps(shown, ensure_ascii=False).encode("utf-8")
-        # A line break never stands inside of a JSON string, so that only layout goes.
+            content = {k: v for k, v in self.definition.items() if k != omit}
+            return json.dumps(content, ensure_ascii=False).encode("utf-8")
+        # A JSON string has no raw line breaks, so only indentation is removed.
         text = "".join([line.strip(" \t\r") for line in self.source.split("\n")])
-        if without in self.definition:
-            text = _without(text, str(without))
+        if omit in self.definition:
+            text = _remove_key(text, str(omit))
         return text.encode("utf-8")
 
 
-# No sentence begins with a small letter or a digit: `e.g. files`, `approx. 5`.
-_END = re.compile(r"[.!?][\"')\]*_`]{0,4}(?= [^a-z\d])|[\u3002\uff01\uff1f]")
+# The end of a sentence. After `e.g.` or `approx.` a lower-case letter or a digit follows, which
+# does not start a sentence.
+_SENTENCE_END = re.compile(r"[.!?][\"')\]*_`]{0,4}(?= [^a-z\d])|[\u3002\uff01\uff1f]")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+\u2022#>|<]|\d+[.)])")
 
 
-def first_sentence(text: str) -> str:
-    """What a description says first, on one line: the summary of a tool that has no other.
+def extract_first_sentence(text: str) -> str:
+    """Return the first sentence of a description on one line, to use as a summary.
 
-    Of a paragraph without an end of a sentence that is the whole; a list begins a new one.
-    Empty where a text has no words.
+    If the first paragraph has no end of a sentence, return the whole paragraph; a list ends
+    it. Return "" for an empty text.
     """
-    first, *more = text.strip().splitlines() or [""]
-    more = list(takewhile(lambda line: line.strip() and not _ITEM.match(line), more))
-    line = " ".join(" ".join([first, *more]).split())
-    end = _END.search(line)
+    first, *rest = text.strip().splitlines() or [""]
+    paragraph = takewhile(
+        lambda line: line.strip() and not _LIST_ITEM.match(line), rest
+    )
+    line = " ".join(" ".join([first, *paragraph]).split())
+    end = _SENTENCE_END.search(line)
     return line if end is None else line[: end.end()]
 
 
-_ITEM = re.compile(r"\s*(?:[-*+\u2022#>|<]|\d+[.)])")
+def format_deprecation(deprecated: Mapping[str, Any]) -> str:
+    """Return the sentence that states a tool's deprecation.
 
-
-def deprecation_line(deprecated: Mapping[str, Any]) -> str:
-    """`Deprecated, and removed on 2030-01-31: use save_note instead. It is slow.`
+    For example: `Deprecated, and removed on 2030-01-31: use save_note instead. It is slow.`
 
     Args:
-        deprecated: what the tool's spec says, and its definition.
+        deprecated: the field `deprecated` of the tool's spec or definition.
     """
-    removal, instead = deprecated.get("removal"), deprecated.get("replacement")
+    removal, replacement = deprecated.get("removal"), deprecated.get("replacement")
     line = f"Deprecated, and removed on {removal}" if removal else "Deprecated"
-    line += f": use {instead} instead." if instead else "."
+    line += f": use {replacement} instead." if replacement else "."
     reason = " ".join(deprecated.get("reason", "").split())
     return f"{line} {reason}" if reason else line
 
 
-def _without(text: str, key: str) -> str:
-    """The text of a JSON object without one of its keys; the others stay as they are."""
+def _remove_key(text: str, key: str) -> str:
+    """Remove a key from the text of a JSON object; the other members stay unchanged."""
     import json
 
     decode = json.JSONDecoder().raw_decode
     members = []
-    start = _next(text, 1)
+    start = _skip_separators(text, 1)
     while text[start] != "}":
         name, end = decode(text, start)
-        _, end = decode(text, _next(text, end))
+        _, end = decode(text, _skip_separators(text, end))
         if name != key:
             members.append(text[start:end])
-        start = _next(text, end)
+        start = _skip_separators(text, end)
     return "{" + ",".join(members) + "}"
 
 
-def _next(text: str, place: int) -> int:
-    """Where the next key or value begins, or the end of the object is."""
-    while text[place] in " ,:":
-        place += 1
-    return place
+def _skip_separators(text: str, position: int) -> int:
+    """Return the position of the next key, value or closing brace."""
+    while text[position] in " ,:":
+        position += 1
+    return position
 
 
 def spec_name(tool: str) -> str:
-    """The name of a tool's spec, without its ending: the tool's own where a file can have it.
+    """Return the name of a tool's spec file, without its suffix.
 
-    It cannot where Windows has a device of that name, where the file would be hidden, and
-    where it is one of the toolset's own files: `con`, `.a` and `toolset` stand in
-    `tool_con`, `tool_.a` and `tool_toolset`.
+    This is the tool's own name, if a file can have it. Otherwise, it gets the prefix `tool_`:
+    for names of Windows devices (`con`), names of hidden files (`.a`), and names of the
+    toolset's own files (`toolset`).
     """
     lower = tool.lower()
     start = lower.partition(".")[0]
-    is_taken = start in WINDOWS_DEVICES or lower in ("toolset", "definitions")
-    return tool if start and not is_taken else f"tool_{tool}"
+    is_reserved = start in WINDOWS_DEVICES or lower in ("toolset", "definitions")
+    return tool if start and not is_reserved else f"tool_{tool}"
 
 
 @lru_cache(maxsize=65536)
 def module_name(tool: str) -> str:
-    """The module, file and fixture name of a tool: `[a-z0-9_]+`, an importable one.
+    """Return the name of a tool's module, file and fixture: `[a-z0-9_]+`, importable.
 
-    Total: a section's or client's name may be any text, the empty one too. Two tools may
-    derive the same name; one of them then has its `distinct_name`.
+    Any text has a module name, even an empty one: sections and clients use it as well. If two
+    tools have the same module name, one of them gets its `distinct_name` instead.
     """
     name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
     if name[0].isdigit():
@@ -334,44 +336,47 @@ def module_name(tool: str) -> str:
 
 
 def distinct_name(tool: str) -> str:
-    """The name of the spec and of the module of a tool whose module another tool has.
+    """Return the module and spec name of a tool whose `module_name` another tool has.
 
-    It depends on the tool alone: what comes and goes beside it changes no name of a file.
+    It depends only on the tool's name, so adding or removing other tools renames no files.
     """
     return f"{module_name(tool)}_{sha256(tool.encode()).hexdigest()[:6]}"
 
 
 def command_name(tool: str) -> str:
-    """The command of a tool whose spec chooses none: its name in kebab case.
+    """Return the default command name of a tool: its name in kebab case.
 
-    `list_peers` and `listPeers` are `list-peers`; a name without a letter in front gets one.
+    For example, `list_peers` and `listPeers` become `list-peers`. A name that does not begin
+    with a letter gets the prefix `tool-`.
     """
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", tool).lower()
-    name = re.sub(r"[^a-z0-9]+", "-", words).strip("-")
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", tool).lower()
+    name = re.sub(r"[^a-z0-9]+", "-", spaced).strip("-")
     return name if name[:1].isalpha() else f"tool-{name}".rstrip("-")
 
 
 def look_alike_key(name: str) -> str:
-    """The same for names that differ in case, separators and look-alike characters only.
+    """Return a key that is equal for names that look alike.
 
-    `send_mail`, `sendMail`, `send-mai1` and `send_maiI` have one key.
+    Such names differ only in case, separators and similar characters. For example,
+    `send_mail`, `sendMail`, `send-mai1` and `send_maiI` have the same key.
     """
     folded = re.sub(r"[^a-z0-9]", "", name.lower()).replace("i", "l")
-    # `v1` and `v10` differ in their number; `mai1` and `mail` in a look-alike.
-    return re.sub(r"(?<=[a-z])[015]+(?=[a-z]|$)", _letters, folded)
+    # Digits between or after letters look like letters (`mai1`). Other digits are numbers, in
+    # which `v1` and `v10` differ.
+    return re.sub(r"(?<=[a-z])[015]+(?=[a-z]|$)", _replace_digits, folded)
 
 
-def _letters(match: re.Match[str]) -> str:
+def _replace_digits(match: re.Match[str]) -> str:
     return match.group().translate(_LOOK_ALIKE)
 
 
 class Wanted(NamedTuple):
-    """Which tools a list is asked for.
+    """A filter for the tools of a provider.
 
     Attributes:
-        only: the only names; None for any.
-        without: names that are not wanted.
-        client: who asks; None for nobody in particular.
+        only: the only requested names; None for all.
+        without: names that are not requested.
+        client: the client that the list is for; None if it is for no particular client.
     """
 
     only: Collection[str] | None = None
@@ -380,45 +385,45 @@ class Wanted(NamedTuple):
 
 
 class ToolProvider(Protocol):
-    """Remote tools, such as an external MCP server's.
+    """A source of remote tools, such as an external MCP server.
 
-    The registry asks its providers in their order, after the toolset's own, local tools; the
-    first that has a name wins. It decides on access itself, by the name that the provider
-    gives, and asks for no tool that the client may not have. A provider keeps its own
-    deadlines when it lists; what it cannot reach it leaves out, with a line in the log.
+    The registry asks its providers in their order, after the toolset's own tools; the first
+    tool with a name wins. The registry enforces access by the name that the provider uses, and
+    requests no tool that the client may not use. A provider has its own timeouts for listing.
+    It omits tools of servers that it cannot reach, and logs this.
     """
 
     @property
     def has_always_tools(self) -> bool:
-        """Whether a tool of it could be one that is offered in every turn."""
+        """Whether one of the provider's tools could be offered in every turn."""
 
     def reserve_names(self, names: Collection[str]) -> None:
-        """Learns the present, former and reserved names of the toolset: it must not offer those."""
+        """Reserve the toolset's current, former and reserved names: offer no tool with them."""
 
-    def may_have(self, name: str) -> bool:
-        """Whether it could have a tool of this name, now or later. Does no I/O.
+    def can_provide(self, name: str) -> bool:
+        """Return whether the provider could have a tool of this name, now or later.
 
-        Lists of clients may name such tools before they were ever seen.
+        Clients may allow such tools before they were ever listed. Does no I/O.
         """
 
-    def is_meant_for(self, name: str, client: str | None) -> bool:
-        """Whether its tool of this name is for this client at all.
+    def is_available_to(self, name: str, client: str | None) -> bool:
+        """Return whether a client may use the provider's tool of this name.
 
-        Beside the client's own lists, as a tool's `clients` are. Does no I/O.
+        This check is like a tool's own `clients`, in addition to the client's lists. Does no
+        I/O.
         """
 
     async def list_tools(self, wanted: Wanted) -> Sequence[Tool]:
-        """The tools that it has now, under the names that callers use. Never raises.
+        """Return the currently available tools, under the names that callers use.
 
-        There may be others than the wanted ones among them; what can have none of those is
-        not waited for.
+        The list may contain tools that are not requested. The method does not wait for
+        servers that cannot have a requested tool. It never raises.
 
-        Their `always` and `persistent` are what the toolset wants of them; their handler
-        is None.
+        `always` and `persistent` of the tools are set by the toolset; `handler` is None.
         """
 
     async def find_tool(self, name: str) -> Tool | None:
-        """Its tool of this name; None when there is none, or it cannot be reached.
+        """Return the tool of this name; None if it does not exist or cannot be reached.
 
         Never raises.
         """
@@ -426,40 +431,41 @@ class ToolProvider(Protocol):
     async def call_tool(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
     ) -> ToolResponse:
-        """Calls a tool that it gave, with the arguments exactly as the caller sent them.
+        """Call one of the provider's tools, with the caller's arguments unchanged.
 
-        The registry gives up after `tool.timeout` seconds and cancels the call. The text
-        of a ToolError reaches the caller; that of every other exception only the log.
+        The registry cancels the call after `tool.timeout` seconds. The message of a ToolError
+        is sent to the caller; the message of every other exception is only logged.
         """
 
     async def close(self) -> None:
-        """Ends its connections and processes. What is called afterwards may open them."""
+        """Close connections and stop processes. Later calls may open them again."""
 
 
 ServerState = Literal["up", "down", "unused"]
-"""How an external server is reached: nobody has asked one that is `unused` for anything yet."""
+"""The connection state of an external server; `unused` if it was never needed so far."""
 
 
 @runtime_checkable
 class HasServers(Protocol):
-    """A provider that can tell how its servers are reached."""
+    """A provider that can report the state of its external servers."""
 
-    def states(self) -> Mapping[str, ServerState]:
-        """Each server's, by its name. Does no I/O."""
+    def get_server_states(self) -> Mapping[str, ServerState]:
+        """Return the state of each server by name. Does no I/O."""
 
-    def unset_variables(self) -> Mapping[str, str]:
-        """What servers lack in the environment, in words by their names. Does no I/O."""
+    def list_unset_variables(self) -> Mapping[str, str]:
+        """Return, by server, a message about missing environment variables. Does no I/O."""
 
 
 @runtime_checkable
 class Proxies(Protocol):
-    """The servers that answer calls of the toolset's own tools whose `proxy` names one."""
+    """The external servers that run the calls of the toolset's proxied tools."""
 
     async def call_proxied(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
     ) -> ToolResponse:
-        """Passes a call on, with the arguments exactly as the caller sent them.
+        """Pass a call on to the server that the tool's `proxy` names.
 
-        They are valid, and whoever has to allow the call did. The answer is not checked yet;
-        what goes wrong is an answer with an error.
+        The arguments are passed unchanged. They are already validated, and the call is
+        confirmed if needed. The response is not validated yet; every failure is a response
+        with an error.
         """

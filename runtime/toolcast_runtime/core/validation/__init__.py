@@ -1,1 +1,4 @@
-"""JSON values against JSON Schemas, in bounded time and memory; knows nothing of tools."""
+"""Validation of JSON values against JSON Schemas, in bounded time and memory.
+
+It does not depend on tools.
+"""

@@ -1,4 +1,4 @@
-"""Values against one JSON Schema: in bounded time, and with words for what is wrong."""
+"""Validation of values against one JSON Schema, in bounded time and with error messages."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from .bounds import Work
-from .compiled import build, compiled
+from .bounds import CostEstimate
+from .compiled import build_validator, compile_schema
 from .explanation import Explanation
-from .limits import Size, measure, most_visits
-from .references import References, mapping, reached
+from .limits import Size, count_max_visits, measure_value
+from .references import References, as_mapping, walk_schemas
 
 _MAX_PROBLEMS = 10
 """Problems of one value that are returned."""
@@ -32,143 +32,153 @@ _UNEXPLAINED = "the value does not match the schema"
 
 
 class Checker:
-    """A schema, ready for values; its arguments and errors are those of `compiled`."""
+    """A compiled schema; for the arguments and errors see `compile_schema`."""
 
     def __init__(self, schema: Any, *, asserts_formats: bool = False) -> None:
         self._schema = schema
-        self._validator = compiled(schema, asserts_formats=asserts_formats)
-        self._work = Work(schema)
+        self._validator = compile_schema(schema, asserts_formats=asserts_formats)
+        self._cost_estimate = CostEstimate(schema)
         self._explanation = Explanation(schema)
 
     def problems(self, value: Any) -> list[str]:
-        """What is wrong with a value; empty when nothing is.
+        """Return the problems of a value; empty if it is valid.
 
-        A value that is too large to be checked in time is refused with the limit's name.
+        A value that is too large to validate in bounded time is rejected. The message names
+        the limit that it exceeds.
         """
-        size = measure(value)
-        problem = size.problem
-        if problem is not None:
-            return [f"the value cannot be taken: it has {problem}"]
-        excess = self._work.excess(value, size)
+        size = measure_value(value)
+        if size.problem is not None:
+            return [f"the value is not accepted: it has {size.problem}"]
+        excess = self._cost_estimate.find_excess(value, size)
         if excess is not None:
-            return [f"the value cannot be taken: {excess}"]
+            return [f"the value is not accepted: {excess}"]
         try:
             if self._validator.is_valid(value):
                 return []
-            return list(self._explained(value, size))
+            return list(self._explain(value, size))
         except (ValueError, TypeError) as error:
             return [f"not a JSON value: {error}"]
 
     def matches(self, value: Any) -> bool | None:
-        """Whether a value is valid; None when that cannot be found out in time."""
-        size = measure(value)
-        if size.problem is not None or self._work.excess(value, size) is not None:
+        """Return whether a value is valid; None if that cannot be decided in bounded time."""
+        size = measure_value(value)
+        if (
+            size.problem is not None
+            or self._cost_estimate.find_excess(value, size) is not None
+        ):
             return None
         try:
             return bool(self._validator.is_valid(value))
         except (ValueError, TypeError):
             return None
 
-    def _explained(self, value: Any, size: Size) -> Iterator[str]:
-        """What is wrong with a value that is not valid, in bounded time.
+    def _explain(self, value: Any, size: Size) -> Iterator[str]:
+        """Yield the problems of an invalid value, in bounded time.
 
-        The library finds all errors before it gives the first, each with a copy of what the
-        schema allows and of the value at its place: one for each name that is missing
-        there. In a large value that takes long, and where a schema leads to one place in
-        several ways it is exponential.
+        The library collects all errors before it returns the first one. Each error has a
+        copy of the invalid part of the value and of the schema's options, and each missing
+        name has its own error. For a large value this takes long, and for a schema that visits
+        a location several times the number of errors grows exponentially. Above the limits,
+        only the first error is explained, or none.
         """
-        visits = most_visits(self._schema, size.levels, _MAX_VISITS)
+        visits = count_max_visits(self._schema, size.levels, _MAX_VISITS)
         if visits is None:
             yield _UNEXPLAINED
             return
-        ways = visits * self._work.most_missing
-        errors = size.values * ways
-        # What is in a value is copied with each of those that hold it.
-        copies = errors * max(self._work.most_options, size.levels)
-        characters = size.characters * size.levels * ways
+        errors_per_value = visits * self._cost_estimate.max_missing
+        errors = size.values * errors_per_value
+        # A nested value is copied again for each error of a value that contains it.
+        copies = errors * max(self._cost_estimate.max_options, size.levels)
+        characters = size.characters * size.levels * errors_per_value
         if (
             size.values > _MAX_EXPLAINED_VALUES
             or errors > _MAX_ERRORS
             or copies > _MAX_COPIED_VALUES
             or characters > _MAX_COPIED_CHARACTERS
         ):
-            # The first error alone has all of those within its alternatives.
-            if self._work.has_alternatives and copies > 10 * _MAX_COPIED_VALUES:
+            # The first error already contains all errors of its alternatives.
+            if (
+                self._cost_estimate.has_alternatives
+                and copies > 10 * _MAX_COPIED_VALUES
+            ):
                 yield _UNEXPLAINED
             else:
-                yield from self._first(value)
+                yield from self._explain_first(value)
             return
         count = 0
         for error in self._validator.iter_errors(value):
-            for problem in self._explanation.of(error):
+            for problem in self._explanation.explain(error):
                 yield problem
                 count += 1
             if count >= _MAX_PROBLEMS:
                 return
 
-    def _first(self, value: Any) -> list[str]:
+    def _explain_first(self, value: Any) -> list[str]:
+        """Return the problems of the first error."""
         import jsonschema_rs
 
         try:
             self._validator.validate(value)
-        except jsonschema_rs.ValidationError as first:
-            return list(self._explanation.of(first))[:_MAX_PROBLEMS]
+        except jsonschema_rs.ValidationError as error:
+            return list(self._explanation.explain(error))[:_MAX_PROBLEMS]
         return [_UNEXPLAINED]
 
 
 class DeclaredNames:
     """The names of the parameters that a schema declares.
 
-    By `properties` and `patternProperties`, of the schema itself and of every one that it
-    refers to, has as an alternative (`allOf`, `anyOf`, `oneOf`) or under a condition (`if`,
-    `then`, `else`, `dependentSchemas`). What `additionalProperties` lets in is not declared.
+    They are declared by `properties` and `patternProperties` of the schema itself, and of each
+    schema that it refers to, contains as an alternative (`allOf`, `anyOf`, `oneOf`), or
+    applies under a condition (`if`, `then`, `else`, `dependentSchemas`). Names that only
+    `additionalProperties` permits are not declared.
 
     Args:
         schema: the JSON Schema of the arguments, in any dialect.
 
     Attributes:
-        names: the names that `properties` has.
-        patterns: the keys of `patternProperties`, each once.
+        names: the names in `properties`.
+        patterns: the patterns in `patternProperties`, without duplicates.
     """
 
     def __init__(self, schema: Any) -> None:
         names, patterns = set[str](), dict[str, None]()
         references = References(schema)
 
-        def same(part: Mapping[str, Any]) -> Iterator[Any]:
-            # No call passes a schema with a reference that leads nowhere.
+        def list_next_schemas(part: Mapping[str, Any]) -> Iterator[Any]:
+            # A reference without a target is an error of the schema, so no call passes it.
             with suppress(LookupError):
-                yield from references.same_value(part)
+                yield from references.list_same_value_schemas(part)
 
-        for part in islice(reached([schema], same), _MAX_SCHEMAS):
-            names.update(mapping(part.get("properties")))
-            patterns.update(dict.fromkeys(mapping(part.get("patternProperties"))))
+        for part in islice(walk_schemas([schema], list_next_schemas), _MAX_SCHEMAS):
+            names.update(as_mapping(part.get("properties")))
+            patterns.update(dict.fromkeys(as_mapping(part.get("patternProperties"))))
         self.names = frozenset(names)
         self.patterns = tuple(patterns)
-        self._dialect = mapping(schema).get("$schema")
+        self._schema_uri = as_mapping(schema).get("$schema")
 
-    def lacks(self, names: Collection[str]) -> list[str]:
-        """Those of the names that are not declared, in their order."""
+    def find_undeclared(self, names: Collection[str]) -> list[str]:
+        """Return the names that are not declared, in their order."""
         if self.names.issuperset(names):
             return []
-        left = [name for name in names if name not in self.names]
-        if left and self.patterns:
-            left = [name for name in left if not self._is_matched(name)]
-        return left
+        undeclared = [name for name in names if name not in self.names]
+        if undeclared and self.patterns:
+            undeclared = [name for name in undeclared if not self._has_pattern(name)]
+        return undeclared
 
-    def _is_matched(self, name: str) -> bool:
+    def _has_pattern(self, name: str) -> bool:
+        """Return whether a pattern matches a name."""
         try:
-            return bool(self._matcher.is_valid({name: None}))
+            return bool(self._pattern_validator.is_valid({name: None}))
         except ValueError:
-            return False  # A pattern that gives up on a name declares it not.
+            return False  # the match exceeded the backtracking limit
 
     @cached_property
-    def _matcher(self) -> Any:
-        """A validator that takes objects whose names all match a pattern."""
-        closed: dict[str, Any] = {
-            "patternProperties": {key: {} for key in self.patterns},
+    def _pattern_validator(self) -> Any:
+        """A validator that accepts objects whose names all match a pattern."""
+        schema: dict[str, Any] = {
+            "patternProperties": {pattern: {} for pattern in self.patterns},
             "additionalProperties": False,
         }
-        if isinstance(self._dialect, str):
-            closed["$schema"] = self._dialect
-        return build(closed)
+        if isinstance(self._schema_uri, str):
+            schema["$schema"] = self._schema_uri
+        return build_validator(schema)

@@ -1,9 +1,9 @@
-"""Validators of JSON Schemas, of `jsonschema-rs`, which is imported at the first one.
+"""Compilation of JSON Schemas to validators of `jsonschema-rs`, which is imported on first use.
 
-It follows JSON Schema 2020-12 and the older drafts, matches patterns in linear time where
-they allow it and gives up on them at a bound where they do not. References never leave the
-schema: no file and no address is opened. Formats, where they are asserted, are those of JSON
-Schema Validation 2020-12, section 7.3.
+The validators support JSON Schema 2020-12 and the earlier drafts. They match patterns in linear
+time where possible, and stop backtracking at a limit otherwise. References never leave the
+schema: no file is read and no URL is opened. Formats, if asserted, are those of JSON Schema
+Validation 2020-12, section 7.3.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
-from .limits import multiplies, patterns_are_too_large
-from .references import Step, mapping, pointer
+from .limits import has_oversized_patterns, has_too_many_paths
+from .references import Step, as_mapping, format_pointer
 
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
 
-# A number of JSON without an exponent.
+# A JSON number without an exponent.
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
-_ADDRESS = "json-schema:///schema"
+_SCHEMA_URI = "json-schema:///schema"
 _MAX_BACKTRACKS = 20_000
 """Backtracking steps of the pattern engine for one match."""
 _MAX_PATTERN_BYTES = 1024 * 1024
 """Size of a compiled pattern."""
-_DIALECTS = {
+_DRAFT_VALIDATORS = {
     "draft-04": "Draft4Validator",
     "draft-06": "Draft6Validator",
     "draft-07": "Draft7Validator",
@@ -36,18 +36,18 @@ _DIALECTS = {
 
 
 class Format(NamedTuple):
-    """What a format asks for.
+    """The description of a format for error messages.
 
     Attributes:
-        what: it, as the end of `must be`.
-        example: a text that is of it.
+        description: a noun phrase that completes `must be`.
+        example: a valid string of the format.
     """
 
-    what: str
+    description: str
     example: str
 
 
-ASSERTED = {
+ASSERTED_FORMATS = {
     "date": Format("a date", "2026-11-22"),
     "date-time": Format(
         "a date and time with a time zone", "2026-11-22T14:30:00+01:00"
@@ -55,17 +55,17 @@ ASSERTED = {
     "time": Format("a time with a time zone", "14:30:00Z"),
     "duration": Format("a duration", "P3DT12H"),
     "uuid": Format("a UUID", "0f8fad5b-d9cb-469f-a165-70867728950e"),
-    "decimal": Format("a decimal number as text, without an exponent", "12.50"),
+    "decimal": Format("a decimal number as a string, without an exponent", "12.50"),
     "email": Format("an e-mail address", "ada@example.com"),
     "uri": Format("an absolute URI", "https://example.com/a?b=c"),
     "ipv4": Format("an IPv4 address", "192.0.2.1"),
     "ipv6": Format("an IPv6 address", "2001:db8::1"),
     "regex": Format("a regular expression of ECMA-262", "^[a-z]+$"),
 }
-"""The formats that are asserted, by their names."""
+"""The formats that strings are checked against, by name."""
 
 FORMATS = (
-    *ASSERTED,
+    *ASSERTED_FORMATS,
     "idn-email",
     "hostname",
     "idn-hostname",
@@ -76,45 +76,51 @@ FORMATS = (
     "json-pointer",
     "relative-json-pointer",
 )
-"""All of JSON Schema, and OpenAPI's `decimal`; the others are told and not asserted."""
+"""The formats of JSON Schema, and OpenAPI's `decimal`; only `ASSERTED_FORMATS` are checked."""
 
 
-def compiled(schema: Any, *, asserts_formats: bool = False) -> Any:
-    """The validator of a schema of anyone's.
+def compile_schema(schema: Any, *, asserts_formats: bool = False) -> Any:
+    """Return the validator of an untrusted schema.
 
     Args:
-        schema: in any dialect; 2020-12 when it does not say.
-        asserts_formats: whether a text has to be of its `format`.
+        schema: a schema in any dialect; 2020-12 unless `$schema` names another one.
+        asserts_formats: whether strings must match their `format`.
 
     Raises:
-        ValueError: it cannot be applied.
+        ValueError: the schema is invalid, or validating with it could take too long.
     """
-    if multiplies(schema):
-        raise ValueError("its references multiply beyond what can be followed")
-    if patterns_are_too_large(schema):
+    if has_too_many_paths(schema):
+        raise ValueError("its references expand to too many paths")
+    if has_oversized_patterns(schema):
         raise ValueError("its patterns are too large together")
-    return build(schema, asserts_formats=asserts_formats)
+    return build_validator(schema, asserts_formats=asserts_formats)
 
 
-def build(
+def build_validator(
     schema: Any, registry: Registry | None = None, *, asserts_formats: bool = False
 ) -> Any:
-    """As `compiled`, of a schema that is known not to multiply.
+    """Return the validator of a schema that is known to have bounded references.
 
     Args:
-        registry: other schemas that it may refer to; by default it may to none.
+        schema: a schema in any dialect; see `compile_schema`.
+        registry: other schemas that it may refer to; None for no other schemas.
+        asserts_formats: whether strings must match their `format`.
+
+    Raises:
+        ValueError: the schema is invalid.
     """
     import jsonschema_rs
 
-    named = schema.get("$schema", "") if isinstance(schema, Mapping) else ""
-    dialect = next((d for d in _DIALECTS if d in str(named)), "")
-    kind = getattr(jsonschema_rs, _DIALECTS.get(dialect, "Draft202012Validator"))
-    return kind(
+    schema_uri = schema.get("$schema", "") if isinstance(schema, Mapping) else ""
+    draft = next((d for d in _DRAFT_VALIDATORS if d in str(schema_uri)), "")
+    class_name = _DRAFT_VALIDATORS.get(draft, "Draft202012Validator")
+    validator_class = getattr(jsonschema_rs, class_name)
+    return validator_class(
         schema,
         validate_formats=asserts_formats,
-        formats=_format_checks(dialect) if asserts_formats else None,
+        formats=_build_format_checks(draft) if asserts_formats else None,
         registry=registry,
-        retriever=_refuse,
+        retriever=_reject_reference,
         pattern_options=jsonschema_rs.FancyRegexOptions(
             backtrack_limit=_MAX_BACKTRACKS,
             size_limit=_MAX_PATTERN_BYTES,
@@ -123,68 +129,69 @@ def build(
 
 
 class PartValidators:
-    """The validators of the parts of a schema that is known not to multiply, each made once.
+    """The validators of a schema's subschemas, each built on first use.
 
-    References of the parts lead to what they name in the whole.
+    References in the subschemas are resolved in the whole schema, which must be known to
+    have bounded references.
     """
 
     def __init__(self, schema: Any, *, asserts_formats: bool = False) -> None:
         self._schema = schema
         self._asserts_formats = asserts_formats
-        self._made: dict[tuple[Step, ...], Any] = {}
+        self._validators: dict[tuple[Step, ...], Any] = {}
 
-    def of(self, steps: tuple[Step, ...]) -> Any:
-        """The validator of the part that some steps lead to.
+    def get_validator(self, path: tuple[Step, ...]) -> Any:
+        """Return the validator of the subschema at a path.
 
         Raises:
-            ValueError: it cannot be applied.
+            ValueError: the subschema is invalid.
         """
-        if steps not in self._made:
-            part = {"$ref": f"{_ADDRESS}#{quote(pointer(steps), safe='/~')}"}
-            if "$schema" in mapping(self._schema):
+        if path not in self._validators:
+            pointer = quote(format_pointer(path), safe="/~")
+            part = {"$ref": f"{_SCHEMA_URI}#{pointer}"}
+            if "$schema" in as_mapping(self._schema):
                 part["$schema"] = self._schema["$schema"]
-            self._made[steps] = build(
+            self._validators[path] = build_validator(
                 part, self._registry, asserts_formats=self._asserts_formats
             )
-        return self._made[steps]
+        return self._validators[path]
 
     @cached_property
     def _registry(self) -> Registry:
         import jsonschema_rs
 
-        return jsonschema_rs.Registry([(_ADDRESS, self._schema)])
+        return jsonschema_rs.Registry([(_SCHEMA_URI, self._schema)])
 
 
-def _refuse(address: str) -> NoReturn:
-    raise ValueError(f"a schema may not refer to {address}")
+def _reject_reference(uri: str) -> NoReturn:
+    raise ValueError(f"a schema may not refer to {uri}")
 
 
-def wanted(name: str) -> str:
-    """What an asserted format asks for, as the end of `must be`."""
-    what, example = ASSERTED[name]
-    return f'{what} (`format: {name}`), such as "{example}"'
+def describe_format(name: str) -> str:
+    """Return the description of an asserted format, as a completion of `must be`."""
+    description, example = ASSERTED_FORMATS[name]
+    return f'{description} (`format: {name}`), such as "{example}"'
 
 
 @cache
-def _format_checks(dialect: str) -> dict[str, Callable[[str], bool]]:
-    """The checks of formats in which a dialect's own differ.
+def _build_format_checks(draft: str) -> dict[str, Callable[[str], bool]]:
+    """Return check functions for formats, to replace the validator's own checks.
 
     Args:
-        dialect: of an older draft; empty for the present one. An older one has fewer
-            formats; one that is written in it is meant all the same.
+        draft: an earlier draft, which gets the format checks of 2020-12: it defines fewer
+            formats, but schemas use the newer ones all the same. "" for 2020-12.
     """
     from jsonschema_rs import Draft202012Validator
 
-    checks: dict[str, Callable[[str], bool]] = dict.fromkeys(
-        FORMATS[len(ASSERTED) :], _any
-    )
-    if dialect:
-        for name in ASSERTED:
-            alone = Draft202012Validator({"format": name}, validate_formats=True)
-            checks[name] = alone.is_valid
+    unasserted = FORMATS[len(ASSERTED_FORMATS) :]
+    checks: dict[str, Callable[[str], bool]] = dict.fromkeys(unasserted, _accept_any)
+    if draft:
+        for name in ASSERTED_FORMATS:
+            validator = Draft202012Validator({"format": name}, validate_formats=True)
+            checks[name] = validator.is_valid
     checks["decimal"] = lambda text: _DECIMAL.fullmatch(text) is not None
     return checks
 
 
-def _any(text: str) -> bool:
+def _accept_any(text: str) -> bool:
     return True

@@ -1,4 +1,4 @@
-"""The validator's errors in words that a model can act on, of bounded length."""
+"""Error messages for the validator's errors, of bounded length, that a model can act on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .compiled import wanted
-from .references import mapping
+from .compiled import describe_format
+from .references import as_mapping
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -23,7 +23,7 @@ _MAX_COMPARED = 200
 """Length of a compared name, and number of names compared, for a suggestion."""
 _MAX_PROBLEM_CHARACTERS = 600
 """Characters of one problem."""
-_KINDS = {
+_TYPE_NAMES = {
     "object": "an object",
     "array": "an array",
     "string": "a string",
@@ -32,7 +32,7 @@ _KINDS = {
     "boolean": "a boolean",
     "null": "null",
 }
-_LIMITS = {
+_LIMIT_MESSAGES = {
     "minimum": "must be at least {}",
     "maximum": "must be at most {}",
     "exclusiveMinimum": "must be greater than {}",
@@ -47,194 +47,214 @@ _LIMITS = {
     "uniqueItems": "must not repeat an item",
     "pattern": "must match {}",
 }
-_DEPENDENCIES = ("dependentRequired", "dependencies")
+_DEPENDENCY_KEYWORDS = ("dependentRequired", "dependencies")
 
 
 class Explanation:
-    """Words for the errors of one schema's validator."""
+    """Builds the messages for errors of one schema's validator."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
 
-    def of(self, error: ValidationError, nested: int = 0) -> Iterator[str]:
-        """One error, which stands in so many alternatives: the place and the rule."""
-        for text in self._worded(error, nested):
-            yield (
-                text
-                if len(text) <= _MAX_PROBLEM_CHARACTERS
-                else text[: _MAX_PROBLEM_CHARACTERS - 3] + "..."
-            )
+    def explain(self, error: ValidationError, nested: int = 0) -> Iterator[str]:
+        """Yield the messages for an error; each names the invalid part and the rule.
 
-    def _worded(self, error: ValidationError, nested: int) -> Iterator[str]:
-        place = _place(error.instance_path)
+        Args:
+            error: an error of the validator.
+            nested: how many alternatives (`anyOf`, `oneOf`) contain the error.
+        """
+        for message in self._build_messages(error, nested):
+            if len(message) > _MAX_PROBLEM_CHARACTERS:
+                message = message[: _MAX_PROBLEM_CHARACTERS - 3] + "..."
+            yield message
+
+    def _build_messages(self, error: ValidationError, nested: int) -> Iterator[str]:
+        path = _format_path(error.instance_path)
+        subject = _format_subject(path)
         kind: Any = error.kind
         keyword, details = kind.name, kind.as_dict()
         if keyword == "required":
-            yield self._required(error, place, details["property"])
+            yield self._explain_required(error, path, details["property"])
         elif keyword in ("additionalProperties", "unevaluatedProperties"):
-            known = self._names_beside(error)
+            declared = self._get_declared_names(error)
             for name in details["unexpected"][:_MAX_NAMES_SHOWN]:
-                meant = _meant(name, known)
-                yield f"`{_join(place, name)}` is not a parameter{meant}"
+                hint = _suggest_name(name, declared)
+                yield f"`{_join_path(path, name)}` is not a parameter{hint}"
         elif keyword == "type":
-            yield f"{_named(place)} must be {_kinds(details['types'])}{_because(error)}"
+            types = _format_types(details["types"])
+            yield f"{subject} must be {types}{_format_condition(error)}"
         elif keyword == "enum":
-            yield f"{_named(place)} {_one_of(details['options'], error.instance)}"
+            yield f"{subject} {_format_enum(details['options'], error.instance)}"
         elif keyword == "const":
-            yield f"{_named(place)} must be {_shown(details['expected_value'])}"
+            yield f"{subject} must be {_format_value(details['expected_value'])}"
         elif keyword in ("anyOf", "oneOf"):
-            yield self._alternatives(error, place, keyword, details, nested)
+            yield self._explain_alternatives(error, path, keyword, details, nested)
         elif keyword == "not":
-            yield f"{_named(place)} must not {_forbidden(details['schema'])}"
+            yield f"{subject} must not {_format_forbidden(details['schema'])}"
         elif keyword == "propertyNames":
-            name = _shown(details["error"].instance)
-            inner = next(self._worded(details["error"], nested + 1), "")
-            why = inner.removeprefix("the value ")
-            yield f"{_named(place)} has the name {name}, which {why}"
+            name_error = details["error"]
+            name = _format_value(name_error.instance)
+            message = next(self._build_messages(name_error, nested + 1), "")
+            reason = message.removeprefix("the value ")
+            yield f"{subject} has the name {name}, which {reason}"
         elif keyword == "contains":
-            yield f"{_named(place)} {self._contained(error)}"
+            yield f"{subject} {self._explain_contains(error)}"
         elif keyword == "falseSchema" and "additional" in str(error.schema_path[-1:]):
-            yield f"{_named(place)} has a parameter that is not declared"
+            yield f"{subject} has a parameter that is not declared"
         elif keyword == "falseSchema":
-            yield f"{_named(place)} is not allowed{_because(error)}"
+            yield f"{subject} is not allowed{_format_condition(error)}"
         elif keyword in ("additionalItems", "unevaluatedItems"):
-            yield f"{_named(place)} has more items than are allowed"
+            yield f"{subject} has more items than are allowed"
         elif keyword == "format":
-            yield f"{_named(place)} must be {wanted(details['format'])}{_because(error)}"
+            description = describe_format(details["format"])
+            yield f"{subject} must be {description}{_format_condition(error)}"
         elif keyword == "pattern" and "error" in details:
-            yield f"{_named(place)} takes too long to match with the schema's `pattern`"
+            yield f"{subject} takes too long to match with the schema's `pattern`"
         else:
-            words = _LIMITS.get(keyword, f"breaks `{keyword}` {{}}")
-            limits = ", ".join(_shown(limit) for limit in details.values())
-            said = _one_of_them(words.format(limits))
-            yield f"{_named(place)} {said}".rstrip() + _because(error)
+            template = _LIMIT_MESSAGES.get(keyword, f"violates `{keyword}` {{}}")
+            limits = ", ".join(_format_value(limit) for limit in details.values())
+            predicate = _fix_plural(template.format(limits))
+            yield f"{subject} {predicate}".rstrip() + _format_condition(error)
 
-    def _required(self, error: ValidationError, place: str, name: str) -> str:
-        text = f"`{_join(place, name)}` is required"
-        if error.schema_path[-1:] and error.schema_path[-1] in _DEPENDENCIES:
-            needing = mapping(self._at(error.schema_path))
-            given = [
-                other
-                for other in needing
-                if other in mapping(error.instance)
-                and isinstance(needing[other], (list, tuple))
-                and name in needing[other]
-            ]
-            if given:
-                return f"{text} when `{_join(place, given[0])}` is given"
-        return text + _because(error)
+    def _explain_required(self, error: ValidationError, path: str, name: str) -> str:
+        message = f"`{_join_path(path, name)}` is required"
+        if error.schema_path[-1:] and error.schema_path[-1] in _DEPENDENCY_KEYWORDS:
+            dependencies = as_mapping(self._get_subschema(error.schema_path))
+            for other, names in dependencies.items():
+                if (
+                    other in as_mapping(error.instance)
+                    and isinstance(names, (list, tuple))
+                    and name in names
+                ):
+                    return f"{message} when `{_join_path(path, other)}` is given"
+        return message + _format_condition(error)
 
-    def _alternatives(
+    def _explain_alternatives(
         self,
         error: ValidationError,
-        place: str,
+        path: str,
         keyword: str,
         details: Mapping[str, Any],
         nested: int,
     ) -> str:
-        """Why none of the alternatives matches, or more than one of `oneOf`."""
+        """Return why no alternative matches, or why several of `oneOf` match."""
         branches: list[list[ValidationError]] = [
-            list(group) for group in details.get("context", ())
+            list(errors) for errors in details.get("context", ())
         ]
-        schemas = self._at(error.schema_path)
+        schemas = self._get_subschema(error.schema_path)
         schemas = schemas if isinstance(schemas, (list, tuple)) else ()
         matching = [i for i, errors in enumerate(branches) if not errors]
-        here = _named(place)
+        subject = _format_subject(path)
         if matching:
-            listed = " and ".join(
-                _branch(i, schemas) for i in matching[:_MAX_NAMES_SHOWN]
-            )
-            return f"{here} matches {listed} of `{keyword}` and may match only one"
+            names = [_describe_branch(i, schemas) for i in matching[:_MAX_NAMES_SHOWN]]
+            listed = " and ".join(names)
+            return f"{subject} matches {listed} of `{keyword}` and may match only one"
         if not branches or nested >= _MAX_NESTED_BRANCHES:
-            return f"{here} does not match the schema's `{keyword}`"
-        shared = _said_by_all(error, branches)
-        if shared is not None:
-            return shared
-        nearest = min(range(len(branches)), key=lambda i: _distance(error, branches[i]))
+            return f"{subject} does not match the schema's `{keyword}`"
+        message = _find_common_message(error, branches)
+        if message is not None:
+            return message
+        nearest = min(
+            range(len(branches)), key=lambda i: _measure_distance(error, branches[i])
+        )
         problems: list[str] = []
-        for inner in branches[nearest][:_MAX_BRANCH_PROBLEMS]:
-            problems += self._worded(inner, nested + 1)
+        for branch_error in branches[nearest][:_MAX_BRANCH_PROBLEMS]:
+            problems += self._build_messages(branch_error, nested + 1)
         more = len(branches[nearest]) - _MAX_BRANCH_PROBLEMS
         rest = f"; and {more} more" if more > 0 else ""
         return (
-            f"{here} matches none of the {len(branches)} alternatives of `{keyword}`;"
-            f" {_branch(nearest, schemas)} comes nearest:"
+            f"{subject} matches none of the {len(branches)} alternatives of `{keyword}`;"
+            f" {_describe_branch(nearest, schemas)} comes nearest:"
             f" {'; '.join(problems[:_MAX_BRANCH_PROBLEMS])}{rest}"
         )
 
-    def _contained(self, error: ValidationError) -> str:
-        schema = mapping(self._at(error.schema_path[:-1]))
-        wanted = _shown(schema.get("contains", {}))
-        least, most = schema.get("minContains", 1), schema.get("maxContains")
+    def _explain_contains(self, error: ValidationError) -> str:
+        schema = as_mapping(self._get_subschema(error.schema_path[:-1]))
+        contains = _format_value(schema.get("contains", {}))
+        minimum, maximum = schema.get("minContains", 1), schema.get("maxContains")
         if error.schema_path[-1:] == ["maxContains"]:
-            return f"must have at most {most} items that match {wanted}"
-        return f"must have at least {least} items that match {wanted}"
+            return f"must have at most {maximum} items that match {contains}"
+        return f"must have at least {minimum} items that match {contains}"
 
-    def _names_beside(self, error: ValidationError) -> list[str]:
-        """The names that are declared where one is not."""
-        schema = mapping(self._at(error.schema_path[:-1]))
-        return list(mapping(schema.get("properties")))
+    def _get_declared_names(self, error: ValidationError) -> list[str]:
+        """Return the properties of the schema that does not allow an additional one."""
+        schema = as_mapping(self._get_subschema(error.schema_path[:-1]))
+        return list(as_mapping(schema.get("properties")))
 
-    def _at(self, path: Sequence[str | int]) -> Any:
-        found = self._schema
+    def _get_subschema(self, path: Sequence[str | int]) -> Any:
+        """Return the part of the schema at a path; None if there is none."""
+        part = self._schema
         for step in path:
-            if isinstance(found, Mapping) and step in found:
-                found = found[step]
-            elif isinstance(found, (list, tuple)) and isinstance(step, int):
-                found = found[step] if step < len(found) else None
+            if isinstance(part, Mapping) and step in part:
+                part = part[step]
+            elif isinstance(part, (list, tuple)) and isinstance(step, int):
+                part = part[step] if step < len(part) else None
             else:
                 return None
-        return found
+        return part
 
 
-def _said_by_all(
+def _find_common_message(
     error: ValidationError, branches: list[list[ValidationError]]
 ) -> str | None:
-    """One sentence for all alternatives, where they differ in one thing alone."""
-    of_this_kind = [errors for errors in branches if not _is_other_kind(error, errors)]
-    branches = of_this_kind or branches
+    """Return one message for all alternatives if they differ in only one way.
+
+    They may differ in the type of the value, in one required name, or in the value of a
+    discriminator.
+    """
+    # Alternatives for other types of values are ignored if one is for this type.
+    same_type = [errors for errors in branches if not _has_type_error(error, errors)]
+    branches = same_type or branches
     firsts = [errors[0] for errors in branches]
     kinds: list[Any] = [first.kind for first in firsts]
-    names = {kind.name for kind in kinds}
-    here = _named(_place(error.instance_path))
-    if names == {"type"} and all(
+    keywords = {kind.name for kind in kinds}
+    path = _format_path(error.instance_path)
+    if keywords == {"type"} and all(
         first.instance_path == error.instance_path for first in firsts
     ):
-        wanted = [name for kind in kinds for name in kind.as_dict()["types"]]
-        return f"{here} must be {_kinds(wanted)}"
+        types = [name for kind in kinds for name in kind.as_dict()["types"]]
+        return f"{_format_subject(path)} must be {_format_types(types)}"
     if len(branches) == 1:
         return None
-    if names == {"required"} and all(
+    if keywords == {"required"} and all(
         len(errors) == 1 and errors[0].instance_path == error.instance_path
         for errors in branches
     ):
-        place = _place(error.instance_path)
-        missing = [f"`{_join(place, kind.as_dict()['property'])}`" for kind in kinds]
-        return f"one of {_listed(missing)} is required"
-    chosen = [_discriminator(error, errors) for errors in branches]
-    paths = {tuple(inner.instance_path) for inner in chosen if inner is not None}
-    if len(paths) == 1 and None not in chosen:
-        options = [o for inner in chosen if inner is not None for o in _options(inner)]
-        value = next(inner.instance for inner in chosen if inner is not None)
-        place = _place(list(paths.pop()))
-        return f"{_named(place)} {_one_of(options, value)}"
+        missing = [
+            f"`{_join_path(path, kind.as_dict()['property'])}`" for kind in kinds
+        ]
+        return f"one of {_format_list(missing)} is required"
+    discriminators: list[ValidationError] = []
+    for errors in branches:
+        discriminator = _find_discriminator(error, errors)
+        if discriminator is None:
+            return None
+        discriminators.append(discriminator)
+    paths = {tuple(discriminator.instance_path) for discriminator in discriminators}
+    if len(paths) == 1:
+        options = [
+            o for discriminator in discriminators for o in _options(discriminator)
+        ]
+        subject = _format_subject(_format_path(list(paths.pop())))
+        return f"{subject} {_format_enum(options, discriminators[0].instance)}"
     return None
 
 
-def _discriminator(
+def _find_discriminator(
     error: ValidationError, errors: list[ValidationError]
 ) -> ValidationError | None:
-    """What a member is wrong in that says which alternative is meant."""
+    """Return the error about the constant that identifies an alternative, if there is one."""
     depth = len(error.instance_path)
-    for inner in errors:
-        if inner.kind.name in ("const", "enum") and (
-            len(inner.instance_path) <= depth + 1
+    for branch_error in errors:
+        if branch_error.kind.name in ("const", "enum") and (
+            len(branch_error.instance_path) <= depth + 1
         ):
-            return inner
+            return branch_error
     return None
 
 
 def _options(error: ValidationError) -> list[Any]:
+    """Return the allowed values of an error about `enum` or `const`."""
     kind: Any = error.kind
     details = kind.as_dict()
     if "options" in details:
@@ -242,66 +262,76 @@ def _options(error: ValidationError) -> list[Any]:
     return [details["expected_value"]]
 
 
-def _distance(error: ValidationError, errors: list[ValidationError]) -> tuple[int, ...]:
-    """How far a value is from an alternative: kind, discriminator, number, depth."""
-    is_other_kind = _is_other_kind(error, errors)
-    is_other = _discriminator(error, errors) is not None
-    deepest = max(len(inner.instance_path) for inner in errors)
-    return is_other_kind, is_other, len(errors), -deepest
+def _measure_distance(
+    error: ValidationError, errors: list[ValidationError]
+) -> tuple[int, ...]:
+    """Return a key that sorts the alternatives by how nearly they match, the nearest first.
+
+    Compared are, in this order: type, discriminator, number of errors, and depth of errors.
+    """
+    has_type_error = _has_type_error(error, errors)
+    has_other_discriminator = _find_discriminator(error, errors) is not None
+    depth = max(len(branch_error.instance_path) for branch_error in errors)
+    return has_type_error, has_other_discriminator, len(errors), -depth
 
 
-def _is_other_kind(error: ValidationError, errors: list[ValidationError]) -> bool:
-    """Whether an alternative is for values of another type."""
+def _has_type_error(error: ValidationError, errors: list[ValidationError]) -> bool:
+    """Return whether an alternative is for another type of value."""
     depth = len(error.instance_path)
     return any(
-        inner.kind.name == "type" and len(inner.instance_path) == depth
-        for inner in errors
+        branch_error.kind.name == "type" and len(branch_error.instance_path) == depth
+        for branch_error in errors
     )
 
 
-def _branch(index: int, schemas: Sequence[Any]) -> str:
-    """An alternative by its number, and what it is called or told from others by."""
-    schema = mapping(schemas[index]) if index < len(schemas) else {}
+def _describe_branch(index: int, schemas: Sequence[Any]) -> str:
+    """Return the number of an alternative, with its title, definition or discriminator."""
+    schema = as_mapping(schemas[index]) if index < len(schemas) else {}
     name = schema.get("title")
     if not isinstance(name, str) and isinstance(schema.get("$ref"), str):
         name = schema["$ref"].rpartition("/")[2]
     if not isinstance(name, str):
-        # The first constant tells it from the others.
-        properties = list(mapping(schema.get("properties")).items())[:_MAX_NAMES_SHOWN]
-        constants = (f"{n}: {_shown(p['const'])}" for n, p in properties if _is_one(p))
-        name = next(constants, None)
-    said = f" ({shortened(name)})" if isinstance(name, str) and name else ""
-    return f"number {index + 1}{said}"
+        # The first constant is probably the discriminator.
+        properties = list(as_mapping(schema.get("properties")).items())[
+            :_MAX_NAMES_SHOWN
+        ]
+        name = next(
+            (
+                f"{key}: {_format_value(value['const'])}"
+                for key, value in properties
+                if isinstance(value, Mapping) and "const" in value
+            ),
+            None,
+        )
+    suffix = f" ({shorten_path(name)})" if isinstance(name, str) and name else ""
+    return f"number {index + 1}{suffix}"
 
 
-def _is_one(schema: Any) -> bool:
-    return isinstance(schema, Mapping) and "const" in schema
-
-
-def _forbidden(schema: Any) -> str:
-    """What `not` forbids, as the end of a sentence."""
-    schema = mapping(schema)
+def _format_forbidden(schema: Any) -> str:
+    """Return a verb phrase for the subschema of `not`, as a completion of `must not`."""
+    schema = as_mapping(schema)
     if set(schema) == {"required"} and isinstance(schema["required"], list):
-        names = _listed([f"`{name}`" for name in schema["required"]], "and")
+        names = _format_list([f"`{name}`" for name in schema["required"]], "and")
         together = " together" if len(schema["required"]) > 1 else ""
         return f"have {names}{together}"
     if set(schema) == {"type"}:
         types = schema["type"]
-        return f"be {_kinds([types] if isinstance(types, str) else types)}"
+        return f"be {_format_types([types] if isinstance(types, str) else types)}"
     if set(schema) == {"const"}:
-        return f"be {_shown(schema['const'])}"
+        return f"be {_format_value(schema['const'])}"
     if set(schema) == {"enum"} and isinstance(schema["enum"], list):
-        return f"be {_listed([_shown(option) for option in schema['enum']])}"
-    return f"match {_shown(schema)}"
+        return f"be {_format_list([_format_value(value) for value in schema['enum']])}"
+    return f"match {_format_value(schema)}"
 
 
-def _one_of_them(words: str) -> str:
-    """`at least 1 item`, not `1 items`."""
-    return words[:-1] if words.endswith((" 1 characters", " 1 items")) else words
+def _fix_plural(message: str) -> str:
+    """Return `at least 1 item` for `at least 1 items`."""
+    is_singular = message.endswith((" 1 characters", " 1 items"))
+    return message[:-1] if is_singular else message
 
 
-def _because(error: ValidationError) -> str:
-    """The condition that a rule belongs to."""
+def _format_condition(error: ValidationError) -> str:
+    """Return the condition under which the violated rule applies; "" if there is none."""
     for step in reversed(error.schema_path[:-1]):
         if step in ("then", "else"):
             matches = "matches" if step == "then" else "does not match"
@@ -311,64 +341,68 @@ def _because(error: ValidationError) -> str:
     return ""
 
 
-def _one_of(options: Sequence[Any], value: Any) -> str:
-    choices = list(dict.fromkeys(map(_shown, options[: _MAX_NAMES_SHOWN + 1])))
+def _format_enum(options: Sequence[Any], value: Any) -> str:
+    """Return `must be one of ...`, perhaps with a suggestion for the invalid value."""
+    choices = list(dict.fromkeys(map(_format_value, options[: _MAX_NAMES_SHOWN + 1])))
     if len(choices) == 1 and len(options) == 1:
         return f"must be {choices[0]}"
-    texts = [option for option in options if isinstance(option, str)]
+    names = [option for option in options if isinstance(option, str)]
     if len(options) <= _MAX_NAMES_SHOWN + 1:
-        meant = _meant(value, texts) if len(options) > 3 else ""
-        return f"must be one of {', '.join(choices)}{meant}"
+        hint = _suggest_name(value, names) if len(options) > 3 else ""
+        return f"must be one of {', '.join(choices)}{hint}"
     more = len(options) - _MAX_NAMES_SHOWN
     listed = ", ".join(choices[:_MAX_NAMES_SHOWN])
-    return f"must be one of {listed} and {more:,} more{_meant(value, texts)}"
+    return f"must be one of {listed} and {more:,} more{_suggest_name(value, names)}"
 
 
-def _meant(value: Any, known: Sequence[str]) -> str:
-    """The known name that was probably meant, as the end of a sentence."""
+def _suggest_name(value: Any, names: Sequence[str]) -> str:
+    """Return `; did you mean ...?` with the most similar name; "" if none is similar."""
     if not isinstance(value, str) or len(value) > _MAX_COMPARED:
         return ""
-    near = [name for name in known[:1_000] if len(name) <= _MAX_COMPARED]
-    lowered = {name.lower(): name for name in near}
-    if value.lower() in lowered:
-        return f"; did you mean `{lowered[value.lower()]}`?"
-    found = difflib.get_close_matches(value, near[:_MAX_COMPARED], 1)
-    return f"; did you mean `{found[0]}`?" if found else ""
+    candidates = [name for name in names[:1_000] if len(name) <= _MAX_COMPARED]
+    by_lower_case = {name.lower(): name for name in candidates}
+    if value.lower() in by_lower_case:
+        return f"; did you mean `{by_lower_case[value.lower()]}`?"
+    matches = difflib.get_close_matches(value, candidates[:_MAX_COMPARED], 1)
+    return f"; did you mean `{matches[0]}`?" if matches else ""
 
 
-def _kinds(types: Iterable[str]) -> str:
-    return " or ".join(dict.fromkeys(_KINDS.get(kind, kind) for kind in types))
+def _format_types(types: Iterable[str]) -> str:
+    return " or ".join(dict.fromkeys(_TYPE_NAMES.get(name, name) for name in types))
 
 
-def _listed(words: Sequence[str], last: str = "or") -> str:
-    shown = list(dict.fromkeys(words[:_MAX_NAMES_SHOWN]))
-    if len(words) > _MAX_NAMES_SHOWN:
-        return f"{', '.join(shown)} and {len(words) - _MAX_NAMES_SHOWN:,} more"
-    if len(shown) == 1:
-        return shown[0]
-    return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+def _format_list(items: Sequence[str], conjunction: str = "or") -> str:
+    listed = list(dict.fromkeys(items[:_MAX_NAMES_SHOWN]))
+    if len(items) > _MAX_NAMES_SHOWN:
+        return f"{', '.join(listed)} and {len(items) - _MAX_NAMES_SHOWN:,} more"
+    if len(listed) == 1:
+        return listed[0]
+    return f"{', '.join(listed[:-1])} {conjunction} {listed[-1]}"
 
 
-def _place(path: Sequence[str | int]) -> str:
+def _format_path(path: Sequence[str | int]) -> str:
     text = ""
     for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return shortened(text)
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return shorten_path(text)
 
 
-def _join(place: str, name: str) -> str:
-    return shortened(f"{place}.{name}" if place else name)
+def _join_path(path: str, name: str) -> str:
+    return shorten_path(f"{path}.{name}" if path else name)
 
 
-def shortened(text: str) -> str:
-    """The name of a place, its middle left out where it is long."""
+def shorten_path(text: str) -> str:
+    """Return a path with its middle omitted if it is longer than 160 characters."""
     return text if len(text) <= 160 else f"{text[:78]}...{text[-79:]}"
 
 
-def _named(place: str) -> str:
-    return f"`{place}`" if place else "the value"
+def _format_subject(path: str) -> str:
+    return f"`{path}`" if path else "the value"
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 80 else text[:77] + "..."

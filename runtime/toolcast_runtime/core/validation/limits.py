@@ -1,12 +1,13 @@
-"""What of a value and of a schema, each by itself, keeps a check within bounds.
+"""Limits that keep validation within bounded time, for values and for schemas.
 
-A value is JSON, and small enough for the time and the stack of a validator. A schema can be
-applied in bounded time at all, by its text alone:
+A value must be JSON, and small enough for the time and the stack of a validator. A schema must
+not make the cost of validation explode, whatever the value:
 
-A pattern costs what its states cost. The engine reads a text once where an expression is
-regular, keeping all the states that it can be in; look-around and back references are
-matched by trying. Alternatives, conditions and overlapping patterns lead a validator to one
-place of a value several times; with references these ways multiply.
+- The cost of a pattern depends on the states of its automaton. The engine reads a string once if
+  the pattern is regular, and tracks all states that the pattern can be in. Look-around and
+  back-references are matched by backtracking.
+- Alternatives, conditions and overlapping patterns lead a validator to one location of a value
+  by several paths. With references, the number of paths can grow exponentially.
 """
 
 from __future__ import annotations
@@ -18,31 +19,31 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from .references import References, mapping, objects_within, schemas_below
+from .references import References, as_mapping, group_child_schemas, walk_objects
 
 MAX_LEVELS = 200
-"""Levels of a value. Deeper values overflow the stack of recursive validators."""
+"""Levels of nesting. Deeper values overflow the stack of recursive validators."""
 
 MAX_VALUES = 200_000
 """Values inside a value."""
 
 MAX_CHARACTERS = 16 * 1024 * 1024
-"""Characters of all strings and property names of a value together."""
+"""Characters of all strings and names of a value together."""
 
 MAX_DIGITS = 100
-"""Digits of an integer. The time of a comparison grows with their square."""
+"""Digits of an integer. The time to compare integers grows with the square of their length."""
 
 _MAX_BITS = 332
-_LARGE = 2**63 - 1
+_LARGE_INTEGER = 2**63 - 1
 _LARGE_FLOAT = 1e15
 _NEAR_ZERO = 1e-9
-_NONE = type(None)
+_NONE_TYPE = type(None)
 
 SHORT = 64
-"""Characters of a text that is matched in little time whatever the pattern is."""
+"""The length of a string that any pattern is matched against quickly."""
 
 MAX_PATHS = 100_000
-"""Paths to one location; with more, validation may not end in acceptable time."""
+"""Paths to one location of a value. With more paths validation may take unbounded time."""
 
 _MAX_STEPS = 20_000
 """Schema locations that one count of paths visits."""
@@ -50,7 +51,7 @@ _MAX_PATTERN_STATES = 20_000
 """Estimated states of a schema's patterns."""
 _MIN_PATTERN_STATES = 10
 """States that every pattern is counted with."""
-_STATES_OF_A_SCRIPT = 25
+_STATES_PER_CHARACTER_CLASS = 25
 _FEW_STATES = 12
 _TOKENS = re.compile(
     r"""
@@ -70,13 +71,13 @@ _TOKENS = re.compile(
 
 
 class PatternCost(NamedTuple):
-    """A bound on the time of one match, in nanoseconds.
+    """An upper bound on the time to match a pattern, in nanoseconds.
 
     Attributes:
-        states: how many the engine makes of it, repetitions written out.
-        per_character: of a text that is not short, where the time grows with its length; 0
-            otherwise.
-        squared: where it grows with the square of the length.
+        states: the states of the automaton, with repetitions expanded.
+        per_character: the time per character of a string that is not short, if the time
+            grows with the length; otherwise 0.
+        squared: the factor of the squared length, if the time grows with that; otherwise 0.
     """
 
     states: int
@@ -84,203 +85,229 @@ class PatternCost(NamedTuple):
     squared: float = 0.0
 
     @property
-    def each(self) -> float:
-        """For every match."""
+    def per_match(self) -> float:
+        """The constant part of the time of every match."""
         return 60.0 + 0.15 * self.states
 
     @property
     def short(self) -> float:
-        """For each character of a short text, as measured with the worst patterns known."""
+        """The time per character of a short string, measured with the slowest known patterns."""
         return 50.0 if self.squared else 10.0
 
 
 @dataclass
 class _Sequence:
-    """A sequence of atoms that is being read, and the alternatives to it before.
+    """A sequence of atoms in a pattern while it is parsed, with its finished alternatives.
 
     Attributes:
-        is_look: whether it is a look-around.
-        size: its states, repetitions written out.
-        live: the states that can be live at one time; 0 before the first repetition.
-        ended: size and live states of the alternatives that are read.
-        atom: those of the last atom, which a repetition may follow, and whether it is one
-            character.
+        is_look: whether the sequence is a look-around.
+        size: the states of the current alternative, with repetitions expanded.
+        live: the states that can be active at the same time; 0 before the first repetition.
+        finished: the states and active states of the finished alternatives.
+        atom: the states and active states of the last atom, and whether it is a single
+            character. It is added late, because a repetition may follow.
     """
 
     is_look: bool = False
     size: int = 0
     live: int = 0
-    ended: tuple[int, int] = (0, 0)
+    finished: tuple[int, int] = (0, 0)
     atom: tuple[int, int, bool] = (0, 0, False)
 
-    def add(self, size: int, live: int, is_one: bool = False) -> None:
-        """Appends an atom."""
-        before, live_before, _ = self.atom
-        self.size += before
-        self.live += before if self.live else live_before
-        self.atom = (size, live, is_one)
+    def add(self, size: int, live: int, is_character: bool = False) -> None:
+        """Append an atom."""
+        last_size, last_live, _ = self.atom
+        self.size += last_size
+        self.live += last_size if self.live else last_live
+        self.atom = (size, live, is_character)
 
-    def repeat(self, least: int, most: int | None) -> None:
-        """The last atom stands there so many times."""
-        size, live, is_one = self.atom
-        times = max(least, most or 1, 1)
-        if most == least:
+    def repeat(self, minimum: int, maximum: int | None) -> None:
+        """Apply a repetition to the last atom; a maximum of None is unlimited."""
+        size, live, is_character = self.atom
+        times = max(minimum, maximum or 1, 1)
+        if maximum == minimum:
             live *= times
         else:
-            live = size * times if self.live or not is_one else 1
+            live = size * times if self.live or not is_character else 1
         self.atom = (size * times, live, False)
 
-    def end(self) -> tuple[int, int]:
-        """Ends an alternative: size and live states of all so far."""
+    def finish_alternative(self) -> tuple[int, int]:
+        """Finish the current alternative; return states and active states of all so far."""
         self.add(0, 0)
-        self.ended = self.ended[0] + self.size, self.ended[1] + self.live
+        self.finished = self.finished[0] + self.size, self.finished[1] + self.live
         self.size = self.live = 0
-        return self.ended
+        return self.finished
 
 
-def pattern_cost(pattern: str) -> PatternCost:
-    """A bound on the cost of a pattern that the engine has taken."""
-    open_sequences = [_Sequence()]
-    looks, is_tried = 0, False
+def estimate_pattern_cost(pattern: str) -> PatternCost:
+    """Return an upper bound on the cost of a pattern that the engine accepts."""
+    stack = [_Sequence()]
+    look_arounds, needs_backtracking = 0, False
     is_anchored = pattern.startswith(("^", "\\A"))
     for token in _TOKENS.finditer(pattern):
-        here, kind = open_sequences[-1], token.lastgroup
+        sequence, kind = stack[-1], token.lastgroup
         if kind in ("look", "open"):
             is_look = kind == "look"
-            looks += is_look
-            nested = is_look and any(s.is_look for s in open_sequences)
-            is_tried = is_tried or token[0] == "(?>" or nested
-            open_sequences.append(_Sequence(is_look))
-        elif kind == "close" and len(open_sequences) > 1:
-            open_sequences.pop()
-            open_sequences[-1].add(*here.end())
-            # Look-around at the top level is tried once a position, elsewhere often.
-            is_tried = is_tried or (here.is_look and len(open_sequences) > 1)
+            look_arounds += is_look
+            is_nested = is_look and any(s.is_look for s in stack)
+            if token[0] == "(?>" or is_nested:
+                needs_backtracking = True
+            stack.append(_Sequence(is_look))
+        elif kind == "close" and len(stack) > 1:
+            stack.pop()
+            stack[-1].add(*sequence.finish_alternative())
+            # A look-around at the top level is tried once per position, others more often.
+            if sequence.is_look and len(stack) > 1:
+                needs_backtracking = True
         elif kind == "alternative":
-            is_anchored = is_anchored and len(open_sequences) > 1
-            here.end()
+            is_anchored = is_anchored and len(stack) > 1
+            sequence.finish_alternative()
         elif token["repeat"]:
-            is_tried = is_tried or token["greed"] == "+"
-            here.repeat(*_counts(token))
+            if token["greed"] == "+":
+                needs_backtracking = True
+            sequence.repeat(*_parse_repetition(token))
         elif token["back"]:
-            is_tried = True
-            here.add(1, 1)
+            needs_backtracking = True
+            sequence.add(1, 1)
         elif kind in ("set", "one"):
-            here.add(1, 0, is_one=True)
-    states, live = open_sequences[0].end()
-    if is_tried or (looks and not is_anchored):
+            sequence.add(1, 0, is_character=True)
+    states, live = stack[0].finish_alternative()
+    if needs_backtracking or (look_arounds and not is_anchored):
         return PatternCost(states, 0.0, 20.0)
+    # Without an anchor a match may start at every position, so all states may be active.
     live = live if is_anchored else states
     rate = 3.0 if live <= _FEW_STATES else 20.0 * live
-    return PatternCost(states, rate * (looks + 1))
+    return PatternCost(states, rate * (look_arounds + 1))
 
 
-def _counts(token: re.Match[str]) -> tuple[int, int | None]:
+def _parse_repetition(token: re.Match[str]) -> tuple[int, int | None]:
+    """Return the minimum and maximum of a repetition; a maximum of None is unlimited."""
     if token["least"] is None:
         return 0, None
-    least = int(token["least"][:9])
+    # Nine digits are far above every limit, and quick to convert.
+    minimum = int(token["least"][:9])
     if token["comma"] is None:
-        return least, least
-    return least, int(token["most"][:9]) if token["most"] else None
+        return minimum, minimum
+    return minimum, int(token["most"][:9]) if token["most"] else None
 
 
-def patterns_are_too_large(schema: Any) -> bool:
-    """Whether to compile all patterns of a schema takes longer than a call may."""
+def has_oversized_patterns(schema: Any) -> bool:
+    """Return whether the patterns of a schema take too long to compile."""
     states = 0
-    for part in objects_within(schema):
-        for text in [*mapping(part.get("patternProperties")), part.get("pattern")]:
-            if isinstance(text, str):
-                is_wide = "\\p" in text or "\\P" in text
-                each = _STATES_OF_A_SCRIPT if is_wide else 1
-                states += _MIN_PATTERN_STATES + each * pattern_cost(text).states
+    for part in walk_objects(schema):
+        patterns = [*as_mapping(part.get("patternProperties")), part.get("pattern")]
+        for pattern in patterns:
+            if isinstance(pattern, str):
+                has_class = "\\p" in pattern or "\\P" in pattern
+                factor = _STATES_PER_CHARACTER_CLASS if has_class else 1
+                states += (
+                    _MIN_PATTERN_STATES + factor * estimate_pattern_cost(pattern).states
+                )
         if states > _MAX_PATTERN_STATES:
             return True
     return False
 
 
 class _PathLimitError(Exception):
-    """Schema with more paths to one location than the limit."""
+    """The number of paths exceeds the maximum, or takes too long to count."""
 
 
-def most_visits(schema: Any, levels: int, most: int) -> int | None:
-    """A bound on the ways to one place of a value of so many levels; None above `most`.
+def count_max_visits(schema: Any, levels: int, most: int) -> int | None:
+    """Return how often a validator visits one location of a value at most.
 
-    A validator decides in bounded time, but whoever asks it for all that is wrong gets an
-    error for each way.
+    A validator decides quickly whether a value is valid, but its list of errors has an error
+    for each visit.
+
+    Args:
+        schema: the schema.
+        levels: the levels of nesting of the value.
+        most: the maximum number; return None above it.
     """
     try:
-        return _Ways(schema, most).through(schema, levels)
+        return _PathCounter(schema, most).count_in_value(schema, levels)
     except (_PathLimitError, RecursionError):
         return None
 
 
-def multiplies(schema: Any, most: int = MAX_PATHS) -> bool:
-    """Whether more than `most` ways lead to one place of a value, at one level.
+def has_too_many_paths(schema: Any, most: int = MAX_PATHS) -> bool:
+    """Return whether more than `most` paths of a schema lead to the same value.
 
-    References that alternatives share multiply: seventeen definitions that name the next
-    one twice make 131,072 ways, and a validator goes them all. Recursion through the levels
-    of a value is no such way, nor is a reference that leads nowhere.
+    References in alternatives multiply: seventeen definitions that each refer to the next one
+    twice have 131,072 paths, and a validator follows all of them. Recursion into the children
+    of a value does not count, nor do references that lead nowhere.
     """
-    ways = _Ways(schema, most)
+    counter = _PathCounter(schema, most)
     try:
-        return any(ways.within(part) > most for part in objects_within(schema))
+        return any(counter.count_at_value(part) > most for part in walk_objects(schema))
     except RecursionError:
         return True
 
 
-class _Ways:
-    """The ways through a schema to one place of a value."""
+class _PathCounter:
+    """Counts the paths through a schema to one location of a value."""
 
     def __init__(self, root: Any, most: int) -> None:
         self._references = References(root)
         self._most = most
-        self._within: dict[int, int] = {}
-        self._through: dict[tuple[int, int], int] = {}
+        self._at_value: dict[int, int] = {}
+        self._in_value: dict[tuple[int, int], int] = {}
 
-    def within(self, schema: Any) -> int:
-        """Those to the place of a schema from itself; loops are not followed again."""
+    def count_at_value(self, schema: Any) -> int:
+        """Return the paths to the value that a schema applies to; loops count once."""
         if not isinstance(schema, Mapping):
             return 1
         key = id(schema)
-        if key not in self._within:
-            self._within[key] = 0
-            ways = 1 + sum(map(self.within, self._references.tried(schema)))
-            self._within[key] = min(ways, self._most + 1)
-        return self._within[key]
+        if key not in self._at_value:
+            # A schema that is reached again while it is being counted adds no path.
+            self._at_value[key] = 0
+            tried = self._references.list_tried_schemas(schema)
+            paths = 1 + sum(map(self.count_at_value, tried))
+            self._at_value[key] = min(paths, self._most + 1)
+        return self._at_value[key]
 
-    def through(self, schema: Any, levels: int) -> int:
-        """Those to the place that is reached most often, this place counted in."""
+    def count_in_value(self, schema: Any, levels: int) -> int:
+        """Return the paths to the location of a value that most paths lead to.
+
+        Raises:
+            _PathLimitError: there are more paths than the maximum, or too many steps are needed.
+        """
         if not isinstance(schema, Mapping) or levels <= 0:
             return 1
         key = (id(schema), levels)
-        if key not in self._through:
-            if len(self._through) > _MAX_STEPS:
+        if key not in self._in_value:
+            if len(self._in_value) > _MAX_STEPS:
                 raise _PathLimitError
-            # A schema that comes back to itself at one place has no bound.
-            self._through[key] = self._most + 1
-            groups, besides = schemas_below(schema)
-            same = [self.through(s, levels) for s in self._references.tried(schema)]
-            below = [self.through(s, levels - 1) for group in groups for s in group]
-            others = [self.through(s, levels - 1) for s in besides]
-            self._through[key] = 1 + sum(same) + max(below, default=0) + sum(others)
-        if self._through[key] > self._most:
+            # A schema that applies to the same value again has an infinite number of paths.
+            self._in_value[key] = self._most + 1
+            groups, others = group_child_schemas(schema)
+            total = 1
+            for tried in self._references.list_tried_schemas(schema):
+                total += self.count_in_value(tried, levels)
+            total += max(
+                (self.count_in_value(s, levels - 1) for group in groups for s in group),
+                default=0,
+            )
+            for other in others:
+                total += self.count_in_value(other, levels - 1)
+            self._in_value[key] = total
+        if self._in_value[key] > self._most:
             raise _PathLimitError
-        return self._through[key]
+        return self._in_value[key]
 
 
 @dataclass(slots=True)
 class Size:
-    """How large a value is.
+    """The size of a value.
 
     Attributes:
-        problem: why it cannot be taken, found so far; None when it can.
-        values: it and all values in it.
-        levels: 1 for a plain value, 2 for a list of them.
-        characters: of all texts and names in it.
-        longest: characters of the longest of them.
-        numbers: numbers in it.
-        large_integers: those that are whole and beyond 63 bits.
-        extreme_numbers: those that are not, and whose exact value has many digits.
+        problem: the first limit that the value exceeds; None if it exceeds none.
+        values: the number of values, including the value itself.
+        levels: the levels of nesting: 1 for a string, 2 for an array of strings.
+        characters: the characters of all strings and names.
+        longest: the characters of the longest string or name.
+        numbers: the numbers.
+        large_integers: the integers that need more than 63 bits.
+        extreme_numbers: the floats whose exact value has many digits.
     """
 
     problem: str | None = None
@@ -292,75 +319,80 @@ class Size:
     large_integers: int = 0
     extreme_numbers: int = 0
 
-    def take(self, level: list[Any]) -> list[Any]:
-        """Counts the values of one level; those of the next, none behind a problem."""
+    def add_level(self, level: list[Any]) -> list[Any]:
+        """Count the values of one level; return the values of the next level.
+
+        After a problem the next level is empty.
+        """
         self.levels += 1
         self.values += len(level)
-        inner: list[Any] = []
+        next_level: list[Any] = []
         if self.levels > MAX_LEVELS:
-            self.problem = f"more than {MAX_LEVELS} levels deep"
+            self.problem = f"more than {MAX_LEVELS} levels of nesting"
         elif self.values > MAX_VALUES:
             self.problem = f"more than {MAX_VALUES:,} values"
-        # This runs for every value of every call: what is of one type is counted at once.
-        kinds = set(map(type, level))
-        for kind in kinds if self.problem is None else ():
-            alike = level
-            if len(kinds) > 1:
-                alike = [item for item in level if type(item) is kind]
-            self.problem = self.problem or self._add(kind, alike, inner)
-        return inner if self.problem is None else []
+        # This runs for every value of every call: count all values of a type at once.
+        types = set(map(type, level))
+        for kind in types if self.problem is None else ():
+            items = level
+            if len(types) > 1:
+                items = [item for item in level if type(item) is kind]
+            self.problem = self.problem or self._add(kind, items, next_level)
+        return next_level if self.problem is None else []
 
-    def _add(self, kind: type, items: list[Any], inner: list[Any]) -> str | None:
-        """Counts items of one type, and lists what they hold.
+    def _add(self, kind: type, items: list[Any], children: list[Any]) -> str | None:
+        """Count values of one type, and append their items and members to `children`.
 
         Returns:
-            Why they cannot be taken; None when they can.
+            The limit that the values exceed; None if they exceed none.
         """
-        if kind is bool or kind is _NONE:
+        if kind is bool or kind is _NONE_TYPE:
             return None
         if issubclass(kind, str):
-            return self._texts(items)
+            return self._add_strings(items)
         if issubclass(kind, dict):
             names = list(chain.from_iterable(items))
-            inner.extend(chain.from_iterable(map(dict.values, items)))
-            return self._texts(names)
+            children.extend(chain.from_iterable(map(dict.values, items)))
+            return self._add_strings(names)
         if issubclass(kind, (list, tuple)):
-            # A list that holds itself grows without end.
+            # A list that contains itself would grow without end.
             if sum(map(len, items)) > MAX_VALUES:
                 return f"more than {MAX_VALUES:,} values"
-            inner.extend(chain.from_iterable(items))
+            children.extend(chain.from_iterable(items))
             return None
         if issubclass(kind, int):
-            return self._integers(items)
+            return self._add_integers(items)
         if issubclass(kind, float):
-            return self._floats(items)
+            return self._add_floats(items)
         return f"a Python {kind.__name__}"
 
-    def _texts(self, texts: list[Any]) -> str | None:
+    def _add_strings(self, strings: list[Any]) -> str | None:
         try:
-            joined = "".join(texts)
+            joined = "".join(strings)
         except TypeError:
-            return "a key that is not text"
+            return "a key that is not a string"
         self.characters += len(joined)
         if self.characters > MAX_CHARACTERS:
-            return f"more than {MAX_CHARACTERS:,} characters of text"
+            return f"more than {MAX_CHARACTERS:,} characters of strings"
         if len(joined) > self.longest:
-            self.longest = max(self.longest, *map(len, texts))
-        # Two halves may stand in neighbouring texts, and make no whole in JSON.
-        if not joined.isascii() and any(map(_has_surrogate, texts)):
+            self.longest = max(self.longest, *map(len, strings))
+        # Check each string: two halves in neighboring strings do not form a pair.
+        if not joined.isascii() and any(map(_has_surrogate, strings)):
             return "half of a surrogate pair"
         return None
 
-    def _integers(self, items: list[Any]) -> str | None:
+    def _add_integers(self, items: list[Any]) -> str | None:
         self.numbers += len(items)
-        if max(items) > _LARGE or min(items) < -_LARGE:
-            large = [item for item in items if not -_LARGE <= item <= _LARGE]
+        if max(items) > _LARGE_INTEGER or min(items) < -_LARGE_INTEGER:
+            large = [
+                item for item in items if not -_LARGE_INTEGER <= item <= _LARGE_INTEGER
+            ]
             self.large_integers += len(large)
             if max(item.bit_length() for item in large) > _MAX_BITS:
-                return f"a whole number of more than {MAX_DIGITS} digits"
+                return f"an integer of more than {MAX_DIGITS} digits"
         return None
 
-    def _floats(self, items: list[Any]) -> str | None:
+    def _add_floats(self, items: list[Any]) -> str | None:
         self.numbers += len(items)
         for item in items:
             if not _NEAR_ZERO <= abs(item) <= _LARGE_FLOAT and item:
@@ -370,11 +402,14 @@ class Size:
         return None
 
 
-def measure(value: Any) -> Size:
-    """Goes through a value level by level, without recursion, also when it holds itself."""
+def measure_value(value: Any) -> Size:
+    """Return the size of a value, level by level and without recursion.
+
+    A value that contains itself has a problem.
+    """
     size, level = Size(), [value]
     while level:
-        level = size.take(level)
+        level = size.add_level(level)
     return size
 
 

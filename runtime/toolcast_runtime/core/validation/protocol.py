@@ -1,7 +1,7 @@
-"""Tools and content blocks, held to MCP's schemas of both eras.
+"""Validation of tool definitions and content blocks against the schemas of MCP versions.
 
-The schemas in `protocol_schemas/` are excerpts of the protocol's own files, with their source
-and licence. They are read when they are first asked for.
+The schemas in `protocol_schemas/` are excerpts of the protocol's own files, with their source and
+license. They are loaded on first use.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from .compiled import build
+from .compiled import build_validator
 
 REVISIONS = ("2025-11-25", "2026-07-28")
-"""The newest revision of each era: the last one with a handshake, and the first without."""
+"""The last protocol version with an initialize handshake, and the first one without."""
 
-_BLOCKS = {
+_BLOCK_TYPES = {
     "text": "TextContent",
     "image": "ImageContent",
     "audio": "AudioContent",
@@ -27,117 +27,127 @@ _BLOCKS = {
 }
 _MAX_PROBLEMS = 10
 """Problems of one result that are returned."""
-_KINDS = {"object": "an object", "array": "an array", "integer": "an integer"}
+_TYPE_NAMES = {"object": "an object", "array": "an array", "integer": "an integer"}
 
 
 class Refusal(NamedTuple):
-    """One place that the types of a revision refuse.
+    """A problem of a value with the schema of a protocol version.
 
     Attributes:
-        path: keys and indexes that lead to the place.
-        problem: what is wrong there; it goes on after the place's name.
+        path: the keys and indexes that lead to the invalid part.
+        problem: a predicate whose subject is the invalid part, such as `is missing`.
     """
 
     path: tuple[str | int, ...]
     problem: str
 
     @property
-    def place(self) -> str:
-        """The path as text: `inputSchema.type`, "" for the whole value."""
+    def path_text(self) -> str:
+        """The path as text, such as `inputSchema.type`; "" for the whole value."""
         return ".".join(str(step) for step in self.path)
 
 
-def is_listed_before_2026(output_schema: Any) -> bool:
-    """Whether clients of a revision before 2026-07-28 are shown an `outputSchema`.
+def has_object_root(output_schema: Any) -> bool:
+    """Return whether clients of versions before 2026-07-28 accept an `outputSchema`.
 
-    Until 2025-11-25 structured content was always an object, and clients refuse a whole
-    list for one tool whose schema says anything else at its root.
+    Until 2025-11-25 structured content is always an object. Clients of these versions reject
+    a whole list because of one tool whose schema has another type at its root.
     """
-    is_mapping = isinstance(output_schema, Mapping)
-    return is_mapping and output_schema.get("type") == "object"
+    return isinstance(output_schema, Mapping) and output_schema.get("type") == "object"
 
 
-def listed_before_2026(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A tool as clients of a revision before 2026-07-28 are shown it."""
+def downgrade_definition(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an MCP definition for clients of versions before 2026-07-28.
+
+    An `outputSchema` that these clients would reject is removed.
+    """
     key = "outputSchema"
-    if key not in definition or is_listed_before_2026(definition[key]):
+    if key not in definition or has_object_root(definition[key]):
         return definition
     return {name: value for name, value in definition.items() if name != key}
 
 
-def problems_with_tool(definition: Mapping[str, Any], revision: str) -> list[Refusal]:
-    """What strict clients of a revision refuse of a tool in a list, and the list with it.
+def check_tool_definition(
+    definition: Mapping[str, Any], revision: str
+) -> list[Refusal]:
+    """Return the problems for which strict clients reject a tool, and the list with it.
 
     Args:
-        definition: the tool as the list has it.
+        definition: the MCP definition.
         revision: one of REVISIONS.
     """
-    return list(_refusals(revision, "Tool", definition))
+    return list(_check_type(revision, "Tool", definition))
 
 
-def problems_with_content(blocks: Any) -> list[str]:
-    """Why blocks of content cannot be sent; empty when clients of both eras take them.
+def check_content(blocks: Any) -> list[str]:
+    """Return why clients would reject content blocks; empty if all versions accept them.
 
     Args:
-        blocks: any JSON value. No text of it stands in what is said.
+        blocks: any JSON value. The returned messages quote no text of it.
     """
     if not isinstance(blocks, list):
-        return ["it must be a list of blocks"]
+        return ["it must be an array of content blocks"]
     problems: list[str] = []
     for number, block in enumerate(blocks, 1):
-        found = [_worded(refusal) for refusal in _problems_with_block(block)]
-        problems += [f"block {number}: {problem}" for problem in dict.fromkeys(found)]
+        messages = [_format_problem(refusal) for refusal in _check_block(block)]
+        # Both versions report most problems.
+        problems += [
+            f"block {number}: {message}" for message in dict.fromkeys(messages)
+        ]
     return problems[:_MAX_PROBLEMS]
 
 
-def _problems_with_block(block: Any) -> Iterator[Refusal]:
+def _check_block(block: Any) -> Iterator[Refusal]:
     if not isinstance(block, Mapping):
         yield Refusal((), "must be an object")
         return
-    kind = block.get("type")
-    name = _BLOCKS.get(kind) if isinstance(kind, str) else None
-    if name is None:
-        yield Refusal(("type",), f"must be one of {', '.join(_BLOCKS)}")
+    block_type = block.get("type")
+    type_name = _BLOCK_TYPES.get(block_type) if isinstance(block_type, str) else None
+    if type_name is None:
+        yield Refusal(("type",), f"must be one of {', '.join(_BLOCK_TYPES)}")
         return
     for revision in REVISIONS:
-        yield from _refusals(revision, name, block)
-    if name in ("ImageContent", "AudioContent"):
-        yield from _not_base64(block, "data")
-    elif name == "EmbeddedResource" and "resource" in block:
-        yield from _problems_with_resource(block["resource"])
+        yield from _check_type(revision, type_name, block)
+    if type_name in ("ImageContent", "AudioContent"):
+        yield from _check_base64(block, "data")
+    elif type_name == "EmbeddedResource" and "resource" in block:
+        yield from _check_resource(block["resource"])
 
 
-def _problems_with_resource(resource: Any) -> Iterator[Refusal]:
+def _check_resource(resource: Any) -> Iterator[Refusal]:
     if not isinstance(resource, Mapping):
         yield Refusal(("resource",), "must be an object")
         return
-    # Which of the two it was meant to be decides what is said of it.
-    kind = "BlobResourceContents" if "blob" in resource else "TextResourceContents"
+    # Check only the intended type: the schema's `anyOf` would report problems of both.
+    type_name = "BlobResourceContents" if "blob" in resource else "TextResourceContents"
     for revision in REVISIONS:
-        for refusal in _refusals(revision, kind, resource):
+        for refusal in _check_type(revision, type_name, resource):
             yield Refusal(("resource", *refusal.path), refusal.problem)
-    yield from _not_base64(resource, "blob", "resource")
+    yield from _check_base64(resource, "blob", "resource")
 
 
-def _not_base64(value: Mapping[str, Any], key: str, *before: str) -> Iterator[Refusal]:
-    """The schemas' `format: byte`."""
+def _check_base64(
+    value: Mapping[str, Any], key: str, *parent_path: str
+) -> Iterator[Refusal]:
+    """Yield a problem if a string is not base64, the protocol schemas' `format: byte`."""
     data = value.get(key)
     if not isinstance(data, str):
         return
     try:
         base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
-        yield Refusal((*before, key), "must be base64")
+        yield Refusal((*parent_path, key), "must be base64")
 
 
-def _refusals(revision: str, name: str, value: Any) -> Iterator[Refusal]:
-    for error in _validator(revision, name).iter_errors(value):
+def _check_type(revision: str, name: str, value: Any) -> Iterator[Refusal]:
+    """Yield the problems of a value with a type of a protocol version's schema."""
+    for error in _get_validator(revision, name).iter_errors(value):
         kind: Any = error.kind
         path, keyword, details = tuple(error.instance_path), kind.name, kind.as_dict()
         if keyword == "required":
             yield Refusal((*path, details["property"]), "is missing")
         elif keyword == "type":
-            types = " or ".join(_KINDS.get(t, f"a {t}") for t in details["types"])
+            types = " or ".join(_TYPE_NAMES.get(t, f"a {t}") for t in details["types"])
             yield Refusal(path, f"must be {types}")
         elif keyword == "const":
             yield Refusal(path, f"must be {json.dumps(details['expected_value'])}")
@@ -145,17 +155,17 @@ def _refusals(revision: str, name: str, value: Any) -> Iterator[Refusal]:
             yield Refusal(path, f"must be one of {', '.join(details['options'])}")
         elif keyword != "anyOf":
             limit = ", ".join(str(limit) for limit in details.values())
-            yield Refusal(path, f"breaks `{keyword}` {limit}".rstrip())
+            yield Refusal(path, f"violates `{keyword}` {limit}".rstrip())
 
 
 @cache
-def _validator(revision: str, name: str) -> Any:
-    return build({**_schema(revision), "$ref": f"#/$defs/{name}"})
+def _get_validator(revision: str, name: str) -> Any:
+    return build_validator({**_load_schema(revision), "$ref": f"#/$defs/{name}"})
 
 
 @cache
-def _schema(revision: str) -> dict[str, Any]:
-    # Quicker than `importlib.resources`, which the generator needs nothing else of.
+def _load_schema(revision: str) -> dict[str, Any]:
+    # `importlib.resources` is slower to import, and the generator needs it only here.
     from pkgutil import get_data
 
     data = get_data(__package__, f"protocol_schemas/{revision}.json")
@@ -163,6 +173,6 @@ def _schema(revision: str) -> dict[str, Any]:
     return schema
 
 
-def _worded(refusal: Refusal) -> str:
-    place = f"`{refusal.place}`" if refusal.path else "it"
-    return f"{place} {refusal.problem}"
+def _format_problem(refusal: Refusal) -> str:
+    subject = f"`{refusal.path_text}`" if refusal.path else "it"
+    return f"{subject} {refusal.problem}"

@@ -1,8 +1,8 @@
-"""The keywords of JSON Schema that hold schemas, and what its references lead to.
+"""Subschemas of JSON Schemas, and the schemas that references lead to.
 
-JSON Schema 2020-12, core, section 10 (https://json-schema.org/draft/2020-12), with
-`dependencies`, `definitions` and `additionalItems` of the drafts before. References are
-followed in every dialect, and never out of the schema.
+Source: JSON Schema 2020-12, core, section 10 (https://json-schema.org/draft/2020-12). The keywords
+`dependencies`, `definitions` and `additionalItems` of earlier drafts are included. References are
+followed in every dialect, but never out of the schema.
 """
 
 from __future__ import annotations
@@ -13,93 +13,118 @@ from typing import Any
 from urllib.parse import unquote
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-"""The keywords whose value names another schema."""
+"""The keywords whose value is a reference to another schema."""
 
 IN_PLACE = frozenset(
     "not if then else allOf anyOf oneOf dependentSchemas dependencies".split()
 )
-"""Those whose schemas are for the same value, but for references."""
+"""The keywords whose subschemas apply to the same value, except references."""
 
-_LISTED = frozenset("allOf anyOf oneOf prefixItems".split())
-_NAMED = frozenset(
+_ARRAY_KEYWORDS = frozenset("allOf anyOf oneOf prefixItems".split())
+_OBJECT_KEYWORDS = frozenset(
     "properties patternProperties $defs definitions dependentSchemas dependencies".split()
 )
-# Of each row at most one schema applies to one inner value.
-_DISJOINT = (
+# At most one subschema of each group applies to one child of a value.
+_DISJOINT_KEYWORDS = (
     ("properties", "additionalProperties"),
     ("prefixItems", "items", "additionalItems"),
 )
-_BESIDES = (
+_OVERLAPPING_KEYWORDS = (
     "patternProperties propertyNames contains unevaluatedProperties unevaluatedItems"
 ).split()
-_HOLDING = IN_PLACE | _LISTED | _NAMED | {*_DISJOINT[0], *_DISJOINT[1], *_BESIDES}
-_HOLDING |= {"contentSchema"}
-_ANCHORS = ("$anchor", "$dynamicAnchor")
-_IDS = ("$id", "id")
+_SUBSCHEMA_KEYWORDS = frozenset(
+    {
+        "contentSchema",
+        *IN_PLACE,
+        *_ARRAY_KEYWORDS,
+        *_OBJECT_KEYWORDS,
+        *_DISJOINT_KEYWORDS[0],
+        *_DISJOINT_KEYWORDS[1],
+        *_OVERLAPPING_KEYWORDS,
+    }
+)
+_ANCHOR_KEYWORDS = ("$anchor", "$dynamicAnchor")
+_ID_KEYWORDS = ("$id", "id")
 
 Step = str | int
 
 
-def held_schemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[Step, ...], Any]]:
-    """The schemas that a schema holds, each with the steps to it, in their order.
+def list_subschemas(
+    schema: Mapping[str, Any],
+) -> Iterator[tuple[tuple[Step, ...], Any]]:
+    """Yield the direct subschemas of a schema with their paths, in their order.
 
-    What stands where a schema belongs is among them, whatever it is.
+    Values in the position of a subschema are included even if they are not valid schemas.
     """
     for keyword in schema:
-        if keyword in _HOLDING:
-            yield from _held(schema, keyword)
+        if keyword in _SUBSCHEMA_KEYWORDS:
+            yield from _list_subschemas_at(schema, keyword)
 
 
-def in_place(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """The schemas within one that a value of it may be checked against as well.
+def list_in_place(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the subschemas that may also apply to a value of the schema.
 
-    All but that of `not`, which says what the value must not be, and of references.
+    Excluded are references, and `not`, whose subschema the value must not match.
     """
     for keyword in schema:
         if keyword in IN_PLACE and keyword != "not":
-            yield from inner_schemas(schema, keyword)
+            yield from get_subschemas(schema, keyword)
 
 
-def inner_schemas(schema: Mapping[str, Any], keyword: str) -> list[Any]:
-    """The schemas that a keyword holds: one, a list of them, or some by name."""
-    return [inner for _, inner in _held(schema, keyword)] if keyword in schema else []
+def get_subschemas(schema: Mapping[str, Any], keyword: str) -> list[Any]:
+    """Return the subschemas of a keyword: a single one, or those of an array or object."""
+    if keyword not in schema:
+        return []
+    return [subschema for _, subschema in _list_subschemas_at(schema, keyword)]
 
 
-def schemas_below(schema: Mapping[str, Any]) -> tuple[list[list[Any]], list[Any]]:
-    """The schemas for the values within one.
+def group_child_schemas(schema: Mapping[str, Any]) -> tuple[list[list[Any]], list[Any]]:
+    """Return the subschemas that apply to the items or members of a value.
 
     Returns:
-        Groups of which one schema at most applies to each, and those that apply besides.
+        Groups of which at most one schema applies to each child, and the other schemas.
     """
-    if _HOLDING.isdisjoint(schema):
+    if _SUBSCHEMA_KEYWORDS.isdisjoint(schema):
         return [], []
-    groups = [
-        [p for keyword in row for p in inner_schemas(schema, keyword)]
-        for row in _DISJOINT
-    ]
-    return groups, [p for keyword in _BESIDES for p in inner_schemas(schema, keyword)]
+    groups = []
+    for keywords in _DISJOINT_KEYWORDS:
+        group: list[Any] = []
+        for keyword in keywords:
+            group += get_subschemas(schema, keyword)
+        groups.append(group)
+    others: list[Any] = []
+    for keyword in _OVERLAPPING_KEYWORDS:
+        others += get_subschemas(schema, keyword)
+    return groups, others
 
 
-def reached(
-    schemas: Iterable[Any], more: Callable[[Mapping[str, Any]], Iterable[Any]]
+def walk_schemas(
+    schemas: Iterable[Any],
+    get_next_schemas: Callable[[Mapping[str, Any]], Iterable[Any]],
 ) -> Iterator[Mapping[str, Any]]:
-    """The schemas that some lead to, step by step, they themselves first; each once."""
-    waiting, known = list(schemas), set[int]()
+    """Yield schemas and all schemas that they lead to, each one once.
+
+    Args:
+        schemas: the schemas to start from; values that are not objects are skipped.
+        get_next_schemas: returns the schemas that a schema leads to.
+    """
+    waiting, visited = list(schemas), set[int]()
     while waiting:
-        part = waiting.pop()
-        if isinstance(part, Mapping) and id(part) not in known:
-            known.add(id(part))
-            yield part
-            waiting.extend(more(part))
+        schema = waiting.pop()
+        if isinstance(schema, Mapping) and id(schema) not in visited:
+            visited.add(id(schema))
+            yield schema
+            waiting.extend(get_next_schemas(schema))
 
 
-def objects_within(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every object in a JSON value, each before those within it."""
+def walk_objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield every object in a JSON value, each before the objects within it."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
+        # Strings are the most frequent values: check them first.
         if isinstance(part, str):
-            continue  # as most are
+            continue
         if isinstance(part, (list, tuple)):
             waiting.extend(part)
         elif isinstance(part, (dict, Mapping)):
@@ -107,149 +132,151 @@ def objects_within(value: Any) -> Iterator[Mapping[str, Any]]:
             waiting.extend(part.values())
 
 
-def _held(
+def _list_subschemas_at(
     schema: Mapping[str, Any], keyword: str
 ) -> Iterator[tuple[tuple[Step, ...], Any]]:
+    """Yield the subschemas of a keyword with their paths."""
     value = schema[keyword]
-    if keyword in _NAMED:
+    if keyword in _OBJECT_KEYWORDS:
         for name in value if isinstance(value, Mapping) else ():
             yield (keyword, name), value[name]
-    elif isinstance(value, (list, tuple)) and keyword in (*_LISTED, "items"):
-        for index, inner in enumerate(value):
-            yield (keyword, index), inner
-    elif keyword not in _LISTED:
+    elif isinstance(value, (list, tuple)) and keyword in (*_ARRAY_KEYWORDS, "items"):
+        for index, subschema in enumerate(value):
+            yield (keyword, index), subschema
+    elif keyword not in _ARRAY_KEYWORDS:
         yield (keyword,), value
 
 
 class References:
-    """The places of a schema by all the ways in which a reference can name them.
+    """Resolves the references within a schema.
 
-    A JSON pointer (`#/$defs/a`), an anchor (`#a`, by `$anchor`, `$dynamicAnchor`, `$id` of
-    draft-06 and draft-07, `id` of draft-04), and the address that a part gives itself by
-    `$id` or `id`, from which pointers of that part start.
+    A reference may be a JSON pointer (`#/$defs/a`), an anchor (`#a`, declared by `$anchor`,
+    `$dynamicAnchor`, `$id` in draft-06 and draft-07, or `id` in draft-04), or the URI that a
+    subschema declares by `$id` or `id`, with a pointer relative to that subschema.
 
     Args:
-        root: the schema, valid or not.
+        root: the schema; it does not have to be valid.
     """
 
     def __init__(self, root: Any) -> None:
         self._root = root
 
-    def same_value(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        """The schemas that a value of this one may be checked against as well.
-
-        All but that of `not`, which says what the value must not be.
+    def list_same_value_schemas(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield all schemas that may also apply to a value of this schema, except `not`.
 
         Raises:
             LookupError: a reference leads nowhere in this schema.
         """
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
-                yield self.target(schema[keyword])
-        yield from in_place(schema)
+                yield self.resolve(schema[keyword])
+        yield from list_in_place(schema)
 
-    def named(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        """All that the references of one schema may name; nothing for those to nothing."""
+    def list_targets(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield all schemas that the references of a schema may lead to.
+
+        References that lead nowhere are skipped.
+        """
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
-                yield from self.targets(schema[keyword])
+                yield from self.resolve_all(schema[keyword])
 
-    def tried(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        """The schemas that a validator may try a value of this one by: that of `not`, too."""
-        yield from self.named(schema)
-        yield from inner_schemas(schema, "not")
-        yield from in_place(schema)
+    def list_tried_schemas(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield all schemas that a validator may try on a value of this one, with `not`."""
+        yield from self.list_targets(schema)
+        yield from get_subschemas(schema, "not")
+        yield from list_in_place(schema)
 
-    def target(self, reference: str) -> Any:
-        """What a reference names.
+    def resolve(self, reference: str) -> Any:
+        """Return the schema that a reference leads to.
 
         Raises:
-            LookupError: it leads out of the schema, nowhere, or to one of several.
+            LookupError: the reference leads out of the schema, nowhere, or to several
+                schemas.
         """
-        found = self.targets(reference)
-        if len(found) != 1:
+        targets = self.resolve_all(reference)
+        if len(targets) != 1:
             raise LookupError(reference)
-        return found[0]
+        return targets[0]
 
-    def targets(self, reference: str) -> list[Any]:
-        """Everything that a reference may name; which one can depend on the value.
+    def resolve_all(self, reference: str) -> list[Any]:
+        """Return all schemas that a reference may lead to.
 
-        Returns:
-            Nothing for a reference out of the schema, or to nothing.
+        There may be several: which target of a dynamic reference applies depends on the value.
+        The list is empty if the reference leads out of the schema or nowhere.
         """
-        address, _, fragment = reference.partition("#")
+        uri, _, fragment = reference.partition("#")
         fragment = unquote(fragment)
-        anchors, resources = self._names
-        bases = [self._root, *resources.values()] if not address else []
-        if address:
-            last = address.rpartition("/")[2]
+        anchors, resources = self._declared_names
+        if uri:
+            name = uri.rpartition("/")[2]
             bases = [
-                part
-                for own, part in resources.items()
-                if own == address or own.rpartition("/")[2] == last
+                schema
+                for own_uri, schema in resources.items()
+                if own_uri == uri or own_uri.rpartition("/")[2] == name
             ]
-        if not fragment:
-            return bases if address else bases[:1]
-        if fragment.startswith("/"):
-            found = [_pointed(base, fragment) for base in bases]
         else:
-            found = anchors.get(fragment, [])
-        return _distinct(part for part in found if part is not None)
+            bases = [self._root, *resources.values()]
+        if not fragment:
+            return bases if uri else bases[:1]
+        if fragment.startswith("/"):
+            targets = [_follow_pointer(base, fragment) for base in bases]
+        else:
+            targets = anchors.get(fragment, [])
+        by_id = {id(target): target for target in targets if target is not None}
+        return list(by_id.values())
 
     @cached_property
-    def _names(self) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-        """The parts by their anchors, and by the addresses that they give themselves."""
+    def _declared_names(self) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+        """The subschemas by their anchors, and by the URIs that they declare."""
         anchors: dict[str, list[Any]] = {}
         resources: dict[str, Any] = {}
-        for part in objects_within(self._root):
-            for keyword in _ANCHORS:
+        for part in walk_objects(self._root):
+            for keyword in _ANCHOR_KEYWORDS:
                 if isinstance(part.get(keyword), str):
                     anchors.setdefault(part[keyword], []).append(part)
-            for keyword in _IDS:
+            for keyword in _ID_KEYWORDS:
                 if isinstance(part.get(keyword), str):
-                    address, _, anchor = part[keyword].partition("#")
+                    uri, _, anchor = part[keyword].partition("#")
                     if anchor:
                         anchors.setdefault(anchor, []).append(part)
-                    if address:
-                        resources[address] = part
+                    if uri:
+                        resources[uri] = part
         return anchors, resources
 
 
-def pointer(steps: Iterable[Step]) -> str:
-    """The JSON pointer (RFC 6901) of some steps."""
+def format_pointer(steps: Iterable[Step]) -> str:
+    """Return the JSON pointer (RFC 6901) of a path."""
     escaped = (str(step).replace("~", "~0").replace("/", "~1") for step in steps)
     return "".join(f"/{step}" for step in escaped)
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
-    """What stands where an object belongs; an empty one for anything else."""
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """Return a value if it is a mapping, and an empty mapping otherwise."""
     return value if isinstance(value, Mapping) else {}
 
 
-def steps_of(base: Any, pointer: str) -> tuple[str | int, ...] | None:
-    """The steps of a JSON pointer (RFC 6901) through a value; None when it leads nowhere."""
-    found, steps = base, list[str | int]()
+def resolve_pointer(base: Any, pointer: str) -> tuple[str | int, ...] | None:
+    """Return the path of a JSON pointer (RFC 6901) in a value; None if it leads nowhere."""
+    value, path = base, list[str | int]()
     for step in pointer.split("/")[1:]:
         name: str | int = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, (list, tuple)):
-            name = int(step) if step.isdecimal() and len(step) < 9 else len(found)
-            if name >= len(found):
+        if isinstance(value, (list, tuple)):
+            name = int(step) if step.isdecimal() and len(step) < 9 else len(value)
+            if name >= len(value):
                 return None
-        elif not isinstance(found, Mapping) or name not in found:
+        elif not isinstance(value, Mapping) or name not in value:
             return None
-        found = found[name]
-        steps.append(name)
-    return tuple(steps)
+        value = value[name]
+        path.append(name)
+    return tuple(path)
 
 
-def _pointed(base: Any, pointer: str) -> Any:
-    steps = steps_of(base, pointer)
-    if steps is None:
+def _follow_pointer(base: Any, pointer: str) -> Any:
+    """Return the value that a JSON pointer leads to; None if it leads nowhere."""
+    path = resolve_pointer(base, pointer)
+    if path is None:
         return None
-    for step in steps:
+    for step in path:
         base = base[step]
     return base
-
-
-def _distinct(parts: Iterator[Any]) -> list[Any]:
-    return list({id(part): part for part in parts}.values())

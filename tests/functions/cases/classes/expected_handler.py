@@ -1,4 +1,4 @@
-"""Calls `acme.classes:place_order`."""
+"""Handler that calls `acme.classes:place_order`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["place_order"]
 
-# Makes what the function takes of what is sent: enumerations, classes, paths.
+# Converts the arguments to the types of the function: enumerations, classes, paths.
 _call: Any = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(_function)
 
 
 def place_order(**arguments: Unpack[PlaceOrderArguments]) -> Any:
-    """Call it with what the caller sent: what was left out is not given."""
+    """Call the function with the arguments that the caller sent."""
     return to_jsonable_python(_call(**arguments))

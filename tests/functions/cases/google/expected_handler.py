@@ -1,4 +1,4 @@
-"""Calls `shop.google:search_orders`."""
+"""Handler that calls `shop.google:search_orders`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ __all__ = ["search_orders"]
 
 
 def search_orders(**arguments: Unpack[SearchOrdersArguments]) -> list[dict[str, str]]:
-    """Call it with what the caller sent: what was left out is not given."""
+    """Call the function with the arguments that the caller sent."""
     return _function(**arguments)

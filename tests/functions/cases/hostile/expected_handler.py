@@ -1,4 +1,4 @@
-"""Calls `shop.hostile:attack`."""
+"""Handler that calls `shop.hostile:attack`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def attack(
     text: str = "'; DROP TABLE x; --\n# {{ 7 * 7 }}",
     number: float = -1.5e300,
 ) -> str:
-    """Call it."""
+    """Call the function."""
     return _function(
         text=text,
         number=number,

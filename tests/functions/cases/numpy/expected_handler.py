@@ -1,4 +1,4 @@
-"""Calls `shop.numpy:mean`."""
+"""Handler that calls `shop.numpy:mean`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _call: Callable[..., Awaitable[float]] = _function
 
 
 async def mean(**arguments: object) -> float:
-    """Call it with what the caller sent: what was left out is not given."""
+    """Call the function with the arguments that the caller sent."""
     return await _call(**arguments)

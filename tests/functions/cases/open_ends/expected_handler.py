@@ -1,4 +1,4 @@
-"""Calls `shop.open_ends:look_up`."""
+"""Handler that calls `shop.open_ends:look_up`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _call: Any = _function
 
 
 def look_up(**arguments: object) -> object:
-    """Call it with what the caller sent: what was left out is not given."""
+    """Call the function with the arguments that the caller sent."""
     return _call(**arguments)

@@ -1,4 +1,4 @@
-"""Calls `shop.sphinx:greet`."""
+"""Handler that calls `shop.sphinx:greet`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def greet(
     name: str,
     loud: bool = False,
 ) -> str:
-    """Call it."""
+    """Call the function."""
     return _function(
         name=name,
         loud=loud,

@@ -1,4 +1,4 @@
-"""Calls `shop.typed:find_places`."""
+"""Handler that calls `shop.typed:find_places`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ __all__ = ["find_places"]
 
 
 def find_places(**arguments: Unpack[FindPlacesArguments]) -> list[dict[str, str]]:
-    """Call it with what the caller sent: what was left out is not given."""
+    """Call the function with the arguments that the caller sent."""
     return _function(**arguments)

@@ -1,4 +1,4 @@
-"""Calls `shop.values:book`."""
+"""Handler that calls `shop.values:book`."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ __all__ = ["book"]
 
 
 def book(**arguments: Unpack[BookGiven]) -> object:
-    """Call it with what the caller sent: what was left out is not given."""
+    """Call the function with the arguments that the caller sent."""
     return to_jsonable_python(_function(**arguments))

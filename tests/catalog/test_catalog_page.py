@@ -1,0 +1,249 @@
+"""`toolcast catalog`: one file with all that people look up, and nothing that specs run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.catalog.reading import Page, read_page
+from tests.conftest import ROOT
+from tests.program import toolcast
+from toolcast.model.loading import load_workspace
+
+PING = """\
+title: Ping
+summary: Answer with pong.
+when_to_use: To see whether anybody is there.
+parameters:
+  type: object
+  properties:
+    large: {type: integer, maximum: 123456789012345678901234567890}
+    text: {type: string, description: What to answer.}
+  required: [text]
+annotations: {readOnlyHint: true}
+cli: {keyword: ping}
+"""
+# Each would leave its place if it were put there as it is.
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "]]> --> <img src=x onerror=alert(1)>",
+    "\u2028alert(1)\u2029",
+    '"</title><base href=//evil.example>',
+    "{{script}} {{data}} {{ view }}",
+    "\\u003cscript\\u003e",
+    "javascript:alert(1)",
+    "&lt;b&gt; &amp; 'quoted' `ticks` ${1}",
+]
+
+
+def catalog(root: Path, *words: str) -> Page:
+    """The catalog of a project."""
+    file = root.parent / "catalog.html"
+    done = toolcast(root, "catalog", "--output", str(file), *words)
+    assert done.returncode == 0, done.stderr
+    return read_page(file.read_bytes())
+
+
+def test_what_it_has_of_a_tool(make_project: Callable[..., Any]) -> None:
+    page = catalog(make_project({"ping": PING}).root)
+    (tool,) = page.data["tools"]
+    assert tool["name"] == "ping"
+    assert tool["when_to_use"] == "To see whether anybody is there."
+    assert '"maximum":123456789012345678901234567890' in tool["parameters"]
+    assert set(tool["words"]) == {"large", "text", "What to answer."}
+    assert tool["clients"] == {}
+    assert set(tool["targets"].values()) == {""}
+    assert tool["facts"]["command"] == "ping"
+    assert tool["costs"]["list"] > tool["costs"]["prompt"] > 10
+    assert page.data["against"] == ""
+
+
+def test_what_it_has_beside_tools(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    platform = str(ROOT / "tests/platform/project")
+    done = toolcast(tmp_path, "catalog", "--project", platform, "--output", str(file))
+    assert done.returncode == 0, done.stderr
+    page = read_page(file.read_bytes())
+    specs = {spec["name"]: spec for spec in page.data["mcp_specs"]}
+    assert {name: spec["kind"] for name, spec in specs.items()} == {
+        "opening_hours": "resource",
+        "day_plan": "template",
+        "remind_patient": "prompt",
+    }
+    assert specs["day_plan"]["facts"]["URI"].endswith("{day}")
+    assert specs["remind_patient"]["facts"] == {
+        "{{visit_id}}": "required; The visit.",
+        "{{tone}}": "optional; one of plain, warm",
+        "clients": "desk",
+        "spec": "specs/reception/mcp_prompts/remind_patient.yaml",
+    }
+    tools = {tool["name"]: tool for tool in page.data["tools"]}
+    cancel = tools["cancel_visit"]["confirm"]
+    assert cancel["message"] == "Cancel this visit without a word to the patient?"
+    assert json.loads(cancel["when"])["required"] == ["notify"]
+    assert tools["refund_visit"]["facts"]["uses"] == "db"
+    assert tools["refund_visit"]["facts"]["opened by"] == "clinic.app:lifespan"
+
+
+def test_it_loads_and_runs_nothing_but_its_own(
+    make_project: Callable[..., Any],
+) -> None:
+    page = catalog(make_project({"ping": PING}).root)
+    assert page.references == []
+    assert len(page.scripts) == len(page.styles) == 1
+    policy = dict(part.split(" ", 1) for part in page.policy.split("; "))
+    assert policy == {
+        "default-src": "'none'",
+        "style-src": sha256(page.styles[0]),
+        "script-src": sha256(page.scripts[0]),
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    assert "http" not in page.styles[0]
+    for way in ("fetch(", "import(", "XMLHttpRequest", "innerHTML", "eval(", "http"):
+        assert way not in page.scripts[0]
+
+
+def sha256(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_leaves_its_place(make_project: Callable[..., Any], text: str) -> None:
+    plain = catalog(make_project({"ping": spec("x")}, at="plain").root)
+    page = catalog(make_project({"ping": spec(text)}, at="hostile").root)
+    assert page.tags == plain.tags
+    assert page.references == []
+    assert page.scripts == plain.scripts
+    (tool,) = page.data["tools"]
+    shown = [tool[key] for key in ("title", "summary", "description", "guidance")]
+    assert shown == [" ".join(text.split())] + [text] * 3 or shown == [text] * 4
+    assert json.loads(tool["parameters"])["properties"] == {
+        text: {"description": text, "enum": [text]}
+    }
+
+
+def spec(text: str) -> str:
+    said = json.dumps(text)
+    schema = f"{{type: object, properties: {{{said}: {{description: {said}, enum: [{said}]}}}}}}"
+    return "".join(
+        f"{line}\n"
+        for line in (
+            f"title: {said}",
+            f"summary: {said}",
+            f"description: {said}",
+            f"guidance: {said}",
+            f"parameters: {schema}",
+            "cli: {keyword: ping}",
+        )
+    )
+
+
+def test_a_hostile_project_name_stays_text(make_project: Callable[..., Any]) -> None:
+    project = make_project({"ping": PING}, at="<script>alert(1)<")
+    page = catalog(project.root)
+    assert page.data["title"] == "<script>alert(1)<"
+    assert len(page.scripts) == 1
+
+
+@pytest.mark.rows(25)
+@pytest.mark.parametrize(
+    "case", sorted((ROOT / "tests/hostile").iterdir()), ids=lambda case: case.name
+)
+def test_hostile_projects(tmp_path: Path, case: Path) -> None:
+    """Each row of the page on hostile inputs: a page as any other, or no file at all."""
+    file = tmp_path / "page.html"
+    done = toolcast(tmp_path, "catalog", "--project", str(case), "--output", str(file))
+    if done.returncode:
+        assert done.returncode == 2
+        assert "error:" in done.stderr
+        assert not file.exists()
+        return
+    page = read_page(file.read_bytes())
+    assert page.references == []
+    assert len(page.scripts) == 1
+    workspace = load_workspace(str(case)).workspace
+    assert workspace is not None
+    tools = [tool.name for toolset in workspace.toolsets for tool in toolset.tools]
+    assert sorted(tools) == sorted(tool["name"] for tool in page.data["tools"])
+
+
+def test_what_changed_since(make_project: Callable[..., Any]) -> None:
+    tools = {name: PING.replace("ping", name) for name in ("ping", "pong", "pung")}
+    project = make_project(tools)
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
+        subprocess.run([*git, *words], cwd=project.root, check=True)
+    project.edit("specs/toy/ping.yaml", "Answer with pong.", "Delete every file.")
+    project.edit("specs/toy/pung.yaml", "title: Ping", "title: Pung")
+    page = catalog(project.root, "--against", "HEAD")
+    assert page.data["against"] == "HEAD"
+    worst = {tool["name"]: tool["worst"] for tool in page.data["tools"]}
+    assert worst == {"ping": "risky", "pong": None, "pung": "safe"}
+    [change, _] = page.data["changes"]
+    assert (change["before"], change["after"]) == (
+        "Answer with pong.",
+        "Delete every file.",
+    )
+    assert change["grades"]["prompt"] == "risky"
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (
+            "generated/page.html",
+            "is in generated/, which holds what `toolcast generate`",
+        ),
+        (
+            "link/page.html",
+            "is in generated/, which holds what `toolcast generate` writes",
+        ),
+        ("specs/toy/ping.yaml", "is there and is no catalog"),
+        ("specs", "is a folder"),
+        ("", ". is a folder"),
+        ("missing/page.html", "No such file or directory"),
+    ],
+)
+def test_what_it_does_not_write(
+    make_project: Callable[..., Any], output: str, message: str
+) -> None:
+    project = make_project({"ping": PING})
+    (project.root / "generated").mkdir()
+    (project.root / "link").symlink_to("generated")
+    before = sorted(project.root.rglob("*"))
+    done = project.toolcast("catalog", "--output", output)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert sorted(project.root.rglob("*")) == before
+    assert "summary:" in (project.root / "specs/toy/ping.yaml").read_text("utf-8")
+
+
+def test_a_catalog_is_written_again(make_project: Callable[..., Any]) -> None:
+    project = make_project({"ping": PING})
+    for _ in range(2):
+        done = project.toolcast("catalog", "--output", "page.html")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("1 tool -> page.html (")
+
+
+def test_a_project_without_tools(make_project: Callable[..., Any]) -> None:
+    page = catalog(make_project({}).root)
+    assert page.data["tools"] == []
+
+
+def test_specs_with_errors(make_project: Callable[..., Any]) -> None:
+    project = make_project({"ping": PING.replace("summary", "sumary")})
+    done = project.toolcast("catalog", "--output", "page.html")
+    assert done.returncode == 2
+    assert "spec/unknown-key" in done.stderr
+    assert not (project.root / "page.html").exists()
