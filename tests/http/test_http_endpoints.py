@@ -57,7 +57,10 @@ def test_a_token_opens_its_own_endpoint_alone(
     if owner != client:
         challenge = answer.headers["www-authenticate"]
         assert challenge == f'Bearer realm="kirishima {client}", error="invalid_token"'
-        assert answer.message["error"]["message"] == "the token is not valid for this endpoint"
+        assert (
+            answer.message["error"]["message"]
+            == "the token is not valid for this endpoint"
+        )
 
 
 @pytest.mark.parametrize(

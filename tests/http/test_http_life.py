@@ -55,7 +55,7 @@ def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
         ({"KIRISHIMA_TOKEN_COPILOT": " "}, "set KIRISHIMA_TOKEN_INTERNAL, KIRISH"),
         (
             {f"KIRISHIMA_TOKEN_{c}": "one" for c in ("INTERNAL", "COPILOT")},
-            "KIRISHIMA_TOKEN_INTERNAL and KIRISHIMA_TOKEN_COPILOT hold the same token",
+            "KIRISHIMA_TOKEN_INTERNAL and KIRISHIMA_TOKEN_COPILOT contain the same token",
         ),
         ({"KIRISHIMA_CLIENTS_OVERRIDE": "absent.json"}, "absent.json cannot be read"),
     ],
@@ -121,12 +121,14 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
 def test_it_tells_where_each_client_is_served_and_who_may_ask() -> None:
     token = {"KIRISHIMA_TOKEN_INTERNAL": "not-to-be-logged"}
     with served(env=token) as server:
-        server.wait_for_log("serves `external`")
+        server.wait_for_log("serving `external`")
         at = f"http://127.0.0.1:{server.port}/mcp"
-        known = f"serves `internal` at {at}/ for the token in KIRISHIMA_TOKEN_INTERNAL"
+        known = (
+            f"serving `internal` at {at}/ with the token in KIRISHIMA_TOKEN_INTERNAL"
+        )
         assert known in server.log
         assert (
-            f"serves `copilot` at {at}/copilot/ to whoever asks:"
+            f"serving `copilot` at {at}/copilot/ without authentication:"
             " KIRISHIMA_TOKEN_COPILOT is not set" in server.log
         )
         assert "not-to-be-logged" not in server.log
@@ -134,8 +136,8 @@ def test_it_tells_where_each_client_is_served_and_who_may_ask() -> None:
 
 def test_it_tells_of_the_one_client_that_it_serves_alone() -> None:
     with served("--client", "copilot", "--path", "/tools/") as server:
-        server.wait_for_log("serves")
-        told = [line for line in server.log.splitlines() if "serves" in line]
+        server.wait_for_log("serving")
+        told = [line for line in server.log.splitlines() if "serving" in line]
         assert len(told) == 1
         url = f"http://127.0.0.1:{server.port}/tools/"
-        assert f"serves `copilot` at {url} to whoever asks" in told[0]
+        assert f"serving `copilot` at {url} without authentication" in told[0]

@@ -55,7 +55,9 @@ def opened(part: Part) -> TestClient:
     server = replace(SERVER, parts=(added,), external=False)
     assert server.http is not None
     tokens = {server.http.admin_variable: "admin-token"}
-    app = build_http_app(server, Listening.from_environment(server.http, "127.0.0.1", tokens))
+    app = build_http_app(
+        server, Listening.from_environment(server.http, "127.0.0.1", tokens)
+    )
     return TestClient(app, base_url="http://localhost")
 
 

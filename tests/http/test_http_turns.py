@@ -40,7 +40,9 @@ LARGE = {
 async def opened() -> AsyncIterator[httpx.AsyncClient]:
     server = replace(SERVER, external=False)
     assert server.http is not None
-    app = build_http_app(server, Listening.from_environment(server.http, "127.0.0.1", {}))
+    app = build_http_app(
+        server, Listening.from_environment(server.http, "127.0.0.1", {})
+    )
     async with app.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         base = "http://localhost"

@@ -52,11 +52,15 @@ def test_hosts_are_those_that_are_named_and_its_own(
     [
         ("192.0.2.1", {}, ["every client needs a token: set A, B"]),
         ("192.0.2.1", {"A": "x"}, ["every client needs a token: set B"]),
-        ("0.0.0.0", TOKENS, ["(0.0.0.0) it needs the names", "set HOSTS"]),
-        ("", TOKENS, ["it needs the names that clients use: set HOSTS"]),
-        ("localhost", {"A": "x", "B": "x"}, ["A and B hold the same token"]),
-        ("localhost", {"A": "x", "ADMIN": "x"}, ["A and ADMIN hold the same token"]),
-        ("localhost", {"A_FILE": "/nowhere"}, ["A_FILE names has no token to read"]),
+        ("0.0.0.0", TOKENS, ["`0.0.0.0` listens on all addresses", "set HOSTS"]),
+        ("", TOKENS, ["the host names that clients use must be declared: set HOSTS"]),
+        ("localhost", {"A": "x", "B": "x"}, ["A and B contain the same token"]),
+        ("localhost", {"A": "x", "ADMIN": "x"}, ["A and ADMIN contain the same token"]),
+        (
+            "localhost",
+            {"A_FILE": "/nowhere"},
+            ["A_FILE cannot be read or has no token"],
+        ),
     ],
 )
 def test_what_is_missing_is_told(
@@ -103,8 +107,12 @@ SET_UP = {
     ("given", "oauth", "problems"),
     [
         ({}, {}, []),
-        ({"SHOP_PUBLIC_URL": ""}, {}, ["callers reach the server by: set SHOP_PUBLIC"]),
-        ({"SHOP_OAUTH_ISSUER": " "}, {}, ["issuer: set SHOP_OAUTH_ISSUER"]),
+        ({"SHOP_PUBLIC_URL": ""}, {}, ["the server's public URL: set SHOP_PUBLIC"]),
+        (
+            {"SHOP_OAUTH_ISSUER": " "},
+            {},
+            ["authorization server's URL: set SHOP_OAUTH_ISSUER"],
+        ),
         ({"SHOP_OAUTH_ISSUER": ""}, {"issuer": "https://login.example"}, []),
         ({"SHOP_PUBLIC_URL": "http://a.example"}, {}, ["SHOP_PUBLIC_URL must be an"]),
         ({"SHOP_OAUTH_JWKS_URI": "x"}, {}, ["SHOP_OAUTH_JWKS_URI must be an https"]),
@@ -124,7 +132,9 @@ SET_UP = {
 def test_an_issuer_is_set_up_by_the_environment(
     given: dict[str, str], oauth: dict[str, Any], problems: list[str]
 ) -> None:
-    issuer, found = Issuer.from_environment(OAuth("SHOP", (), **oauth), {**SET_UP, **given})
+    issuer, found = Issuer.from_environment(
+        OAuth("SHOP", (), **oauth), {**SET_UP, **given}
+    )
     assert len(found) == len(problems)
     for problem, wanted in zip(found, problems, strict=True):
         assert wanted in problem
@@ -142,8 +152,14 @@ def test_an_issuer_that_is_not_set_up_names_no_host() -> None:
 
 
 def test_a_scope_opens_the_endpoints_of_its_clients() -> None:
-    issuer, _ = Issuer.from_environment(OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), SET_UP)
-    assert [issuer.has_scope_for(client) for client in (None, "a", "b")] == [True, True, False]
+    issuer, _ = Issuer.from_environment(
+        OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), SET_UP
+    )
+    assert [issuer.has_scope_for(client) for client in (None, "a", "b")] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_each_endpoint_is_told_with_who_gets_in(
@@ -151,9 +167,11 @@ def test_each_endpoint_is_told_with_who_gets_in(
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.http")
     endpoints = (Endpoint("/mcp/", None, "A"), Endpoint("/b/", "b", "B"))
-    listening = Listening.from_environment(_settings(endpoints=endpoints), "localhost", {"A": "x"})
+    listening = Listening.from_environment(
+        _settings(endpoints=endpoints), "localhost", {"A": "x"}
+    )
     log_endpoints(listening, "http://x")
     assert [record.getMessage() for record in caplog.records] == [
-        "serves the tools at http://x/mcp/ for the token in A",
-        "serves `b` at http://x/b/ to whoever asks: B is not set",
+        "serving the tools at http://x/mcp/ with the token in A",
+        "serving `b` at http://x/b/ without authentication: B is not set",
     ]

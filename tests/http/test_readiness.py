@@ -142,7 +142,7 @@ def test_a_ledger_that_does_not_answer_in_time(
     caplog.set_level("INFO", "toolcast.http")
     late = (503, {**WHOLE, "status": "not ready", "ledger": "failed"})
     assert asked(registry, 2) == [late, late]
-    assert caplog.text.count("not ready: the ledger has not answered within") == 1
+    assert caplog.text.count("not ready: the ledger did not answer within") == 1
     is_free.set()
     assert asked(registry) == [(200, WHOLE)]
 

@@ -188,7 +188,9 @@ def test_two_hundred_sessions_are_kept_where_a_person_may_be_asked(
     monkeypatch.setattr(app, "StreamableHTTPSessionManager", manager)
     server = replace(SERVER, external=False, state_key_variable=variable)
     assert server.http is not None
-    listening = Listening.from_environment(replace(server.http, max_body=77), "127.0.0.1", {})
+    listening = Listening.from_environment(
+        replace(server.http, max_body=77), "127.0.0.1", {}
+    )
     app.build_http_app(server, listening)
     assert {one.max_request_body_size for one in made} == {77}
     assert {one.max_sessions for one in made} == {200}

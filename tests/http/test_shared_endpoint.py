@@ -165,7 +165,9 @@ def test_a_runtime_of_another_level_is_told_before_anything_is_imported_from_it(
 @pytest.fixture
 def client(server: McpServer) -> Iterator[TestClient]:
     assert server.http is not None
-    app = build_http_app(server, Listening.from_environment(server.http, "127.0.0.1", TOKENS))
+    app = build_http_app(
+        server, Listening.from_environment(server.http, "127.0.0.1", TOKENS)
+    )
 
     async def whole(scope: Any, receive: Any, send: Any) -> None:
         await app(scope, receive, send)

@@ -91,5 +91,5 @@ def test_options_are_handed_on(
 def test_a_client_that_is_not_there_is_refused(
     made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(SettingsError, match="no endpoint serves the client `nobody`"):
+    with pytest.raises(SettingsError, match="the client `nobody` has no endpoint"):
         worker(monkeypatch, client="nobody")

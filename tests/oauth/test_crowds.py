@@ -56,7 +56,7 @@ def shop(folder: Path, issuer: str, descriptors: int = DESCRIPTORS) -> Iterator[
         assert process.stderr is not None
         for line in process.stderr:
             server.lines.append(line)
-            if found := re.search(rb"serves .*http://[^ ]*:(\d+)/", line):
+            if found := re.search(rb"serving .*http://[^ ]*:(\d+)/", line):
                 server.port = int(found[1])
                 listens.set()
 

@@ -44,7 +44,7 @@ def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     [
         ({"D": "a", "D_FILE": "x"}, "set D or D_FILE, not both"),
         ({"D_FILE": "/nowhere/at/all"}, "has no token to read"),
-        ({"D": "a b", "A": "c b"}, "D and A hold the same token"),
+        ({"D": "a b", "A": "c b"}, "D and A contain the same token"),
     ],
 )
 def test_what_cannot_be_meant_does_not_start(

@@ -87,7 +87,7 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
 
         assert (summary(), answer()) == ("Answer at once.", "pong")
         project.edit("specs/toy/ping.yaml", "at once", "with pong")
-        dev.says("serves the tools at")
+        dev.says("serving the tools at")
         assert summary() == "Answer with pong."
 
         # With an error in a spec, or in what a handler imports, it goes on as it was.
@@ -100,7 +100,7 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
         assert "handler/import-error" in said
         assert (summary(), answer()) == ("Answer with pong.", "pong")
         project.write("shop/texts.py", "PONG = 'new pong'\n")
-        dev.says("serves the tools at")
+        dev.says("serving the tools at")
         assert answer() == "new pong"
 
         server = children(dev.process.pid)

@@ -1,4 +1,4 @@
-"""MCP endpoints of a toolset over streamable HTTP, and paths for administrators."""
+"""MCP endpoints of a toolset over streamable HTTP, and administration routes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A toolset's ASGI application: an MCP endpoint a client, health, and admin paths.
+"""The ASGI application of a toolset: MCP endpoints, health checks and administration routes.
 
-Needs `mcp` 2.x and the Starlette that comes with it. No session is kept, so that any
-worker on any machine can answer any request, of both protocol eras; but where a person is asked
-in the middle of a call of the older era (`sessions`).
+Requires `mcp` 2.x and the Starlette version that it depends on. Requests of all protocol
+versions are stateless, so any worker on any machine can answer them. The exception is a client
+with an `initialize` handshake that asks its user a question during a call (see `sessions`).
 """
 
 from __future__ import annotations
@@ -52,11 +52,17 @@ _READINESS_TIMEOUT_S = 5.0
 def resolve_listen_settings(
     server: ToolsetServer, settings: HttpSettings, host: str, *, several: bool
 ) -> Listening:
-    """Where a server listens, and for whom.
+    """Return the settings for an address, after checking that the server can start.
+
+    Args:
+        server: the server to start.
+        settings: the toolset's HTTP settings.
+        host: the address to listen on.
+        several: whether several processes answer at this address.
 
     Raises:
-        SettingsError: it cannot be started; all that is missing is told.
-        UnknownClientError: as of `http_app`.
+        SettingsError: the server cannot start; the message lists all problems.
+        UnknownClientError: the client of an endpoint does not exist in the toolset.
     """
     problems = []
     try:
@@ -64,8 +70,8 @@ def resolve_listen_settings(
     except SettingsError as error:
         problems.append(str(error))
     try:
-        for each in settings.endpoints:
-            sealing(server, each.client, is_one_of_several=several)
+        for endpoint in settings.endpoints:
+            sealing(server, endpoint.client, is_one_of_several=several)
     except (SealingError, AccessError) as error:
         problems.append(str(error))
     if problems:
@@ -80,24 +86,25 @@ def build_http_app(
     is_one_of_several: bool = False,
     is_alone: bool = True,
 ) -> Router:
-    """The ASGI application that serves every endpoint of the settings.
+    """Build the ASGI application that serves all endpoints of the settings.
 
     Args:
-        server: what is served.
-        listening: where, and for whom.
-        is_one_of_several: other processes answer at the same address.
-        is_alone: nobody else in the process uses the registry, which it closes at its end.
+        server: the tools to serve.
+        listening: the complete HTTP settings.
+        is_one_of_several: whether other processes answer at the same address.
+        is_alone: whether no other code in the process uses the registry, so that the
+            application closes it when it shuts down.
 
     Raises:
-        SealingError: a person cannot be asked as the server is set up, and a tool has to.
-        UnknownClientError: an endpoint is of a client that the toolset does not have.
-        AccessError: who may have which tool cannot be found out.
+        SealingError: a tool must ask the user, but the server cannot with these settings.
+        UnknownClientError: the client of an endpoint does not exist in the toolset.
+        AccessError: the clients' access to the tools cannot be determined.
     """
     hosts = AllowedHosts(listening.hosts, listening.settings.allowed_origins)
-    most = listening.settings.max_body
+    max_body = listening.settings.max_body
     turns = Turns()
 
-    def guarded(
+    def guard(
         app: ASGIApp,
         variable: str,
         realm: str,
@@ -107,15 +114,15 @@ def build_http_app(
     ) -> ASGIApp:
         tokens = listening.tokens.get(variable)
         return Guard(
-            app, hosts, tokens, realm, methods, most, turns, oauth, is_rpc=is_rpc
+            app, hosts, tokens, realm, methods, max_body, turns, oauth, is_rpc=is_rpc
         )
 
     managers: list[StreamableHTTPSessionManager] = []
     sessions: list[Sessions] = []
     readiness = Readiness(server)
-    # Whole paths and no patterns: what a path means must not hang on another one.
+    # Complete paths instead of patterns: a path's meaning must not depend on other paths.
     apps: dict[str, ASGIApp] = {
-        "/health": _Logged(_health, None),
+        "/health": _Logged(_answer_health, None),
         "/ready": _Logged(readiness.answer, None),
     }
     opened = {}
@@ -123,53 +130,58 @@ def build_http_app(
         from ..oauth.resource_server import metadata_at, opened_by
 
         opened = opened_by(listening.issuer, server, listening.settings.endpoints)
-        for path, told in metadata_at(opened.values()).items():
-            apps[path] = _Logged(told, None)
+        for path, metadata_app in metadata_at(opened.values()).items():
+            apps[path] = _Logged(metadata_app, None)
     for endpoint in listening.settings.endpoints:
         sdk = build_server(
             server,
             endpoint.client,
             is_one_of_several=is_one_of_several,
-            # Without its token nobody knows that it is that program.
-            # Nor whether a token of OAuth is of it.
+            # Only the endpoint's own token proves that the caller is the trusted program;
+            # an OAuth token may belong to any program.
             client_confirms=endpoint.client_confirms
             and endpoint.token_variable in listening.tokens
             and endpoint.path not in opened,
         )
-        alone = _manager(sdk, most)
-        managers.append(alone)
-        answering: ASGIApp = alone.handle_request
+        stateless = _build_manager(sdk, max_body)
+        managers.append(stateless)
+        endpoint_app: ASGIApp = stateless.handle_request
         methods = ["POST"]
+        # Sessions exist in one process only, so several processes cannot share them.
         if not is_one_of_several and server.asks(endpoint.client):
-            kept = _manager(sdk, most, stateless=False)
-            managers.append(kept)
-            answering = with_session = Sessions(kept, alone)
-            sessions.append(with_session)
+            stateful = _build_manager(sdk, max_body, stateless=False)
+            managers.append(stateful)
+            endpoint_app = endpoint_sessions = Sessions(stateful, stateless)
+            sessions.append(endpoint_sessions)
             methods.append("DELETE")
         realm = f"{server.name} {endpoint.client or 'mcp'}"
         oauth = opened.get(endpoint.path)
         if oauth is not None:
             from ..oauth.resource_server import stepping_up
 
-            answering = stepping_up(answering, oauth, server, endpoint.client, realm)
-        app = guarded(
-            answering,
+            endpoint_app = stepping_up(
+                endpoint_app, oauth, server, endpoint.client, realm
+            )
+        app = guard(
+            endpoint_app,
             endpoint.token_variable,
             realm,
             *methods,
             oauth=oauth,
             is_rpc=True,
         )
-        bare = endpoint.path.rstrip("/")
-        apps[bare or "/"] = apps[f"{bare}/"] = _Logged(app, endpoint.client)
-    admin = listening.settings.admin_variable
+        path = endpoint.path.rstrip("/")
+        apps[path or "/"] = apps[f"{path}/"] = _Logged(app, endpoint.client)
+    admin_variable = listening.settings.admin_variable
     added = [route for part in server.parts for route in part.admin_routes]
-    for route in (_list_tools_route(server), *added):
-        work: ASGIApp = _nothing
-        if admin in listening.tokens:
+    for route in (_build_list_tools_route(server), *added):
+        admin_app: ASGIApp = _answer_404
+        if admin_variable in listening.tokens:
             realm = f"{server.name} admin"
-            work = guarded(_admin_app(route), admin, realm, route.method)
-        apps[route.path] = _Logged(work, "(admin)")
+            admin_app = guard(
+                _build_admin_app(route), admin_variable, realm, route.method
+            )
+        apps[route.path] = _Logged(admin_app, "(admin)")
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -178,47 +190,47 @@ def build_http_app(
             async with AsyncExitStack() as stack:
                 for manager in managers:
                     await stack.enter_async_context(manager.run())
-                works = [
-                    asyncio.ensure_future(work())
+                background_tasks = [
+                    asyncio.ensure_future(start())
                     for part in server.parts
-                    for work in part.started
+                    for start in part.started
                 ]
                 yield
-                for work in works:
-                    work.cancel()
-                await asyncio.gather(*works, return_exceptions=True)
+                for task in background_tasks:
+                    task.cancel()
+                await asyncio.gather(*background_tasks, return_exceptions=True)
                 await asyncio.gather(*(each.wait_for_calls() for each in sessions))
         finally:
             if is_alone:
-                # Calls have ended or were cancelled; what they left to write is written.
+                # All calls have ended or were cancelled; this writes their pending records.
                 await server.registry.close()
 
-    return _Paths(apps, lifespan)
+    return _PathRouter(apps, lifespan)
 
 
-class _Paths(Router):
-    """Starlette's for the lifespan alone: a request is led to its path at once.
+class _PathRouter(Router):
+    """A router that looks requests up by path; Starlette handles only the lifespan.
 
     Args:
-        apps: by their whole paths.
-        lifespan: what they live in.
+        apps: the applications by complete path.
+        lifespan: the lifespan function of the applications.
     """
 
     def __init__(self, apps: Mapping[str, ASGIApp], lifespan: Lifespan[Any]) -> None:
-        super().__init__(default=_nothing, lifespan=lifespan)
+        super().__init__(default=_answer_404, lifespan=lifespan)
         self._apps = apps
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await super().__call__(scope, receive, send)
             return
-        # Below another application's path, or a proxy's, its own paths stay the same.
+        # The application may be mounted below a path of another application or a proxy.
         path = scope["path"].removeprefix(scope.get("root_path", "").rstrip("/"))
-        await self._apps.get(path, _nothing)(scope, receive, send)
+        await self._apps.get(path, _answer_404)(scope, receive, send)
 
 
-def _list_tools_route(server: ToolsetServer) -> AdminRoute:
-    """`GET /api/admin/list-mcp-tools`: which client has which tools at which path."""
+def _build_list_tools_route(server: ToolsetServer) -> AdminRoute:
+    """Build the route that lists the endpoint path and the tools of each client."""
 
     async def answer(request: AdminRequest) -> AdminAnswer:
         clients = {}
@@ -237,23 +249,23 @@ def _list_tools_route(server: ToolsetServer) -> AdminRoute:
     return AdminRoute("GET", "/api/admin/list-mcp-tools", answer)
 
 
-def _manager(
-    sdk: Server[Any], most: int, *, stateless: bool = True
+def _build_manager(
+    sdk: Server[Any], max_body: int, *, stateless: bool = True
 ) -> StreamableHTTPSessionManager:
     return StreamableHTTPSessionManager(
         sdk,
         stateless=stateless,
         max_sessions=MAX_SESSIONS,
-        max_request_body_size=most,
-        # The guard has looked at hosts and origins.
+        max_request_body_size=max_body,
+        # The guard checks hosts and origins.
         security_settings=TransportSecuritySettings(
             enable_dns_rebinding_protection=False
         ),
     )
 
 
-def _admin_app(route: AdminRoute) -> ASGIApp:
-    """The application of an administrator's path; whoever gets here has the token."""
+def _build_admin_app(route: AdminRoute) -> ASGIApp:
+    """Build the application of an administration route; the guard checks its token."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         text = await Request(scope, receive).body()
@@ -266,20 +278,21 @@ def _admin_app(route: AdminRoute) -> ASGIApp:
                 answer = await route.answer(AdminRequest(body))
             except Exception:
                 _logger.exception("%s %s failed", route.method, route.path)
-                answer = AdminAnswer({"error": "it failed; the log says why"}, 500)
-        fresh = {"cache-control": "no-store"}
-        response = JSONResponse(answer.value, answer.status, fresh)
+                message = "the request failed; the server's log contains the reason"
+                answer = AdminAnswer({"error": message}, 500)
+        headers = {"cache-control": "no-store"}
+        response = JSONResponse(answer.value, answer.status, headers)
         await response(scope, receive, send)
 
     return app
 
 
-async def _health(scope: Scope, receive: Receive, send: Send) -> None:
-    """For who starts processes again, and knows neither the host's name nor a token."""
+async def _answer_health(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a liveness probe, which needs no token and may use any host name."""
     await JSONResponse({"status": "ok"})(scope, receive, send)
 
 
-async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+async def _answer_404(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close"})
     else:
@@ -287,10 +300,10 @@ async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class _Logged:
-    """Writes one line a request: who, where, what came of it. Nothing that was sent.
+    """Logs each request: client, path, status and duration, but none of its content.
 
-    A call that was answered has a line of its own. Requests of whoever was not let in have one
-    a second.
+    A tool call that was answered has a log line of its own, so its request is logged at the
+    level DEBUG. Requests that the guard rejected are logged once a second per status.
     """
 
     def __init__(self, app: ASGIApp, client: str | None) -> None:
@@ -300,110 +313,122 @@ class _Logged:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started, status = time.perf_counter(), 0
 
-        async def watched(message: Message) -> None:
+        async def send_and_note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, send_and_note_status)
         finally:
-            taken = round((time.perf_counter() - started) * 1000, 3)
-            is_told = CALLED in scope and 0 < status < 400
-            level = logging.DEBUG if is_told else logging.INFO
+            milliseconds = round((time.perf_counter() - started) * 1000, 3)
+            is_logged_call = CALLED in scope and 0 < status < 400
+            level = logging.DEBUG if is_logged_call else logging.INFO
             if _logger.isEnabledFor(level):
-                self._tell(level, scope, status, taken)
+                self._log(level, scope, status, milliseconds)
 
-    def _tell(self, level: int, scope: Scope, status: int, taken: float) -> None:
+    def _log(self, level: int, scope: Scope, status: int, milliseconds: float) -> None:
         _logger.log(
             level,
             "%s %s %s in %s ms",
             scope["method"],
             scope["path"],
             status or "no answer",
-            taken,
+            milliseconds,
             extra={
                 "client": self._client,
                 "method": scope["method"],
                 "path": scope["path"],
                 "status": status,
-                "milliseconds": taken,
+                "milliseconds": milliseconds,
+                # The rate limit applies to rejected requests only.
                 "kind": None if ADMITTED in scope else (id(self), status),
             },
         )
 
 
 class Readiness:
-    """Answers `/ready`: whether calls that come now would be answered as they should.
+    """The readiness check at `/ready`: whether the process can answer calls now.
 
-    A balancer sends nothing to a process that is not ready; `/health` tells whether it has to be
-    started again, which helps against none of what is looked at here. Strangers may ask, so that names and reasons are in the log alone.
+    A load balancer sends no requests to a process that is not ready. A restart would fix none
+    of the checked conditions; `/health` states whether one is needed. The path needs no token,
+    so names and reasons are only logged.
 
     Args:
-        server: whose calls.
+        server: the server to check.
     """
 
     def __init__(self, server: ToolsetServer) -> None:
         self._server = server
-        self._unimported = 0
-        self._look: asyncio.Task[str] | None = None
-        self._since = 0.0
-        self._told = ""
+        self._failed_imports = 0
+        self._check: asyncio.Task[str] | None = None
+        self._checked_at = 0.0
+        self._logged_reason = ""
 
     def import_handlers(self) -> None:
-        """Imports them all before the first call; what cannot be imported is logged."""
+        """Import all handlers before the first call, and log each failed import."""
         failed = self._server.import_handlers()
-        self._unimported = len(failed)
+        self._failed_imports = len(failed)
         for name, error in failed.items():
             _logger.error(
                 "not ready: the handler of %s cannot be imported", name, exc_info=error
             )
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """200 with `ready`, or 503 with `not ready` and which of them fails."""
+        """Answer with 200 and `ready`, or 503, `not ready` and the state of each part.
+
+        The ledger is checked at most once a second; concurrent requests share one check.
+        """
         now = asyncio.get_running_loop().time()
-        look = self._look
-        if look is None or (look.done() and now - self._since > _READINESS_INTERVAL_S):
-            self._since = now
-            look = self._look = asyncio.create_task(self._problem_with_ledger())
-        await asyncio.wait({look}, timeout=_READINESS_TIMEOUT_S)
-        late = f"the ledger has not answered within {_READINESS_TIMEOUT_S:g} s"
-        found = self._found(look.result() if look.done() else late)
-        is_ready = "failed" not in found.values()
-        value = {"status": "ready" if is_ready else "not ready", **found}
-        fresh = {"cache-control": "no-store"}
-        response = JSONResponse(value, 200 if is_ready else 503, fresh)
+        check = self._check
+        is_outdated = now - self._checked_at > _READINESS_INTERVAL_S
+        if check is None or (check.done() and is_outdated):
+            self._checked_at = now
+            check = self._check = asyncio.create_task(self._check_ledgers())
+        await asyncio.wait({check}, timeout=_READINESS_TIMEOUT_S)
+        problem = f"the ledger did not answer within {_READINESS_TIMEOUT_S:g} s"
+        if check.done():
+            problem = check.result()
+        states = self._get_states(problem)
+        is_ready = "failed" not in states.values()
+        value = {"status": "ready" if is_ready else "not ready", **states}
+        headers = {"cache-control": "no-store"}
+        response = JSONResponse(value, 200 if is_ready else 503, headers)
         await response(scope, receive, send)
 
-    async def _problem_with_ledger(self) -> str:
-        """Why records cannot be written; empty when they can."""
+    async def _check_ledgers(self) -> str:
+        """Return the reason why calls cannot be recorded, or an empty string."""
         try:
-            for one in self._server.toolsets:
-                await one.registry.get_single_toolset().check_ledger()
-        except Exception as error:  # LedgerError, or what a driver raises besides
+            for toolset in self._server.toolsets:
+                await toolset.registry.get_single_toolset().check_ledger()
+        except Exception as error:  # LedgerError, or any exception of a database driver
             cause = f": {error.__cause__}" if error.__cause__ else ""
             return f"{error}{cause}"
         return ""
 
-    def _found(self, problem: str) -> dict[str, Any]:
-        """What is told, and logged when it has changed; `problem` is the ledger's."""
-        starts = [one.registry.get_single_toolset() for one in self._server.toolsets]
-        is_up = all(one.is_lifespan_started for one in starts)
-        reason = problem if is_up else "the lifespan does not run"
-        if reason != self._told:
-            self._told = reason
-            (
+    def _get_states(self, ledger_problem: str) -> dict[str, Any]:
+        """Return the state of each part, and log the readiness if it has changed."""
+        toolsets = [
+            toolset.registry.get_single_toolset() for toolset in self._server.toolsets
+        ]
+        is_up = all(toolset.is_lifespan_started for toolset in toolsets)
+        reason = ledger_problem if is_up else "the lifespan has not started"
+        if reason != self._logged_reason:
+            self._logged_reason = reason
+            if reason:
                 _logger.warning("not ready: %s", reason)
-                if reason
-                else _logger.info("ready")
-            )
+            else:
+                _logger.info("ready")
         return {
-            "handlers": "failed" if self._unimported else "ok",
+            "handlers": "failed" if self._failed_imports else "ok",
             "lifespan": "ok" if is_up else "failed",
-            "ledger": "failed" if problem else "ok",
-            # Without one its tools are left out; another process would not have it either.
+            "ledger": "failed" if ledger_problem else "ok",
+            # Only informative: without an external server its tools are not listed, and
+            # another process could not reach it either.
             "external_servers": Counter(
-                state for one in starts for state in one.get_server_states().values()
+                state
+                for toolset in toolsets
+                for state in toolset.get_server_states().values()
             ),
         }

@@ -134,7 +134,9 @@ class Issuer(NamedTuple):
             return value
 
         public_url = read_url("PUBLIC_URL", None, "the server's public URL")
-        issuer = read_url("OAUTH_ISSUER", oauth.issuer, "the authorization server's URL")
+        issuer = read_url(
+            "OAUTH_ISSUER", oauth.issuer, "the authorization server's URL"
+        )
         jwks_uri = read_url("OAUTH_JWKS_URI", oauth.jwks_uri)
         introspection_uri = read_url("OAUTH_INTROSPECTION_URI", None)
         credentials = None
@@ -236,12 +238,12 @@ class Listening:
             ]
             if missing:
                 problems.append(
-                    f"{host} is not a loopback address, so every client needs a token:"
+                    f"`{host}` is not a loopback address, so every client needs a token:"
                     f" set {', '.join(missing)}"
                 )
             if not hosts and _is_wildcard(host):
                 problems.append(
-                    f"{host} listens on all addresses, so the host names that clients use"
+                    f"`{host}` listens on all addresses, so the host names that clients use"
                     f" must be declared: set {settings.hosts_variable}"
                 )
         if problems:

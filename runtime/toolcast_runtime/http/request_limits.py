@@ -158,6 +158,7 @@ class Guard:
         self._is_rpc = is_rpc
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request with an error, or pass it with its body to the application."""
         head = _read_head(scope)
         extensions = scope.get("extensions", {})
         error = self._check_host_and_origin(head)
@@ -231,7 +232,9 @@ class Guard:
             if self._oauth is not None:
                 return await self._oauth.check_token(token, scope, self._realm)
         challenge = {"www-authenticate": self._challenge(error="invalid_token")}
-        return error_response(401, "the token is not valid for this endpoint", challenge)
+        return error_response(
+            401, "the token is not valid for this endpoint", challenge
+        )
 
     def _challenge(self, **more: str) -> str:
         if self._oauth is not None:
@@ -339,9 +342,7 @@ async def _run_while_connected(
             # Never cancelled: behind a middleware, a message that has arrived would be lost.
             pending.append(asyncio.ensure_future(receive()))
             pending[-1].add_done_callback(_consume_exception)
-            await asyncio.wait(
-                (task, pending[-1]), return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait((task, pending[-1]), return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 break
             message = pending[-1].result()

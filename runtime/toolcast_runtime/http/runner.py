@@ -1,10 +1,10 @@
-"""Serves a toolset's HTTP application with uvicorn, in one process or several.
+"""Serve a toolset's HTTP application with uvicorn, in one process or several.
 
-uvicorn raises a signal again when it has served, which ends the process by it: nothing of `atexit`
-runs, and whoever asked for the end is told of a failure. That is mended here, and its connections
-are bounded.
+After it has shut down, uvicorn raises the signal again, which would kill the process: `atexit`
+functions would not run, and the process manager would see a failure. This module makes the
+process exit normally, and limits the number of connections.
 
-Needs `uvicorn`.
+Requires `uvicorn`.
 """
 
 from __future__ import annotations
@@ -48,20 +48,24 @@ if TYPE_CHECKING:
     from ..mcp.toolset_server import ToolsetServer
     from .settings import HttpSettings
 
-_ALONE = "/mcp/"
-_VARIABLE = "TOOLCAST_HTTP_WORKER"
-_QUEUE = 1_024
-"""Connections that the system keeps until they are taken; it may keep fewer."""
+_DEFAULT_PATH = "/mcp/"
+"""The path of the endpoint when only one client is served."""
+
+_WORKER_VARIABLE = "TOOLCAST_HTTP_WORKER"
+"""The environment variable that passes the options to worker processes, as JSON."""
+
+_BACKLOG = 1_024
+"""Connections that the operating system queues before they are accepted; it may cap this."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
-    """What the command line says, whose `--help` tells each.
+    """The options of the command line; see its `--help`.
 
     Attributes:
-        replica: other processes answer at the same address.
-        client: the only client to serve; None serves them all.
-        path: where one client alone is served; None for `/mcp/`.
+        replica: whether other processes answer at the same address.
+        client: the only client to serve; None serves all clients.
+        path: the path of the endpoint when only one client is served; None for `/mcp/`.
     """
 
     host: str = "127.0.0.1"
@@ -77,28 +81,27 @@ class HttpOptions:
 
 
 def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
-    """Serves until a signal ends it; running calls are finished or cancelled then.
+    """Serve until a signal arrives; then finish or cancel the running calls and return.
 
-    What is open is closed, and it returns: ending is what was asked for. A second signal
-    ends the process at once.
+    All resources are closed before the return. A second signal kills the process at once.
 
     Raises:
-        SystemExit: the server cannot be started; uvicorn has said why.
-        SettingsError: the server cannot be started as it is set up.
-        LogsError: logs cannot be written as asked for.
-        SealingError: so it is where a tool has to ask the user.
-        LookupError: the toolset has no client of a name.
-        AccessError: who may have which tool cannot be found out.
+        SystemExit: the server cannot start; uvicorn has logged the reason.
+        SettingsError: the server cannot start with these settings.
+        LogsError: the log format or level cannot be used.
+        SealingError: a tool must ask the user, but the server cannot with these settings.
+        LookupError: the toolset does not have the client.
+        AccessError: the clients' access to the tools cannot be determined.
     """
     write_logs(options.log_format, options.log_level)
     with gc_freeze():
-        # Built here as well, so that what is wrong is said once and not by each worker.
+        # Built here even if only workers use it, so that problems are reported once.
         ending = Ending(options.grace)
         app: ASGIApp | str
         app, listening = _build_app(server, options, ending)
     if options.workers > 1:
         module = f"{server.registry.package}.mcp_server"
-        os.environ[_VARIABLE] = json.dumps({**asdict(options), "server": module})
+        os.environ[_WORKER_VARIABLE] = json.dumps({**asdict(options), "server": module})
         app = f"{__name__}:worker_app"
     settings = uvicorn.Config(
         app,
@@ -108,22 +111,22 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         workers=options.workers,
         timeout_graceful_shutdown=options.grace,
         access_log=False,
-        # Nothing here asks which address or scheme a proxy says that it was called by.
+        # The application does not use the client address or scheme that a proxy reports.
         proxy_headers=False,
-        # Ours is there, for this process; a worker makes it for itself.
+        # `write_logs` has configured the logs of this process; each worker calls it too.
         log_config=None,
         server_header=False,
         http=BoundedProtocol,
-        # Nothing here speaks it; uvicorn would log the addresses that are asked for.
+        # There are no WebSocket routes, and uvicorn would log the paths of such requests.
         ws="none",
-        # As many are taken at once: what was sent on these is read before the next come.
+        # asyncio accepts this many connections at a time, then reads them before more.
         backlog=get_connection_limit() // 24,
     )
     if options.workers > 1:
         listener = settings.bind_socket()
-        # Who comes before the first worker is ready waits, and is not refused.
-        listener.listen(_QUEUE)
-        log_endpoints(listening, _origin(options.host, [listener]))
+        # Until the first worker is ready, connections wait instead of being refused.
+        listener.listen(_BACKLOG)
+        log_endpoints(listening, _format_origin(options.host, [listener]))
         run_workers(settings, listener, options.grace)
         return
 
@@ -132,19 +135,19 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
             await super().startup(sockets)
             if self.started:
                 listeners = self.servers[0].sockets
-                log_endpoints(listening, _origin(options.host, listeners))
+                log_endpoints(listening, _format_origin(options.host, listeners))
 
-    # What uvicorn sets while it serves, it takes back to these.
+    # uvicorn restores these signal handlers when it has stopped.
     ending.take_signals()
     Server(settings).run()
 
 
 def worker_app() -> ASGIApp:
-    """The application of one of several processes, which uvicorn starts by name."""
-    given = json.loads(os.environ[_VARIABLE])
+    """Build the application of a worker process; uvicorn calls this function by name."""
+    arguments = json.loads(os.environ[_WORKER_VARIABLE])
     with gc_freeze():
-        server: ToolsetServer = importlib.import_module(given.pop("server")).SERVER
-        options = HttpOptions(**given)
+        server: ToolsetServer = importlib.import_module(arguments.pop("server")).SERVER
+        options = HttpOptions(**arguments)
         write_logs(options.log_format, options.log_level)
         return _build_app(server, options, Ending(options.grace, is_worker=True))[0]
 
@@ -152,74 +155,77 @@ def worker_app() -> ASGIApp:
 def _build_app(
     server: ToolsetServer, options: HttpOptions, ending: Ending
 ) -> tuple[ASGIApp, Listening]:
-    """The application of one process, and where it is to be reached."""
+    """Build the application of one process, and return it with its listen settings."""
     if options.local_tools:
         server = replace(server, external=False)
     several = options.replica or options.workers > 1
-    settings = _settings(server, options)
+    settings = _select_settings(server, options)
     listening = resolve_listen_settings(server, settings, options.host, several=several)
     router = build_http_app(server, listening, is_one_of_several=several)
     return wrap_lifespan(router, ending, server.registry), listening
 
 
-def _origin(host: str, listeners: Sequence[Any]) -> str:
-    """What the URLs of the server begin with."""
+def _format_origin(host: str, listeners: Sequence[Any]) -> str:
+    """Return the scheme, host and port of the server's URLs."""
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{listeners[0].getsockname()[1]}"
 
 
-def _settings(server: ToolsetServer, options: HttpOptions) -> HttpSettings:
+def _select_settings(server: ToolsetServer, options: HttpOptions) -> HttpSettings:
+    """Return the HTTP settings, reduced to one endpoint if a client or path is selected."""
     if server.http is None:
-        raise SettingsError("the toolset has no settings for HTTP")
+        raise SettingsError("the toolset has no HTTP settings")
     if options.client is None and options.path is None:
         return server.http
     client = server.client if options.client is None else options.client
-    chosen = [e for e in server.http.endpoints if e.client == client]
-    if not chosen:
-        raise SettingsError(f"no endpoint serves the client `{client}`")
-    only = replace(chosen[0], path=options.path or _ALONE)
-    return replace(server.http, endpoints=(only,))
+    endpoints = [e for e in server.http.endpoints if e.client == client]
+    if not endpoints:
+        raise SettingsError(f"the client `{client}` has no endpoint")
+    endpoint = replace(endpoints[0], path=options.path or _DEFAULT_PATH)
+    return replace(server.http, endpoints=(endpoint,))
 
 
 async def _stop_listening(server: uvicorn.Server) -> None:
-    """Takes no connection any more, but those that the system has taken already.
+    """Close the listening sockets, after accepting the connections in their queues.
 
-    It would break them off, though a request may have been sent on them.
+    The operating system would reset queued connections, which may already contain a request.
     """
-    taken: list[socket.socket] = []
-    for each in server.servers:
-        listening = [one.dup() for one in each.sockets]
-        each.close()
-        for own in listening:
-            own.setblocking(False)
-            with contextlib.suppress(OSError), own:
-                # The next statement closes it: what comes in between is lost.
-                while len(taken) < get_connection_limit():
-                    taken.append(own.accept()[0])
+    connections: list[socket.socket] = []
+    for asyncio_server in server.servers:
+        # Duplicates stay open when asyncio closes its own sockets.
+        listeners = [listener.dup() for listener in asyncio_server.sockets]
+        asyncio_server.close()
+        for listener in listeners:
+            listener.setblocking(False)
+            with contextlib.suppress(OSError), listener:
+                # A connection that arrives between the last `accept` and the close is lost.
+                while len(connections) < get_connection_limit():
+                    connections.append(listener.accept()[0])
     loop = asyncio.get_running_loop()
 
-    def protocol() -> BoundedProtocol:
+    def build_protocol() -> BoundedProtocol:
         return BoundedProtocol(
             server.config, server.server_state, server.lifespan.state
         )
 
-    for connection in taken:
+    for connection in connections:
         with contextlib.suppress(OSError):
-            await loop.connect_accepted_socket(protocol, connection)
+            await loop.connect_accepted_socket(build_protocol, connection)
 
 
 def wrap_lifespan(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
-    """The application, whose start takes the signals from the uvicorn server that runs it.
+    """Wrap an application: on startup, handle signals and start the toolset's lifespan.
 
-    It is ready when the toolset's lifespan has started; the application ends that.
+    The signal handlers replace those of the uvicorn server that runs the application. The
+    wrapped application closes the registry, which ends the toolset's lifespan.
     """
 
-    async def started(scope: Scope, receive: Receive, send: Send) -> None:
+    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            # While it serves, uvicorn has its server's own method for a handler.
+            # uvicorn's signal handler is a bound method of its server object.
             server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
             if server is not None:
-                _listening(server)
+                _patch_listening(server)
             loop = asyncio.get_running_loop()
             starting = asyncio.ensure_future(registry.__aenter__())
 
@@ -235,45 +241,47 @@ def wrap_lifespan(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
                 if not starting.cancelled():
                     starting.result()
             except LifespanError as error:
-                # Said here: what fails in the application itself is told as a traceback.
-                text = str(error)
-                await send({"type": "lifespan.startup.failed", "message": text})
+                # For an exception in the application itself, uvicorn would log a traceback.
+                message = str(error)
+                await send({"type": "lifespan.startup.failed", "message": message})
                 return
         await app(scope, receive, send)
 
-    return started
+    return wrapped
 
 
-def _listening(server: uvicorn.Server) -> None:
-    """Few are taken at once and many may wait before that; at the end no more are taken first.
+def _patch_listening(server: uvicorn.Server) -> None:
+    """Make a server use a long accept queue, and empty the queue when it shuts down.
 
-    Of a worker nobody makes the server but uvicorn, so that it cannot be of a class of ours.
+    uvicorn creates the server object of a worker, so it cannot be an instance of a subclass.
     """
-    shutdown, serve = server.shutdown, server.main_loop
+    original_shutdown, original_main_loop = server.shutdown, server.main_loop
 
-    async def served() -> None:
-        for each in server.servers:
-            for listener in each.sockets:
-                with listener.dup() as own:
-                    own.listen(_QUEUE)
-        await serve()
+    async def main_loop() -> None:
+        # uvicorn's `backlog` is also the number of connections that are accepted at a time,
+        # so the longer queue is set afterwards.
+        for asyncio_server in server.servers:
+            for listener in asyncio_server.sockets:
+                with listener.dup() as duplicate:
+                    duplicate.listen(_BACKLOG)
+        await original_main_loop()
 
-    async def stopped(sockets: list[socket.socket] | None = None) -> None:
+    async def shutdown(sockets: list[socket.socket] | None = None) -> None:
         await _stop_listening(server)
-        await shutdown(sockets)
+        await original_shutdown(sockets)
 
-    server.shutdown = stopped  # type: ignore[method-assign]
-    server.main_loop = served  # type: ignore[method-assign]
+    server.shutdown = shutdown  # type: ignore[method-assign]
+    server.main_loop = main_loop  # type: ignore[method-assign]
 
 
 def run_workers(config: uvicorn.Config, listener: socket.socket, grace: int) -> None:
-    """Serves in several processes until a signal ends them all.
+    """Serve in several worker processes until a signal arrives.
 
-    A worker that is still there when the grace period and the time for closing are over is
-    killed; by then everything but its `atexit` was closed.
+    A worker that still runs after the grace period and the time for closing is killed; by
+    then it has closed everything, and only its `atexit` functions may not have run.
 
     Raises:
-        SystemExit: a worker could not be started; it has said why.
+        SystemExit: a worker could not start; it has logged the reason.
     """
 
     class Supervisor(Multiprocess):
@@ -281,9 +289,9 @@ def run_workers(config: uvicorn.Config, listener: socket.socket, grace: int) -> 
             for number in SIGNALS:
                 signal.signal(number, self._end_at_once)
             super().terminate_all()
-            # Or the system would take connections that nobody answers.
-            for each in self.sockets:
-                each.close()
+            # The operating system would otherwise still accept connections, unanswered.
+            for listening_socket in self.sockets:
+                listening_socket.close()
             timer = threading.Timer(grace + CLOSING_SECONDS, self._kill_all)
             timer.daemon = True
             timer.start()

@@ -1,7 +1,7 @@
-"""Sessions of the older era, for clients that let their person answer in the middle of a call.
+"""Sessions for clients with a handshake protocol version that can ask their user a question.
 
-The server sends its question on the stream of the call, and the answer comes in a request of its
-own, which the session leads to the call. Such a session is one process's: others do not know it.
+During a call the server sends its question on the call's stream. The answer arrives in a
+separate request, whose session id identifies the call. A session exists in one process only.
 
 Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 """
@@ -24,89 +24,91 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
 MAX_SESSIONS = 200
-"""Concurrent sessions of one client; further callers are served without a session."""
+"""Concurrent sessions of one client; additional callers are served without a session."""
 
 MAX_CALLS = 100
-"""Concurrent calls in a client's sessions; further ones are served without a session."""
+"""Concurrent calls in a client's sessions; others are served without a session."""
 
-_ENDING_SECONDS = 1.0
+_SHUTDOWN_TIMEOUT_S = 1.0
+"""Time that cancelled calls have to end when the server shuts down."""
 
 
 class Sessions:
-    """An ASGI application that keeps sessions only where a question needs one.
+    """An ASGI application that opens a session only if a question may need one.
 
     Args:
-        kept: serves requests of a session.
-        alone: serves each request for itself.
+        stateful: the manager of requests with a session.
+        stateless: the manager of all other requests.
     """
 
     def __init__(
-        self, kept: StreamableHTTPSessionManager, alone: StreamableHTTPSessionManager
+        self,
+        stateful: StreamableHTTPSessionManager,
+        stateless: StreamableHTTPSessionManager,
     ) -> None:
-        self._kept = kept
-        self._alone = alone
+        self._stateful = stateful
+        self._stateless = stateless
         self._calls: set[asyncio.Task[Any]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request with or without a session."""
         headers = Headers(scope=scope)
         body = (await receive()).get("body", b"")
         receive = replay_body(body, receive)
-        era = headers.get(MCP_PROTOCOL_VERSION_HEADER)
-        is_older = era is None or era in HANDSHAKE_PROTOCOL_VERSIONS
-        is_of_session = is_older and MCP_SESSION_ID_HEADER in headers
+        version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        has_handshake = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+        has_session = has_handshake and MCP_SESSION_ID_HEADER in headers
         if scope["method"] == "DELETE":
-            if is_of_session:
-                await self._kept.handle_request(scope, receive, send)
+            if has_session:
+                await self._stateful.handle_request(scope, receive, send)
             else:
-                error = error_response(
-                    405, "only a session is deleted", {"allow": "POST"}
-                )
+                message = "DELETE requires a session id"
+                error = error_response(405, message, {"allow": "POST"})
                 await error(scope, receive, send)
-        elif is_of_session:
-            message = parse_message(body)
-            # None for notifications and answers, which wait for no answer.
-            number = message.get("id") if "method" in message else None
-            if number is None:
-                await self._kept.handle_request(scope, receive, send)
+        elif has_session:
+            rpc_message = parse_message(body)
+            # Notifications and responses have no request id: they get no response.
+            request_id = rpc_message.get("id") if "method" in rpc_message else None
+            if request_id is None:
+                await self._stateful.handle_request(scope, receive, send)
             elif len(self._calls) < MAX_CALLS:
-                await self._call(number, scope, receive, send)
+                await self._call(request_id, scope, receive, send)
             else:
-                await self._alone.handle_request(scope, receive, send)
-        elif is_older and _asks_for_session(body):
-            if not await self._is_opened(scope, receive, send):
-                await self._alone.handle_request(
-                    scope, replay_body(body, receive), send
-                )
+                await self._stateless.handle_request(scope, receive, send)
+        elif has_handshake and _needs_session(body):
+            if not await self._open_session(scope, receive, send):
+                receive = replay_body(body, receive)
+                await self._stateless.handle_request(scope, receive, send)
         else:
-            await self._alone.handle_request(scope, receive, send)
+            await self._stateless.handle_request(scope, receive, send)
 
     async def wait_for_calls(self) -> None:
-        """Waits for calls that are cancelled, before what serves them is."""
+        """Wait up to a second for cancelled calls to end, before their managers stop."""
         if self._calls:
-            await asyncio.wait(self._calls, timeout=_ENDING_SECONDS)
+            await asyncio.wait(self._calls, timeout=_SHUTDOWN_TIMEOUT_S)
 
-    async def _is_opened(self, scope: Scope, receive: Receive, send: Send) -> bool:
-        """Whether there was room for one session more; nothing is sent when there was none."""
+    async def _open_session(self, scope: Scope, receive: Receive, send: Send) -> bool:
+        """Open a session and answer; return False, without an answer, if there are too many."""
         is_full = False
 
-        async def unless_full(message: Message) -> None:
+        async def send_unless_full(message: Message) -> None:
             nonlocal is_full
             if message["type"] == "http.response.start" and message["status"] == 503:
                 is_full = True
             if not is_full:
                 await send(message)
 
-        await self._kept.handle_request(scope, receive, unless_full)
+        await self._stateful.handle_request(scope, receive, send_unless_full)
         return not is_full
 
     async def _call(
-        self, number: Any, scope: Scope, receive: Receive, send: Send
+        self, request_id: Any, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """A call of a session; it is cancelled when nobody is there to read its end."""
+        """Handle a request of a session; cancel its call if the client disconnects."""
         task = cast("asyncio.Task[Any]", asyncio.current_task())
         is_answered = False
 
-        async def watched(message: Message) -> None:
+        async def send_and_note_end(message: Message) -> None:
             nonlocal is_answered
             await send(message)
             if message["type"] == "http.response.body":
@@ -115,37 +117,42 @@ class Sessions:
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
         try:
-            await self._kept.handle_request(scope, receive, watched)
+            await self._stateful.handle_request(scope, receive, send_and_note_end)
         except asyncio.CancelledError:
-            # The server ends; the SDK would wait for calls of sessions that are still there.
-            ended = {**scope, "method": "DELETE"}
-            await self._kept.handle_request(ended, replay_body(b"", receive), _nowhere)
+            # At shutdown: the SDK would wait for the calls of sessions that are still open.
+            deletion = {**scope, "method": "DELETE"}
+            empty = replay_body(b"", receive)
+            await self._stateful.handle_request(deletion, empty, _discard)
             raise
         finally:
             self._calls.discard(task)
         if not is_answered:
-            params = {"requestId": number, "reason": "its connection was closed"}
-            left = {
+            params = {"requestId": request_id, "reason": "its connection was closed"}
+            cancellation = {
                 "jsonrpc": "2.0",
                 "method": "notifications/cancelled",
                 "params": params,
             }
-            body = replay_body(json.dumps(left).encode(), receive)
-            await self._kept.handle_request(scope, body, _nowhere)
+            body = replay_body(json.dumps(cancellation).encode(), receive)
+            await self._stateful.handle_request(scope, body, _discard)
 
 
-def _asks_for_session(body: bytes) -> bool:
-    """Whether this begins the session of a client that can show a form."""
+def _needs_session(body: bytes) -> bool:
+    """Return whether a body is the `initialize` of a client that can show a form."""
+    # Searching for the two strings avoids parsing the JSON of every other request.
     if b'"initialize"' not in body or b'"elicitation"' not in body:
         return False
     message = parse_message(body)
     if message.get("method") != "initialize":
         return False
     params = message.get("params")
-    can = params.get("capabilities") if isinstance(params, dict) else None
-    forms = can.get("elicitation") if isinstance(can, dict) else None
-    return isinstance(forms, dict) and ("form" in forms or "url" not in forms)
+    capabilities = params.get("capabilities") if isinstance(params, dict) else None
+    if not isinstance(capabilities, dict):
+        return False
+    modes = capabilities.get("elicitation")
+    # An empty object declares forms only (2025-11-25, client/elicitation, capabilities).
+    return isinstance(modes, dict) and ("form" in modes or "url" not in modes)
 
 
-async def _nowhere(message: Message) -> None:
-    """Where an answer goes that nobody reads."""
+async def _discard(message: Message) -> None:
+    """Ignore a message of a response that no client reads."""
