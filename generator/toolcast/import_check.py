@@ -102,9 +102,9 @@ def _run_import_check(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     current = ""
     for line in output.decode("ascii", "replace").splitlines():
         record = _parse_record(line)
-        current = record.get("begins", current)
+        current = record.get("importing", current)
         records.append(record)
-    if not any("is_whole" in record for record in records):
+    if not any("is_complete" in record for record in records):
         records.append({"name": current, "error": reason, "file": "", "line": 0})
     return records
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.stdio.import_check import problems
+from toolcast_runtime.stdio.import_check import find_problems
 
 REGISTRY = """
 class Registry:
@@ -59,7 +59,7 @@ def registry(module: str = "json", unset: Any = "{}") -> str:
 def test_what_is_right_has_no_problem(write: Write) -> None:
     begun: list[str] = []
     package = write(registry=registry(unset={}))
-    assert list(problems(package, begun.append)) == []
+    assert list(find_problems(package, begun.append)) == []
     assert begun == ["", "work"]
 
 
@@ -79,7 +79,7 @@ def test_a_handler_is_told_at_its_place(
     write: Write, source: str, error: str | None, line: int
 ) -> None:
     package = write(registry=registry("own_work", {}), own_work=source)
-    (found,) = problems(package)
+    (found,) = find_problems(package)
     assert (found["name"], found["file"], found["line"]) == (
         "work",
         "own_work.py",
@@ -90,18 +90,18 @@ def test_a_handler_is_told_at_its_place(
 
 def test_what_is_not_the_projects_has_no_place(write: Write) -> None:
     package = write(registry=registry("no_such_module_at_all", {}))
-    (found,) = problems(package)
+    (found,) = find_problems(package)
     assert (
         found["error"] == "ModuleNotFoundError: No module named 'no_such_module_at_all'"
     )
     assert found["file"].endswith("registry.py")
-    (found,) = problems("no_such_package_at_all")
+    (found,) = find_problems("no_such_package_at_all")
     assert (found["name"], found["file"], found["line"]) == ("", "", 0)
 
 
 def test_a_package_that_cannot_be_imported_is_told_alone(write: Write) -> None:
     package = write(registry="x = 1\nraise SystemExit('over')\n")
-    (found,) = problems(package)
+    (found,) = find_problems(package)
     assert found == {
         "name": "",
         "error": "SystemExit: over",
@@ -114,13 +114,13 @@ def test_a_server_goes_before_the_registry(write: Write) -> None:
     package = write(
         registry="raise KeyError\n", mcp_server="raise ValueError('mine')\n"
     )
-    (found,) = problems(package)
+    (found,) = find_problems(package)
     assert found["error"] == "ValueError: mine"
     assert found["file"] == f"{package}/mcp_server.py"
 
 
 def test_what_servers_do_not_find_is_told(write: Write) -> None:
     package = write(registry=registry(unset={"far": "TOKEN is not set"}))
-    assert list(problems(package)) == [
+    assert list(find_problems(package)) == [
         {"unset": "the external server `far`: TOKEN is not set"}
     ]

@@ -57,7 +57,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(
         runner, "run_workers", lambda *given: world.log.append(("supervise", given[2]))
     )
-    monkeypatch.setattr(runner.Ending, "take_signals", lambda *_: None)
+    monkeypatch.setattr(runner.Ending, "install_handlers", lambda *_: None)
     return world
 
 

@@ -94,7 +94,7 @@ def test_a_server_asks_where_a_tool_or_a_handler_does(
 def test_what_is_of_no_client_is_nobodys(
     has_clients: bool, client: str | None, clients: tuple[str, ...], expected: bool
 ) -> None:
-    access = SimpleNamespace(client=lambda _: None)
+    access = SimpleNamespace(get_client=lambda _: None)
     registry = SimpleNamespace(has_clients=has_clients, access=lambda: access)
     assert Server._is_for(_server(registry=registry), client, clients) is expected
 

@@ -148,7 +148,7 @@ def test_closing_a_request_ends_the_handler(
 
 
 def test_a_time_out_is_seen_by_a_plain_handler(stdio: StdioServer) -> None:
-    assert "no answer within 0.2 s" in text(stdio.call("give_up_plainly"))
+    assert "did not answer within 0.2 s" in text(stdio.call("give_up_plainly"))
     ended(lambda: text(stdio.call("cancelled")), "give_up_plainly", 0)
 
 

@@ -151,5 +151,5 @@ def test_a_server_without_input_says_what_it_needs(unkind: Path) -> None:
     command = ["sh", "-c", f"exec {sys.executable} -m {PACKAGE}.mcp_server <&-"]
     run = subprocess.run(command, cwd=unkind, capture_output=True, text=True)
     assert run.returncode == 2
-    assert run.stderr.endswith("stdin and stdout are needed: Bad file descriptor\n")
+    assert run.stderr.endswith("cannot use stdin and stdout: Bad file descriptor\n")
     assert "Traceback" not in run.stderr

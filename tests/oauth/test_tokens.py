@@ -43,7 +43,7 @@ def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     ("given", "problem"),
     [
         ({"D": "a", "D_FILE": "x"}, "set D or D_FILE, not both"),
-        ({"D_FILE": "/nowhere/at/all"}, "has no token to read"),
+        ({"D_FILE": "/nowhere/at/all"}, "cannot be read or has no token"),
         ({"D": "a b", "A": "c b"}, "D and A contain the same token"),
     ],
 )

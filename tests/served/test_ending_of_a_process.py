@@ -47,7 +47,7 @@ def test_the_first_signal_asks_and_the_second_ends(
     ending, asked = Ending(HttpOptions().grace), list[str]()
     before = {number: signal.getsignal(number) for number in process.SIGNALS}
     try:
-        ending.take_signals(lambda: asked.append("to end"))
+        ending.install_handlers(lambda: asked.append("to end"))
         signal.raise_signal(signal.SIGTERM)
     finally:
         for number, handler in before.items():
@@ -85,7 +85,7 @@ def test_a_process_that_does_not_end_in_time_is_left(
         process.signal, "pthread_kill", lambda *given: sent.append(given)
     )
     ending = Ending(3)
-    ending.within(2)
+    ending.exit_after(2)
     [timer] = timers
     assert timer.seconds == 7.0
     timer.go_off()
@@ -97,7 +97,7 @@ def test_a_process_that_does_not_end_in_time_is_left(
 
 def test_in_another_thread_no_signal_is_taken() -> None:
     before = signal.getsignal(signal.SIGTERM)
-    thread = threading.Thread(target=Ending(1).take_signals)
+    thread = threading.Thread(target=Ending(1).install_handlers)
     thread.start()
     thread.join()
     assert signal.getsignal(signal.SIGTERM) is before

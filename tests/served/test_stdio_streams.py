@@ -19,10 +19,10 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from toolcast_runtime.stdio.framing import LineSplitter, RawJson, line_of
+from toolcast_runtime.stdio.framing import LineSplitter, RawJson, encode_message
 from toolcast_runtime.stdio.streams import (
     MAX_UNSENT_BYTES,
-    SOME_UNSENT,
+    SEND_PAUSE_BYTES,
     Incoming,
     Outgoing,
 )
@@ -93,12 +93,14 @@ async def test_a_client_that_does_not_read_holds_up_no_other_work(
     kind: Callable[[], Ends],
 ) -> None:
     async with wire(kind) as made:
-        sending = asyncio.create_task(made.answer(1, 3 * SOME_UNSENT))
+        sending = asyncio.create_task(made.answer(1, 3 * SEND_PAUSE_BYTES))
         for _ in range(50):
             await asyncio.sleep(0)
         assert not sending.done(), "it was taken by a pipe that nobody reads"
-        expected = line_of(
-            JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": "x" * 3 * SOME_UNSENT})
+        expected = encode_message(
+            JSONRPCResponse(
+                jsonrpc="2.0", id=1, result={"text": "x" * 3 * SEND_PAUSE_BYTES}
+            )
         )
         assert await made.all_read(len(expected)) == expected
         await sending
@@ -113,7 +115,7 @@ async def test_messages_are_whole_and_in_order_whatever_waits(
         tasks = []
         for number, size in enumerate(sizes):
             result = {"text": "x" * size}
-            expected += line_of(
+            expected += encode_message(
                 JSONRPCResponse(jsonrpc="2.0", id=number, result=result)
             )
             tasks.append(asyncio.create_task(made.answer(number, size)))
@@ -167,7 +169,7 @@ async def test_what_somebody_else_reads_is_waited_for_no_longer() -> None:
 
 async def test_a_cancelled_sender_tears_no_message() -> None:
     async with wire(pipe) as made:
-        size = 2 * SOME_UNSENT
+        size = 2 * SEND_PAUSE_BYTES
         sending = asyncio.create_task(made.answer(1, size))
         await asyncio.sleep(0)
         sending.cancel()
@@ -175,7 +177,9 @@ async def test_a_cancelled_sender_tears_no_message() -> None:
             await sending
         later = asyncio.create_task(made.answer(2))
         wanted = [
-            line_of(JSONRPCResponse(jsonrpc="2.0", id=n, result={"text": "x" * s}))
+            encode_message(
+                JSONRPCResponse(jsonrpc="2.0", id=n, result={"text": "x" * s})
+            )
             for n, s in ((1, size), (2, 0))
         ]
         assert await made.all_read(sum(map(len, wanted))) == b"".join(wanted)
@@ -191,7 +195,7 @@ async def test_nothing_more_is_taken_from_a_client_that_leaves_too_much_unread()
         receiving = asyncio.create_task(made.incoming.receive())
         await asyncio.sleep(0.05)
         assert not receiving.done()
-        assert made.outgoing.unanswered == set()
+        assert made.outgoing.unanswered_ids == set()
         await made.all_read(MAX_UNSENT_BYTES + (1 << 20))
         async with asyncio.timeout(30):
             received = await receiving
@@ -201,7 +205,9 @@ async def test_nothing_more_is_taken_from_a_client_that_leaves_too_much_unread()
 @pytest.mark.parametrize(("unsent", "waits"), [(1_048_576, False), (1_048_577, True)])
 async def test_who_sends_waits_behind_a_mebibyte(unsent: int, waits: bool) -> None:
     async with wire(pipe) as made:
-        own = len(line_of(JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": ""})))
+        own = len(
+            encode_message(JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": ""}))
+        )
         made.outgoing.write(b"x" * (unsent - own))
         sending = asyncio.create_task(made.answer(1))
         for _ in range(5):
@@ -241,7 +247,7 @@ async def test_a_client_has_five_seconds_for_the_last_answers(
         monkeypatch.undo()
         await made.all_read(500_000)
     assert given == [5.0]
-    assert "the client did not read its last answers" in caplog.text
+    assert "the client did not read the last responses" in caplog.text
 
 
 @pytest.mark.slow
@@ -359,7 +365,10 @@ async def test_what_a_client_that_has_left_was_asked_is_answered_for_it() -> Non
         async with asyncio.timeout(1.5):
             heard = [(await made.incoming.receive()).message for _ in range(3)]
             assert isinstance(heard[2], JSONRPCError)
-            assert (heard[2].id, heard[2].error.message) == (7, "the client is gone")
+            assert (heard[2].id, heard[2].error.message) == (
+                7,
+                "the client closed the connection",
+            )
             await made.answer(1)
             with pytest.raises(anyio.EndOfStream):
                 await made.incoming.receive()
@@ -402,8 +411,8 @@ async def test_the_last_answers_are_sent_before_the_stream_closes() -> None:
 def split(pieces: Iterator[bytes], most: int = 100) -> list[bytes | None]:
     splitter, found = LineSplitter(most), list[bytes | None]()
     for piece in pieces:
-        found += splitter.take(piece)
-    return found + list(splitter.end())
+        found += splitter.feed(piece)
+    return found + list(splitter.finish())
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1_000])
@@ -417,15 +426,15 @@ def test_lines_do_not_depend_on_their_pieces(size: int) -> None:
 def test_a_line_without_end_is_not_kept() -> None:
     splitter = LineSplitter(100)
     for _ in range(1_000):
-        assert list(splitter.take(b"x" * 1_000)) == []
+        assert list(splitter.feed(b"x" * 1_000)) == []
     assert splitter._parts == []
-    assert list(splitter.take(b"\nshort\n")) == [None, b"short"]
+    assert list(splitter.feed(b"\nshort\n")) == [None, b"short"]
 
 
 def test_raw_json_stands_where_the_tools_were() -> None:
     result: dict[str, Any] = {"a": "tools", "tools": RawJson(b'[{"n":1.50}]'), "z": []}
     message = JSONRPCResponse(jsonrpc="2.0", id="t", result=result)
-    assert line_of(message) == (
+    assert encode_message(message) == (
         b'{"jsonrpc":"2.0","id":"t",'
         b'"result":{"a":"tools","tools":[{"n":1.50}],"z":[]}}\n'
     )
@@ -433,5 +442,5 @@ def test_raw_json_stands_where_the_tools_were() -> None:
 
 def test_an_answer_that_cannot_be_written_is_an_error() -> None:
     message = JSONRPCResponse(jsonrpc="2.0", id=3, result={"text": "\ud800"})
-    error = json.loads(line_of(message))
+    error = json.loads(encode_message(message))
     assert (error["id"], error["error"]["code"]) == (3, -32603)

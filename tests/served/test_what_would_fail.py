@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.stdio import import_check
-from toolcast_runtime.stdio.import_check import problems
+from toolcast_runtime.stdio.import_check import find_problems
 
 HERE = Path(__file__)
 ROOT = HERE.parents[2]
@@ -30,13 +30,17 @@ def test_an_error_is_told_by_its_last_line_and_place(
     trace: Any = error.__traceback__
     own = HERE.relative_to(ROOT).as_posix()
     told = {"name": "look", "error": "two", "file": own, "line": trace.tb_lineno}
-    assert import_check._failure("look", error) == told
+    assert import_check._describe_failure("look", error) == told
     monkeypatch.chdir(tmp_path)
-    assert import_check._failure("look", error) == {**told, "file": "", "line": 0}
+    assert import_check._describe_failure("look", error) == {
+        **told,
+        "file": "",
+        "line": 0,
+    }
 
 
 def test_a_long_error_is_cut_off() -> None:
-    told = import_check._failure("", ValueError("a" * 600))["error"]
+    told = import_check._describe_failure("", ValueError("a" * 600))["error"]
     assert told == f"ValueError: {'a' * 488}"
 
 
@@ -60,7 +64,7 @@ def test_a_fault_in_the_text_is_where_it_says(
     monkeypatch.chdir(tmp_path)
     path = str(tmp_path / file) if file and file[0] != "<" else file
     error = SyntaxError("invalid syntax", (path, line, 0, "x"))
-    assert import_check._place(error) == place
+    assert import_check._find_location(error) == place
 
 
 @pytest.mark.parametrize("has_server", [True, False])
@@ -87,7 +91,7 @@ def test_each_handler_is_imported_and_what_is_missing_told(
     )
     monkeypatch.setattr(import_check, "importlib", found)
     begun: list[str] = []
-    first, second = problems("toy", begun.append)
+    first, second = find_problems("toy", begun.append)
     of = "server" if has_server else "registry"
     assert first["error"] == f"ValueError: of the {of}"
     assert second == {"unset": "the external server `far`: set FAR"}

@@ -26,8 +26,8 @@ from uvicorn.supervisors import Multiprocess
 
 from ..core.toolset_settings import LifespanError
 from ..stdio.process import (
-    CLOSING_SECONDS,
-    GRACE_SECONDS,
+    CLOSE_TIMEOUT_S,
+    DEFAULT_GRACE_S,
     SIGNALS,
     START_FAILED,
     Ending,
@@ -72,7 +72,7 @@ class HttpOptions:
     port: int = 8000
     workers: int = 1
     replica: bool = False
-    grace: int = GRACE_SECONDS
+    grace: int = DEFAULT_GRACE_S
     log_format: LogFormat = "text"
     log_level: LogLevel = "info"
     client: str | None = None
@@ -138,7 +138,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
                 log_endpoints(listening, _format_origin(options.host, listeners))
 
     # uvicorn restores these signal handlers when it has stopped.
-    ending.take_signals()
+    ending.install_handlers()
     Server(settings).run()
 
 
@@ -235,7 +235,7 @@ def wrap_lifespan(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
                 with contextlib.suppress(RuntimeError):  # The loop has ended.
                     loop.call_soon_threadsafe(starting.cancel)
 
-            ending.take_signals(stop)
+            ending.install_handlers(stop)
             await asyncio.wait({starting})
             try:
                 if not starting.cancelled():
@@ -292,7 +292,7 @@ def run_workers(config: uvicorn.Config, listener: socket.socket, grace: int) -> 
             # The operating system would otherwise still accept connections, unanswered.
             for listening_socket in self.sockets:
                 listening_socket.close()
-            timer = threading.Timer(grace + CLOSING_SECONDS, self._kill_all)
+            timer = threading.Timer(grace + CLOSE_TIMEOUT_S, self._kill_all)
             timer.daemon = True
             timer.start()
 

@@ -11,7 +11,7 @@ from ..core.access import AccessError, UnknownClientError
 from ..core.optional import OptionalPartError
 from ..core.toolset_settings import LifespanError
 from ..http.settings import SettingsError
-from ..stdio.process import GRACE_SECONDS, START_FAILED, gc_freeze, serve_over_stdio
+from ..stdio.process import DEFAULT_GRACE_S, START_FAILED, gc_freeze, serve_over_stdio
 from ..telemetry.log_lines import LogFormat, LogLevel, LogsError, write_logs
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
     parser.add_argument(
         "--grace",
         type=int,
-        default=GRACE_SECONDS,
+        default=DEFAULT_GRACE_S,
         metavar="SECONDS",
         help="how long running calls have when the server ends: %(default)s, if not given",
     )

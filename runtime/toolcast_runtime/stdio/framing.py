@@ -1,6 +1,7 @@
-"""MCP messages as lines of JSON, in whatever pieces they come in.
+"""Convert MCP messages to and from lines of JSON, and split input into lines.
 
-Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+Requires `mcp` 2.x.
+Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ _logger = logging.getLogger("toolcast")
 
 MAX_LINE_BYTES = 1 << 24
 """Size of one incoming line; a longer one is rejected without being stored."""
-# Nobody can guess it, so that no text of a message can stand for it.
-_PLACE = secrets.token_hex(16)
+# Random, so that no string in a message can contain it.
+_PLACEHOLDER = secrets.token_hex(16)
 
 
 class RawJson:
-    """A value inside of a result that is JSON text already."""
+    """A part of a result that is already encoded as JSON."""
 
     __slots__ = ("text",)
 
@@ -39,103 +40,113 @@ class RawJson:
         self.text = text
 
 
-def line_of(message: JSONRPCMessage) -> bytes:
-    """The line that the SDK would send, with `RawJson` tools as they are."""
+def encode_message(message: JSONRPCMessage) -> bytes:
+    """Encode a message as the SDK does, and insert `tools` that are a `RawJson`.
+
+    A message that cannot be encoded is logged; the line is then an error response.
+    """
     result: Any = getattr(message, "result", None)
     tools = result.get("tools") if isinstance(result, dict) else None
     try:
         if isinstance(tools, RawJson):
-            shown = {**result, "tools": _PLACE}
-            message = message.model_copy(update={"result": shown})
+            marked_result = {**result, "tools": _PLACEHOLDER}
+            message = message.model_copy(update={"result": marked_result})
         line = message.model_dump_json(by_alias=True, exclude_unset=True).encode()
         if isinstance(tools, RawJson):
-            line = line.replace(f'"{_PLACE}"'.encode(), tools.text, 1)
+            line = line.replace(f'"{_PLACEHOLDER}"'.encode(), tools.text, 1)
         return line + b"\n"
     except ValueError:
-        # A client that waits for an answer gets one.
-        _logger.exception("a message cannot be sent")
-        number = getattr(message, "id", None)
-        return _error(number, INTERNAL_ERROR, "the answer cannot be sent")
+        # Without a response the client would wait until its timeout.
+        _logger.exception("a message cannot be encoded")
+        request_id = getattr(message, "id", None)
+        return _encode_error(
+            request_id, INTERNAL_ERROR, "the response cannot be encoded"
+        )
 
 
-def message_of(line: bytes) -> JSONRPCMessage | None:
-    """The message of a line; None when it is none."""
+def parse_line(line: bytes) -> JSONRPCMessage | None:
+    """Return the message in a line; None if the line is not a valid message."""
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
         return None
-    # The SDK takes a request for a notification when its `id` is no text and no number.
+    # The SDK treats a request whose `id` is not a string or number as a notification.
     if isinstance(message, JSONRPCNotification) and b'"id"' in line:
         return None if "id" in json.loads(line) else message
     return message
 
 
-def refusal(line: bytes | None) -> bytes | None:
-    """The answer to a line that is no message; None where the protocol has none.
+def reject_line(line: bytes | None) -> bytes | None:
+    """Log an invalid message, and return the line with the error response to it.
 
     Args:
-        line: None for one that is too long.
+        line: the invalid line; None for a line that is too long.
+
+    Returns:
+        The response; None for an invalid notification or response, which get none.
     """
     if line is None:
-        _logger.warning("a message of more than %d bytes was not read", MAX_LINE_BYTES)
+        _logger.warning("rejected a message longer than %d bytes", MAX_LINE_BYTES)
         text = f"the message is longer than {MAX_LINE_BYTES} bytes"
-        return _error(None, INVALID_REQUEST, text)
+        return _encode_error(None, INVALID_REQUEST, text)
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        _logger.warning("a line of %d bytes is not JSON", len(line))
-        return _error(None, PARSE_ERROR, "the message is not JSON in UTF-8")
-    _logger.warning("a message is refused: it is not JSON-RPC as MCP has it")
+        _logger.warning("rejected a line of %d bytes: it is not JSON", len(line))
+        return _encode_error(None, PARSE_ERROR, "the message is not JSON in UTF-8")
+    _logger.warning("rejected a message: it is not a JSON-RPC message of MCP")
     if isinstance(value, list):
-        return _error(None, INVALID_REQUEST, "a message is an object, not a batch")
+        text = "a message must be an object: MCP does not support batches"
+        return _encode_error(None, INVALID_REQUEST, text)
     if isinstance(value, dict) and not {"id", "method"} <= value.keys():
-        # A notification has no answer, and neither has an answer.
+        # Only requests get a response (JSON-RPC 2.0, section 4.1).
         return None
-    number = value["id"] if isinstance(value, dict) else None
-    if isinstance(number, bool) or not isinstance(number, (int, str)):
-        number = None
-    text = "the message is not a JSON-RPC request, or not in Unicode"
-    return _error(number, INVALID_REQUEST, text)
+    request_id = value["id"] if isinstance(value, dict) else None
+    if isinstance(request_id, bool) or not isinstance(request_id, (int, str)):
+        request_id = None
+    text = "the message is not a JSON-RPC request, or contains invalid Unicode"
+    return _encode_error(request_id, INVALID_REQUEST, text)
 
 
-def _error(number: object, code: int, text: str) -> bytes:
+def _encode_error(request_id: object, code: int, text: str) -> bytes:
     error = {"code": code, "message": text}
-    value = {"jsonrpc": "2.0", "id": number, "error": error}
-    # ASCII, so that an id which is not Unicode comes back as it came.
+    value = {"jsonrpc": "2.0", "id": request_id, "error": error}
+    # ASCII, so that an id with an unpaired surrogate is returned unchanged.
     return json.dumps(value, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 class LineSplitter:
-    """Cuts a stream of bytes into lines, whatever pieces it comes in."""
+    """Splits a stream of bytes, which arrives in arbitrary pieces, into lines."""
 
-    def __init__(self, most: int = MAX_LINE_BYTES) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._parts: list[bytes] = []
         self._size = 0
 
-    def take(self, data: bytes) -> Iterator[bytes | None]:
-        """The lines that end in this piece, without blank ones; None for one too long."""
+    def feed(self, data: bytes) -> Iterator[bytes | None]:
+        """Yield the lines that end in a piece, except blank ones; None for a too long line."""
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
-            self._keep(data[start:end])
+            self._append(data[start:end])
             start = end + 1
-            yield from self.end()
-        self._keep(data[start:])
+            yield from self.finish()
+        self._append(data[start:])
 
-    def end(self) -> Iterator[bytes | None]:
-        """The line that was begun, if there is one."""
+    def finish(self) -> Iterator[bytes | None]:
+        """Yield the current line, if it is not blank; None if it is too long."""
         parts, size = self._parts, self._size
         self._parts, self._size = [], 0
-        if size > self._most:
+        if size > self._max_bytes:
             yield None
         else:
             line = b"".join(parts)
             if line and not line.isspace():
                 yield line
 
-    def _keep(self, part: bytes) -> None:
+    def _append(self, part: bytes) -> None:
         self._size += len(part)
-        if self._size > self._most:
+        # The rest of a line that is too long is only counted, not stored.
+        if self._size > self._max_bytes:
             self._parts.clear()
         elif part:
             self._parts.append(part)

@@ -1,8 +1,9 @@
-"""Tries a toolset's start, in a process of its own: `toolcast check --preflight` runs it.
+"""Check in a separate process whether a toolset would start; run by `toolcast check`.
 
-`python -m toolcast_runtime.stdio.import_check PACKAGE` imports a generated package and every
-handler, and looks at the environment. It opens nothing, and writes a line of JSON for each thing
-that it begins or finds; what handlers print goes to standard error.
+`python -m toolcast_runtime.stdio.import_check PACKAGE` imports a generated package and all its
+handlers, and checks the environment variables. It opens no port and no connection. It writes
+one JSON object per line for each import that begins and for each problem; output of handlers
+goes to stderr.
 """
 
 from __future__ import annotations
@@ -21,33 +22,41 @@ if TYPE_CHECKING:
 
     from ..mcp.toolset_server import ToolsetServer
 
-_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - nothing listens
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - no server listens on it
 _MAX_ERROR_CHARACTERS = 500
 """Characters of an import error in the report."""
 
 
 def main(package: str) -> None:
-    """Writes what is found to standard output, and ends the process."""
-    out = os.dup(1)
+    """Write the records to stdout, then exit the process.
+
+    The last record, `is_complete`, proves that the check was not interrupted.
+    """
+    stdout = os.dup(1)
     os.dup2(2, 1)
 
-    def told(**what: Any) -> None:
-        os.write(out, json.dumps(what).encode("ascii") + b"\n")
+    def write_record(**record: Any) -> None:
+        os.write(stdout, json.dumps(record).encode("ascii") + b"\n")
 
-    for found in problems(package, lambda name: told(start_timeout=name)):
-        told(**found)
-    told(is_whole=True)
-    # Threads that an import has started must not keep it.
+    for problem in find_problems(package, lambda name: write_record(importing=name)):
+        write_record(**problem)
+    write_record(is_complete=True)
+    # Threads that an import has started must not keep the process running.
     os._exit(0)
 
 
-def problems(
+def find_problems(
     package: str, begin: Callable[[str], object] = str
 ) -> Iterator[dict[str, Any]]:
-    """What would fail at the start of a generated package, or at its first calls.
+    """Yield the problems that a start of a generated package or its first calls would have.
 
-    Each has `error` and its `name`, that of a tool or "" for the package, with the place in
-    the present folder's own code; or `unset`, about the environment.
+    Args:
+        package: the name of the generated package.
+        begin: called before each import with the name of the tool, or "" for the package.
+
+    Yields:
+        A failed import, with `name` as for `begin`, the message `error`, and `file` and
+        `line` in the current folder; or `unset`, a message about the environment.
     """
     begin("")
     try:
@@ -58,17 +67,19 @@ def problems(
         else:
             registry = importlib.import_module(f"{package}.registry").REGISTRY
     except (Exception, SystemExit) as error:
-        yield _failure("", error)
+        yield _describe_failure("", error)
         return
-    importing = registry.get_single_toolset() if server is None else server
-    for name, raised in importing.import_handlers(begin=begin).items():
-        yield _failure(name, raised)
-    for text in _unset(server, registry):
-        yield {"unset": text}
+    importer = registry.get_single_toolset() if server is None else server
+    for name, raised in importer.import_handlers(begin=begin).items():
+        yield _describe_failure(name, raised)
+    for message in _find_missing_settings(server, registry):
+        yield {"unset": message}
 
 
-def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
-    """What a server for other machines lacks in the environment."""
+def _find_missing_settings(
+    server: ToolsetServer | None, registry: Any
+) -> Iterator[str]:
+    """Yield what is missing in the environment of a server that listens on all addresses."""
     from ..http.endpoints import Listening
     from ..http.settings import SettingsError
     from ..mcp.request_state import sealing
@@ -83,33 +94,40 @@ def _unset(server: ToolsetServer | None, registry: Any) -> Iterator[str]:
                 sealing(server, endpoint.client, is_one_of_several=True)
         except SettingsError as error:
             yield str(error)
-    registries = [one.registry for one in server.toolsets] if server else [registry]
-    for one in registries:
-        for name, text in one.get_single_toolset().list_unset_variables().items():
-            yield f"the external server `{name}`: {text}"
+    registries = [registry]
+    if server:
+        registries = [toolset.registry for toolset in server.toolsets]
+    for toolset_registry in registries:
+        toolset = toolset_registry.get_single_toolset()
+        for name, message in toolset.list_unset_variables().items():
+            yield f"the external server `{name}`: {message}"
 
 
-def _failure(name: str, error: BaseException) -> dict[str, Any]:
-    said = "".join(traceback.format_exception_only(error)).strip().split("\n")[-1]
-    file, line = _place(error)
+def _describe_failure(name: str, error: BaseException) -> dict[str, Any]:
+    lines = "".join(traceback.format_exception_only(error)).strip().split("\n")
+    file, line = _find_location(error)
     return {
         "name": name,
-        "error": said[:_MAX_ERROR_CHARACTERS],
+        "error": lines[-1][:_MAX_ERROR_CHARACTERS],
         "file": file,
         "line": line,
     }
 
 
-def _place(error: BaseException) -> tuple[str, int]:
-    """The last place in the present folder's own code that an error came by."""
-    places = [
+def _find_location(error: BaseException) -> tuple[str, int]:
+    """Return the last file and line of an error's traceback in the current folder.
+
+    Installed packages are skipped. If no file matches, the result is ("", 0).
+    """
+    locations = [
         (frame.filename, frame.lineno or 0)
         for frame in traceback.extract_tb(error.__traceback__)
     ]
     if isinstance(error, SyntaxError) and error.filename:
-        places.append((error.filename, error.lineno or 0))
+        locations.append((error.filename, error.lineno or 0))
     root = os.path.realpath(os.curdir)
-    for filename, line in reversed(places):
+    for filename, line in reversed(locations):
+        # Not a file: `<string>`, `<frozen importlib._bootstrap>`.
         if filename.startswith("<"):
             continue
         path = os.path.realpath(filename)

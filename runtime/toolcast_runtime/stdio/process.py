@@ -1,9 +1,9 @@
-"""A server's process: how it starts and ends, and MCP over its standard input and output.
+"""Start and stop a server's process, and serve MCP over standard input and output.
 
-What it makes at its start stays. When it is to end, calls are finished first, and after that
-what is open is closed.
+At shutdown, running calls are finished first; then all resources are closed.
 
-Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+Requires `mcp` 2.x.
+Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 """
 
 from __future__ import annotations
@@ -24,31 +24,32 @@ if TYPE_CHECKING:
 
     from ..mcp.toolset_server import ToolsetServer
 
-GRACE_SECONDS = 10
-"""How long running calls may take to finish, unless the command line says otherwise."""
+DEFAULT_GRACE_S = 10
+"""Time that running calls have to finish at shutdown; an option of the server changes it."""
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
-"""What asks a server to end."""
+"""The signals that shut a server down."""
 
-CLOSING_SECONDS = 5.0
-"""How long it may take after that to cancel the calls and to close what is open."""
+CLOSE_TIMEOUT_S = 5.0
+"""Time after the grace period to cancel the calls and to close all resources."""
 
 START_FAILED = 3
-"""The exit code of a server whose lifespan cannot be started, which is uvicorn's, too."""
+"""The exit code of a server whose lifespan function failed; uvicorn uses the same code."""
 
-_GARBAGE = (10_000, 20, 20)
-"""New objects that are looked through for garbage, and how many such looks are in a longer one."""
+_GC_THRESHOLDS = (10_000, 20, 20)
+"""Thresholds of the garbage collector: fewer collections than with Python's defaults."""
 
 
 @contextmanager
 def gc_freeze() -> Iterator[None]:
-    """Collects nothing meanwhile, and afterwards nothing of what is there by then.
+    """Disable the garbage collector in a block, and exclude the block's objects later.
 
-    From then on it is seldom looked for garbage: calls that are on their way are none, and of
-    what they leave little waits for it. With 200 of them a fourth of the processor went there.
+    Importing the MCP SDK creates hundreds of classes that are never freed. Searching them for
+    garbage takes a tenth of the start time, and causes the longest pauses of later calls.
 
-    Importing the SDK makes hundreds of classes, which stay: to look for garbage among them
-    over and over is a tenth of the start, and later the longest pause of a call.
+    After the block, collections are rarer: objects of running calls are not garbage, and
+    finished calls leave few reference cycles. With 200 concurrent calls, Python's default
+    thresholds cost a quarter of the processor time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -56,37 +57,39 @@ def gc_freeze() -> Iterator[None]:
         yield
     finally:
         gc.freeze()
-        gc.set_threshold(*_GARBAGE)
+        gc.set_threshold(*_GC_THRESHOLDS)
         if was_enabled:
             gc.enable()
 
 
 class Ending:
-    """The signals of one process.
+    """The reaction of a process to signals.
 
-    The first asks the server to end, which then has the grace period and a few seconds. A
-    server that is still there, because a handler does not let itself be cancelled, is left
-    by `SystemExit(0)` in the main thread, so that functions of `atexit` run. A second
-    signal ends the process at once, with 128 and its number, and runs nothing.
+    The first signal shuts the server down, within the grace period and five seconds for
+    closing. If the server still runs then, because a handler cannot be cancelled, the main
+    thread raises `SystemExit(0)`, so that `atexit` functions run. A second signal kills the
+    process at once with the exit code 128 + signal number; `atexit` functions do not run.
 
     Args:
-        grace: seconds in which running calls may finish.
-        is_worker: a supervisor decides what a second signal means, and sends one of its own
-            where a terminal has signalled to the worker already.
+        grace: seconds that running calls may take at shutdown.
+        is_worker: whether a supervisor controls the process. The supervisor decides about a
+            second signal and the timeout: a worker often gets two signals, one from the
+            terminal and one from the supervisor.
     """
 
     def __init__(self, grace: float, *, is_worker: bool = False) -> None:
         self._grace = grace
         self._is_worker = is_worker
         self._stop: Callable[[], None] | None = None
-        self._is_asked = False
-        self._is_over = False
+        self._is_shutting_down = False
+        self._has_timed_out = False
 
-    def take_signals(self, stop: Callable[[], None] | None = None) -> None:
-        """Handles the signals from now on; only the main thread can.
+    def install_handlers(self, stop: Callable[[], None] | None = None) -> None:
+        """Install the signal handlers; has no effect outside of the main thread.
 
         Args:
-            stop: called by the first one, in the main thread; None for nobody yet.
+            stop: the function that the first signal calls, in the main thread; with None
+                the first signal raises `SystemExit(0)`.
         """
         if threading.current_thread() is threading.main_thread():
             self._stop = stop
@@ -94,28 +97,28 @@ class Ending:
                 signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._is_over:
+        if self._has_timed_out:
             raise SystemExit(0)
-        if self._is_asked:
+        if self._is_shutting_down:
             if not self._is_worker:
                 os._exit(128 + number)
             return
-        self._is_asked = True
-        self.within(self._grace)
+        self._is_shutting_down = True
+        self.exit_after(self._grace)
         if self._stop is None:
             raise SystemExit(0)
         self._stop()
 
-    def within(self, grace: float) -> None:
-        """Ends the process when the grace period and the time for closing are over."""
+    def exit_after(self, grace: float) -> None:
+        """Exit the process if it still runs after a grace period and the time for closing."""
         if not self._is_worker:
-            timer = threading.Timer(grace + CLOSING_SECONDS, self._give_up)
+            timer = threading.Timer(grace + CLOSE_TIMEOUT_S, self._force_exit)
             timer.daemon = True
             timer.start()
 
-    def _give_up(self) -> None:
-        self._is_over = True
-        # The handler runs in the main thread, which may wait for ever: it has to be woken.
+    def _force_exit(self) -> None:
+        self._has_timed_out = True
+        # A signal interrupts the main thread, which may be blocked in a handler.
         if hasattr(signal, "pthread_kill"):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
         else:
@@ -123,29 +126,29 @@ class Ending:
 
 
 def serve_over_stdio(
-    served: ToolsetServer, client: str | None, grace: float = GRACE_SECONDS
+    served: ToolsetServer, client: str | None, grace: float = DEFAULT_GRACE_S
 ) -> None:
-    """Serves one client over standard input and output until the input or a signal ends it.
+    """Serve one client over standard input and output, until the input ends or a signal.
 
-    What was asked before the end is answered within the grace period, or cancelled; then
-    what is open is closed. Meanwhile and afterwards whatever prints, prints to stderr, and
-    stdin is empty for it.
+    Running calls may finish within the grace period, and are cancelled after it. Then all
+    resources are closed. From the call on, other code of the process that writes to stdout
+    writes to stderr, and stdin is empty for it.
 
     Args:
-        served: what is served.
-        client: who is served.
-        grace: seconds in which running calls may finish.
+        served: the tools to serve.
+        client: the name of the client.
+        grace: seconds that running calls may take at shutdown.
 
     Raises:
-        UnknownClientError: the toolset has clients and this is none of them.
-        AccessError: who may have which tool cannot be found out.
-        LifespanError: the toolset's lifespan cannot be started.
+        UnknownClientError: the toolset does not have the client.
+        AccessError: the client's access to the tools cannot be determined.
+        LifespanError: the toolset's lifespan function failed.
         SystemExit: standard input or output is closed.
     """
     ending = Ending(grace)
     with gc_freeze():
         from ..mcp.sdk_server import build_server
-        from .streams import Incoming, Outgoing, tell
+        from .streams import Incoming, Outgoing, call_in_loop
 
         server = build_server(served, client, takes_raw_json=True)
 
@@ -156,47 +159,49 @@ def serve_over_stdio(
         options = server.create_initialization_options()
         starting = asyncio.ensure_future(served.registry.__aenter__())
 
-        def end() -> None:
+        def stop() -> None:
             starting.cancel()
-            incoming.end()
+            incoming.stop()
 
-        ending.take_signals(lambda: tell(loop, end))
+        ending.install_handlers(lambda: call_in_loop(loop, stop))
         try:
-            # A client is answered when everything is there that a call needs.
+            # The first request is answered when everything that a call needs has started.
             await asyncio.wait({starting})
             if not starting.cancelled():
                 starting.result()
                 await server.run(incoming, outgoing, options)
         finally:
-            # The input may have ended it: a handler that does not let itself be cancelled
-            # keeps the loop from ending.
-            ending.within(0)
+            # Also after the end of the input, a handler that cannot be cancelled would keep
+            # the process running.
+            ending.exit_after(0)
             incoming.close()
             outgoing.close()
             await served.registry.close()
 
     try:
-        source, sink = _claimed()
+        source, sink = _claim_stdio()
     except OSError as error:
-        print(f"stdin and stdout are needed: {error.strerror}", file=sys.stderr)
+        message = f"cannot use stdin and stdout: {error.strerror}"
+        print(message, file=sys.stderr)
         sys.exit(2)
     asyncio.run(serve(source, sink))
 
 
-def _claimed() -> tuple[int, int]:
-    """Private duplicates of stdin and stdout, which no child inherits.
+def _claim_stdio() -> tuple[int, int]:
+    """Return duplicates of stdin and stdout that child processes do not inherit.
 
-    In their place are an empty input and stderr.
+    The descriptors 0 and 1 then refer to an empty input and to stderr, so that handlers and
+    child processes cannot read or write MCP messages.
     """
     source, sink = _duplicate(0), _duplicate(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
+    null_device = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null_device, 0)
     sys.stdout.flush()
     try:
         os.dup2(2, 1)
-    except OSError:
-        os.dup2(nothing, 1)
-    os.close(nothing)
+    except OSError:  # stderr is closed
+        os.dup2(null_device, 1)
+    os.close(null_device)
     if sys.platform == "win32":
         from mcp.os.win32.utilities import rebind_std_handle_to_fd
 
@@ -205,12 +210,12 @@ def _claimed() -> tuple[int, int]:
     return source, sink
 
 
-def _duplicate(number: int) -> int:
-    """A duplicate above the standard descriptors, one of which may be closed."""
-    duplicate = os.dup(number)
+def _duplicate(descriptor: int) -> int:
+    """Return a duplicate with a number above 2, even if stderr is closed."""
+    duplicate = os.dup(descriptor)
     if duplicate > 2:
         return duplicate
     try:
-        return _duplicate(number)
+        return _duplicate(descriptor)
     finally:
         os.close(duplicate)

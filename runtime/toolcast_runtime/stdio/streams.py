@@ -1,12 +1,14 @@
-"""MCP messages over two file descriptors, for the SDK's `Server.run`.
+"""MCP messages over two file descriptors, as the streams of the SDK's `Server.run`.
 
-Pipes and sockets are read in the event loop once something is there, and short lines written there
-when they are taken at once. For all else one thread reads and one writes: files, terminals, all of
-Windows, long lines, clients that take nothing at the moment. So the loop waits for nobody, and no
-flag is changed that a descriptor shares with other processes. What is read ahead is bounded, and
-so is what a client leaves unread: beyond that nothing more is read from it.
+Pipes and sockets are read in the event loop when they have data, and short lines are written
+there when the pipe has space. One thread reads and one thread writes in all other cases: files,
+terminals, Windows, long lines, and clients that do not read at the moment. So the event loop
+never blocks, and the descriptors are not set to non-blocking, which would affect other processes
+that share them. The data that is read ahead is limited. If a client leaves too much output
+unread, the server stops reading from it.
 
-Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+Requires `mcp` 2.x.
+Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 """
 
 from __future__ import annotations
@@ -34,32 +36,33 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
-from .framing import LineSplitter, line_of, message_of, refusal
+from .framing import LineSplitter, encode_message, parse_line, reject_line
 
 if TYPE_CHECKING:
     from mcp_types import JSONRPCMessage, RequestId
 
 _logger = logging.getLogger("toolcast")
 
-SOME_UNSENT = 1 << 20
-"""Bytes that wait for the client before whoever sends has to wait too."""
+SEND_PAUSE_BYTES = 1 << 20
+"""Unsent bytes above which `send` waits for the client to read."""
 MAX_UNSENT_BYTES = 1 << 22
-"""Bytes that wait for the client before no more of its messages are read."""
+"""Unsent bytes above which no more messages of the client are read."""
 
 _READ_BYTES = 1 << 16
-_SHORT: int = getattr(select, "PIPE_BUF", 0)
-"""Bytes of a line that is taken whole by what can be written to; no line where nobody can say."""
-_CHUNKS_AHEAD = 2
-"""Chunks that are read before the session has taken the messages in them."""
+"""Size of one read from the input."""
+_MAX_SHORT_LINE_BYTES: int = getattr(select, "PIPE_BUF", 0)
+"""Size up to which a writable pipe accepts a line completely; 0 if the system has no value."""
+_MAX_CHUNKS_AHEAD = 2
+"""Chunks that are read before the session has processed the messages in them."""
 _CLIENT_READ_TIMEOUT_S = 5.0
 """Time that a client has to read the last responses."""
 
 
 class _Stream:
-    """What both of the SDK's streams have: they are left by closing them."""
+    """Base class of the streams: an asynchronous context manager that closes the stream."""
 
     async def aclose(self) -> None:
-        """Ends the stream."""
+        """Close the stream."""
         raise NotImplementedError
 
     async def __aenter__(self) -> Any:
@@ -70,230 +73,243 @@ class _Stream:
 
 
 class Outgoing(_Stream):
-    """The SDK's WriteStream: messages to a file descriptor.
+    """The SDK's write stream: writes messages to a file descriptor.
 
     Args:
-        number: the descriptor.
-        grace: seconds that calls may still take when nothing more is read.
+        descriptor: the file descriptor.
+        grace: seconds that running calls may take after the end of the input.
 
     Attributes:
-        unsent: the bytes that wait for the client.
-        unanswered: the numbers of the requests that have no answer yet.
-        asked: those of the requests to the client that it has not answered.
-        when_gone: called when the client has closed its side.
+        unsent: the number of bytes that the client has not read yet.
+        unanswered_ids: the ids of the client's requests without a response.
+        client_request_ids: the ids of requests to the client without a response.
+        on_disconnect: a function to call when the client has closed its side.
     """
 
-    def __init__(self, number: int, grace: float) -> None:
-        self.unanswered: set[RequestId] = set()
-        self.asked: set[RequestId] = set()
+    def __init__(self, descriptor: int, grace: float) -> None:
+        self.unanswered_ids: set[RequestId] = set()
+        self.client_request_ids: set[RequestId] = set()
         self._deadline: float | None = None
         self._grace = grace
-        self._is_given_up = False
-        self.when_gone: Callable[[], None] | None = None
+        self._has_stopped_waiting = False
+        self.on_disconnect: Callable[[], None] | None = None
         self._loop = asyncio.get_running_loop()
-        self._number = number
-        self._poll = select.poll() if _can_be_polled(number) else None
+        self._descriptor = descriptor
+        self._poll = select.poll() if _can_be_polled(descriptor) else None
         if self._poll is not None:
-            self._poll.register(number, select.POLLOUT)
+            self._poll.register(descriptor, select.POLLOUT)
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self.unsent = 0
         self._is_open = True
-        # Set whenever what somebody may wait for has changed.
+        # Set whenever a condition of `_wait_until` may have changed.
         self._changed = asyncio.Event()
-        self._is_waited_for = False
-        _start(self._write_lines, number)
+        self._has_waiter = False
+        _start_thread(self._write_lines, descriptor)
 
     def write(self, line: bytes) -> None:
-        """Sends a line as soon as the client takes it."""
-        rest = self._unwritten(line) if self._is_open else b""
+        """Write a line, or queue it until the client reads."""
+        rest = self._write_immediately(line) if self._is_open else b""
         if rest:
             with self._lock:
                 self.unsent += len(rest)
             self._lines.put(rest)
 
     async def send(self, item: SessionMessage) -> None:
-        """Sends a message; waits while the client leaves too much unread.
+        """Send a message; wait while the client has more than 1 MiB to read.
 
         Raises:
-            anyio.BrokenResourceError: the client is gone.
+            anyio.BrokenResourceError: the client has closed its side.
         """
         message = item.message
-        self.write(line_of(message))
+        self.write(encode_message(message))
         if isinstance(message, (JSONRPCResponse, JSONRPCError)):
-            self.settle(message.id)
+            self.mark_answered(message.id)
         elif isinstance(message, JSONRPCRequest):
-            self.asked.add(message.id)
+            self.client_request_ids.add(message.id)
             self._changed.set()
-        if self.unsent > SOME_UNSENT:
-            await self.until_below(SOME_UNSENT)
+        if self.unsent > SEND_PAUSE_BYTES:
+            await self.wait_for_client(SEND_PAUSE_BYTES)
         if not self._is_open:
             raise anyio.BrokenResourceError
 
-    def settle(self, number: RequestId | None) -> None:
-        """Takes note that a request has its answer, or gets none."""
-        if number is not None:
-            self.unanswered.discard(number)
+    def mark_answered(self, request_id: RequestId | None) -> None:
+        """Record that a request has its response, or was cancelled and gets none."""
+        if request_id is not None:
+            self.unanswered_ids.discard(request_id)
         self._changed.set()
 
-    async def until_below(self, most: int) -> None:
-        """Waits until no more bytes than so many wait for the client, or it is gone."""
-        await self._until(lambda: self.unsent <= most)
+    async def wait_for_client(self, max_unsent: int) -> None:
+        """Wait until at most `max_unsent` bytes are unsent, or the stream is closed."""
+        await self._wait_until(lambda: self.unsent <= max_unsent)
 
-    async def until_answered(self) -> JSONRPCError | None:
-        """Waits, within the grace period, until every request has its answer.
+    async def wait_for_responses(self) -> JSONRPCError | None:
+        """Wait, within the grace period, until every request of the client has a response.
 
-        It gives what stands for the answer of a client that a call waits for meanwhile: nobody
-        is left to give one.
+        Returns:
+            The error to return to a call that waits for a response of the client, which has
+            left. Call the method again after it. None if there is no such call.
         """
         if self._deadline is None:
             self._deadline = self._loop.time() + self._grace
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(self._deadline):
-                await self._until(
-                    lambda: self._is_given_up or bool(self.asked) or not self.unanswered
+                await self._wait_until(
+                    lambda: self._has_stopped_waiting
+                    or bool(self.client_request_ids)
+                    or not self.unanswered_ids
                 )
-                if self.asked and not self._is_given_up:
-                    gone = ErrorData(
-                        code=CONNECTION_CLOSED, message="the client is gone"
+                if self.client_request_ids and not self._has_stopped_waiting:
+                    request_id = self.client_request_ids.pop()
+                    error = ErrorData(
+                        code=CONNECTION_CLOSED,
+                        message="the client closed the connection",
                     )
-                    return JSONRPCError(jsonrpc="2.0", id=self.asked.pop(), error=gone)
-        if self.unanswered and self._is_open:
-            _logger.warning("%d calls are given up at the end", len(self.unanswered))
+                    return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
+        if self.unanswered_ids and self._is_open:
+            count = len(self.unanswered_ids)
+            _logger.warning("shutting down: cancelling %d calls", count)
         return None
 
-    def give_up(self) -> None:
-        """Waits for no more answers."""
-        self._is_given_up = True
+    def stop_waiting(self) -> None:
+        """Make `wait_for_responses` return without waiting for the remaining responses."""
+        self._has_stopped_waiting = True
         self._changed.set()
 
     async def aclose(self) -> None:
-        """Waits, for a while, until the client has taken everything."""
+        """Wait up to five seconds for the client to read everything; then close."""
         try:
             async with asyncio.timeout(_CLIENT_READ_TIMEOUT_S):
-                await self.until_below(0)
+                await self.wait_for_client(0)
         except TimeoutError:
-            _logger.warning("the client did not read its last answers")
+            _logger.warning("the client did not read the last responses")
         self.close()
 
     def close(self) -> None:
-        """Sends nothing more."""
+        """Close the stream at once; later messages are not sent."""
         if self._is_open:
             self._is_open = False
             self._lines.put(None)
             self._changed.set()
 
-    async def _until(self, is_so: Callable[[], bool]) -> None:
-        while self._is_open and not is_so():
+    async def _wait_until(self, is_fulfilled: Callable[[], bool]) -> None:
+        while self._is_open and not is_fulfilled():
             self._changed.clear()
-            self._is_waited_for = True
-            # Looked at again once the thread is told, so that no change is missed.
-            if not is_so():
+            self._has_waiter = True
+            # Checked again: the writing thread does not signal changes before `_has_waiter`.
+            if not is_fulfilled():
                 await self._changed.wait()
 
-    def _unwritten(self, line: bytes) -> bytes:
-        """What is left of a line when what is taken at once has been written."""
-        if self._poll is None or self.unsent or len(line) > _SHORT:
+    def _write_immediately(self, line: bytes) -> bytes:
+        """Write a short line if that cannot block, and return the rest of the line."""
+        if self._poll is None or self.unsent or len(line) > _MAX_SHORT_LINE_BYTES:
             return line
         try:
-            return line[os.write(self._number, line) :] if self._poll.poll(0) else line
+            if not self._poll.poll(0):
+                return line
+            return line[os.write(self._descriptor, line) :]
         except BlockingIOError:
             return line
         except OSError:
-            self._loop.call_soon(self._gone)
+            self._loop.call_soon(self._handle_disconnect)
             return b""
 
-    def _write_lines(self, number: int) -> None:
-        """The thread's work."""
+    def _write_lines(self, descriptor: int) -> None:
+        """Write the queued lines, in a thread."""
         while (line := self._lines.get()) is not None:
             try:
-                _write(number, line)
+                _write_all(descriptor, line)
             except OSError:
-                # The client is gone; nobody is left to be told.
-                tell(self._loop, self._gone)
+                # The client has closed its side, so there is no client to report to.
+                call_in_loop(self._loop, self._handle_disconnect)
                 return
             with self._lock:
                 self.unsent -= len(line)
-            if self._is_waited_for:
-                self._is_waited_for = False
-                tell(self._loop, self._changed.set)
+            if self._has_waiter:
+                self._has_waiter = False
+                call_in_loop(self._loop, self._changed.set)
 
-    def _gone(self) -> None:
+    def _handle_disconnect(self) -> None:
         self.close()
-        if self.when_gone is not None:
-            self.when_gone()
+        if self.on_disconnect is not None:
+            self.on_disconnect()
 
 
 class Incoming(_Stream):
-    """The SDK's ReadStream: messages from a file descriptor.
+    """The SDK's read stream: reads messages from a file descriptor.
 
     Args:
-        number: the descriptor.
-        outgoing: where what is no message is answered.
+        descriptor: the file descriptor.
+        outgoing: the stream for error responses to invalid messages.
     """
 
-    def __init__(self, number: int, outgoing: Outgoing) -> None:
+    def __init__(self, descriptor: int, outgoing: Outgoing) -> None:
         self._outgoing = outgoing
         self._loop = asyncio.get_running_loop()
         self._splitter = LineSplitter()
         self._lines: deque[bytes | None] = deque()
         self._arrived = asyncio.Event()
         self._is_open = True
-        self._chunks = threading.Semaphore(_CHUNKS_AHEAD)
+        self._free_chunks = threading.Semaphore(_MAX_CHUNKS_AHEAD)
         self._chunks_read = 0
-        outgoing.when_gone = self.close
-        self._number = number
-        self._is_polled = _can_be_polled(number)
+        outgoing.on_disconnect = self.close
+        self._descriptor = descriptor
+        self._is_polled = _can_be_polled(descriptor)
         if self._is_polled:
-            self._loop.add_reader(number, self._read_now)
+            self._loop.add_reader(descriptor, self._read_available)
         else:
-            _start(self._read_chunks, number)
+            _start_thread(self._read_chunks, descriptor)
 
     async def receive(self) -> SessionMessage:
-        """The next message.
+        """Return the next message.
 
-        The end is told when what was asked has been answered, or has taken too long: the
-        session gives up its calls then, and `echo ... | server` wants its answers.
+        The end of the stream is reported only when every request has its response or the
+        grace period is over: the SDK cancels running calls at the end of the stream, but a
+        client such as `echo ... | server` expects their results.
 
         Raises:
-            anyio.EndOfStream: there is none any more.
+            anyio.EndOfStream: there are no more messages.
         """
         while True:
             if self._outgoing.unsent > MAX_UNSENT_BYTES:
-                await self._outgoing.until_below(MAX_UNSENT_BYTES)
+                await self._outgoing.wait_for_client(MAX_UNSENT_BYTES)
             while not self._lines:
-                self._read_on()
+                self._resume_reading()
                 if not self._is_open:
-                    if (gone := await self._outgoing.until_answered()) is not None:
-                        return SessionMessage(gone)
+                    error = await self._outgoing.wait_for_responses()
+                    if error is not None:
+                        return SessionMessage(error)
                     raise anyio.EndOfStream
                 self._arrived.clear()
                 await self._arrived.wait()
             line = self._lines.popleft()
-            message = None if line is None else message_of(line)
+            message = None if line is None else parse_line(line)
             if message is not None:
-                self._note(message)
+                self._track_requests(message)
                 return SessionMessage(message)
-            answer = refusal(line)
-            if answer is not None:
-                self._outgoing.write(answer)
+            response = reject_line(line)
+            if response is not None:
+                self._outgoing.write(response)
 
     async def aclose(self) -> None:
-        """Ends the stream and drops what was read ahead."""
+        """Close the stream, and discard messages that were read ahead."""
         self._lines.clear()
         self.close()
 
     def close(self) -> None:
-        """Reads nothing more; what was read before is still given."""
+        """Stop reading; messages that were read ahead can still be received."""
         self._is_open = False
         if self._is_polled:
-            self._loop.remove_reader(self._number)
+            self._loop.remove_reader(self._descriptor)
         self._arrived.set()
 
-    def end(self) -> None:
-        """Somebody wants the server to end; a client that is gone waits for no answer."""
+    def stop(self) -> None:
+        """Stop reading because the server shuts down.
+
+        If the input has already ended, do not wait for the remaining responses either.
+        """
         if not self._is_open:
-            self._outgoing.give_up()
+            self._outgoing.stop_waiting()
         self.close()
 
     def __aiter__(self) -> Incoming:
@@ -305,96 +321,101 @@ class Incoming(_Stream):
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    def _note(self, message: JSONRPCMessage) -> None:
-        """Takes note of which requests are to be answered."""
+    def _track_requests(self, message: JSONRPCMessage) -> None:
+        """Update the ids of requests without a response."""
         if isinstance(message, JSONRPCRequest):
-            self._outgoing.unanswered.add(message.id)
+            self._outgoing.unanswered_ids.add(message.id)
         elif isinstance(message, (JSONRPCResponse, JSONRPCError)):
-            self._outgoing.asked.discard(message.id)
+            self._outgoing.client_request_ids.discard(message.id)
         elif (
             isinstance(message, JSONRPCNotification)
             and message.method == "notifications/cancelled"
         ):
-            number = (message.params or {}).get("requestId")
-            if isinstance(number, (int, str)):
-                self._outgoing.settle(number)
+            request_id = (message.params or {}).get("requestId")
+            if isinstance(request_id, (int, str)):
+                self._outgoing.mark_answered(request_id)
 
-    def _read_on(self) -> None:
-        """Every message of what was read has been taken."""
+    def _resume_reading(self) -> None:
+        """Allow reading ahead again, after all messages that were read are processed."""
         if self._is_polled:
-            if self._is_open and self._chunks_read == _CHUNKS_AHEAD:
-                self._loop.add_reader(self._number, self._read_now)
+            if self._is_open and self._chunks_read == _MAX_CHUNKS_AHEAD:
+                self._loop.add_reader(self._descriptor, self._read_available)
             self._chunks_read = 0
         while self._chunks_read:
             self._chunks_read -= 1
-            self._chunks.release()
+            self._free_chunks.release()
 
-    def _read_now(self) -> None:
-        """In the loop: something is there."""
-        data = self._chunk()
+    def _read_available(self) -> None:
+        """Read a chunk when the event loop reports data; pause after two chunks."""
+        data = self._read_chunk()
         if data is not None:
-            self._take(data)
-        if self._chunks_read == _CHUNKS_AHEAD:
-            self._loop.remove_reader(self._number)
+            self._add_chunk(data)
+        if self._chunks_read == _MAX_CHUNKS_AHEAD:
+            self._loop.remove_reader(self._descriptor)
 
-    def _read_chunks(self, number: int) -> None:
-        """The thread's work."""
+    def _read_chunks(self, descriptor: int) -> None:
+        """Read chunks until the end of the input, in a thread."""
         data: bytes | None = b"\n"
         while data != b"":
-            self._chunks.acquire()
-            while (data := self._chunk()) is None:
-                select.select([number], [], [])
-            tell(self._loop, self._take, data)
+            self._free_chunks.acquire()
+            while (data := self._read_chunk()) is None:
+                select.select([descriptor], [], [])
+            call_in_loop(self._loop, self._add_chunk, data)
 
-    def _chunk(self) -> bytes | None:
-        """What is read next, nothing at the end; None where nothing is there now.
+    def _read_chunk(self) -> bytes | None:
+        """Read a chunk; empty at the end of the input or after an error.
 
-        Whoever gave the descriptor has set it so; others may rely on that.
+        None means that a non-blocking descriptor has no data. The mode is not changed,
+        because other processes may share the descriptor.
         """
         try:
-            return os.read(self._number, _READ_BYTES)
+            return os.read(self._descriptor, _READ_BYTES)
         except BlockingIOError:
             return None
         except OSError as error:
-            _logger.error("stdin cannot be read: %s", error)
+            _logger.error("cannot read stdin: %s", error)
             return b""
 
-    def _take(self, data: bytes) -> None:
+    def _add_chunk(self, data: bytes) -> None:
         if not self._is_open:
             return
         self._chunks_read += 1
-        self._lines.extend(self._splitter.take(data) if data else self._splitter.end())
+        splitter = self._splitter
+        self._lines.extend(splitter.feed(data) if data else splitter.finish())
         if not data:
             self.close()
         self._arrived.set()
 
 
-def _can_be_polled(number: int) -> bool:
-    """Whether it says when a read or a short write of it does not wait.
+def _can_be_polled(descriptor: int) -> bool:
+    """Return whether polling reports reliably that a read or short write will not block.
 
-    Files never wait, and cannot say so; terminals take less than they say.
+    Files cannot be polled, and a terminal may accept less than polling reports.
     """
-    mode = os.fstat(number).st_mode
-    return bool(_SHORT) and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
+    mode = os.fstat(descriptor).st_mode
+    is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    return bool(_MAX_SHORT_LINE_BYTES) and is_pipe
 
 
-def _start(work: Callable[[int], None], number: int) -> None:
-    # A daemon, because nothing ends a read or a write that the other side does not answer.
-    threading.Thread(target=work, args=(number,), daemon=True).start()
+def _start_thread(work: Callable[[int], None], descriptor: int) -> None:
+    # A daemon thread: a read or write that blocks on the other side cannot be interrupted.
+    threading.Thread(target=work, args=(descriptor,), daemon=True).start()
 
 
-def tell(
-    loop: asyncio.AbstractEventLoop, what: Callable[..., None], *given: object
+def call_in_loop(
+    loop: asyncio.AbstractEventLoop,
+    function: Callable[..., None],
+    *arguments: object,
 ) -> None:
-    """Runs a function in the loop, if it has not ended."""
+    """Schedule a function in an event loop from any thread; do nothing if it is closed."""
     with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(what, *given)
+        loop.call_soon_threadsafe(function, *arguments)
 
 
-def _write(number: int, data: bytes) -> None:
+def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         try:
-            rest = rest[os.write(number, rest) :]
+            rest = rest[os.write(descriptor, rest) :]
         except BlockingIOError:
-            select.select([], [number], [])
+            select.select([], [descriptor], [])
