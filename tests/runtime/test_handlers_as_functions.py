@@ -131,8 +131,8 @@ def test_nobody_sets_a_resource(
 @pytest.mark.parametrize(
     ("function", "declared", "problem"),
     [
-        (both, "a", "no parameter for the resource `store`"),
-        (mapping, "a", "no parameter for the resource `store`"),
+        (both, "a", "no parameter for the dependency `store`"),
+        (mapping, "a", "no parameter for the dependency `store`"),
         (with_store, ["a", "store"], "is a parameter of the tool, too"),
     ],
 )
