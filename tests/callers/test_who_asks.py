@@ -92,7 +92,9 @@ def test_a_request_over_http_brings_its_id_and_the_headers_that_are_asked_for(
 
 async def _asked(server: McpServer, tool: str, version: str) -> Any:
     assert server.http is not None
-    app = build_http_app(server, Listening.from_environment(server.http, "127.0.0.1", {}))
+    app = build_http_app(
+        server, Listening.from_environment(server.http, "127.0.0.1", {})
+    )
     meta = {
         "io.modelcontextprotocol/protocolVersion": version,
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},

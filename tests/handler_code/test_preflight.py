@@ -50,7 +50,7 @@ def test_each_handler_that_cannot_be_imported_is_told_at_its_place(
     assert project.toolcast("check").returncode == 0
     code, text = told(project)
     assert code == 1
-    lines = [line for line in text.splitlines() if "handler/not-" in line]
+    lines = [line for line in text.splitlines() if ": handler/" in line]
     assert [line for line in lines if "explain" not in line] == [
         "handlers/deep.py:1:1: error: handler/import-error: the handler of `later` cannot be"
         " imported: ZeroDivisionError: division by zero",
@@ -73,7 +73,7 @@ def test_each_handler_that_cannot_be_imported_is_told_at_its_place(
 @pytest.mark.parametrize(
     ("source", "seconds", "why"),
     [
-        ("import os\nos._exit(7)\n", 60.0, "the process ended with 7"),
+        ("import os\nos._exit(7)\n", 60.0, "the process exited with status 7"),
         ("import time\ntime.sleep(60)\n", 1.5, "it takes more than 1.5 seconds"),
     ],
 )
@@ -84,7 +84,7 @@ def test_a_handler_that_takes_its_process_along(
     why: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("toolcast.import_check._SECONDS", seconds)
+    monkeypatch.setattr("toolcast.import_check._IMPORT_TIMEOUT_S", seconds)
     tools = {"work": f"{NOTE}handlers.toy:work\n"}
     handlers = source + "def work(): ...\n"
     project = make_project(tools, toolset=TARGETS, handlers=handlers)

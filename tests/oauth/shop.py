@@ -88,7 +88,9 @@ async def serving(
     )
     more = server or {}
     served = McpServer(registry, name="shop", client="desk", http=settings, **more)
-    app = build_http_app(served, Listening.from_environment(settings, "127.0.0.1", given))
+    app = build_http_app(
+        served, Listening.from_environment(settings, "127.0.0.1", given)
+    )
     async with (
         app.lifespan_context(app),
         httpx.AsyncClient(

@@ -22,7 +22,7 @@ from toolcast_runtime.oauth.access_tokens import (
     AuthorizationServer,
     AuthorizationServerError,
     InvalidTokenError,
-    Questions,
+    RequestLimiter,
     TooManyRequestsError,
 )
 
@@ -53,7 +53,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     world = World()
     clock = SimpleNamespace(monotonic=lambda: world.now, time=lambda: world.now)
     monkeypatch.setattr(asking, "time", clock)
-    monkeypatch.setattr(asking, "fetch", world.fetch)
+    monkeypatch.setattr(asking, "fetch_json", world.fetch)
     yield world
 
 
@@ -88,7 +88,7 @@ def _signed(
         ({"aud": [1, f"{URL}x"]}, "the token is for another audience"),
         ({"aud": None}, "the token is for another audience"),
         ({"iss": ISSUER}, None),
-        ({"iss": f"{ISSUER}/"}, "the token is of another issuer"),
+        ({"iss": f"{ISSUER}/"}, "the token is from another issuer"),
         ({"exp": 999_970}, None),
         ({"exp": 999_969.9}, "the token has expired"),
         ({"nbf": 1_000_030}, None),
@@ -98,8 +98,8 @@ def _signed(
         ({"nbf": []}, "the token is malformed"),
         ({"token_type": "Bearer"}, None),
         ({"token_type": "access_token"}, None),
-        ({"token_type": "DPoP"}, "the token is no bearer token"),
-        ({"cnf": {"jkt": "x"}}, "the token is bound to a key"),
+        ({"token_type": "DPoP"}, "the token is not a bearer token"),
+        ({"cnf": {"jkt": "x"}}, "the token is bound to a key, which is not supported"),
         ({"cnf": None}, None),
     ],
 )
@@ -109,11 +109,11 @@ async def test_an_answer_about_a_token_is_checked(
     world.answer = {"active": True, "aud": URL, **answer}
     tokens = _tokens(introspection=True)
     if problem is None:
-        assert await tokens.claims("t", URL) == world.answer
-        assert await tokens.claims("t", f"{URL}/") == world.answer
+        assert await tokens.validate_token("t", URL) == world.answer
+        assert await tokens.validate_token("t", f"{URL}/") == world.answer
     else:
         with pytest.raises(InvalidTokenError, match=f"^{problem}$"):
-            await tokens.claims("t", URL)
+            await tokens.validate_token("t", URL)
 
 
 @pytest.mark.parametrize(("length", "asked"), [(16 * 1024, 1), (16 * 1024 + 1, 0)])
@@ -122,7 +122,7 @@ async def test_a_token_has_16_kibibytes_at_most(
 ) -> None:
     world.answer = {"active": False}
     with pytest.raises(InvalidTokenError):
-        await _tokens(introspection=True).claims("t" * length, URL)
+        await _tokens(introspection=True).validate_token("t" * length, URL)
     assert world.asked == asked
 
 
@@ -134,7 +134,7 @@ async def test_an_inactive_token_is_asked_for_again_after_ten_seconds(
     for later, asked in ((0.0, 1), (9.9, 1), (10.0, 2)):
         world.now = 1_000_000.0 + later
         with pytest.raises(InvalidTokenError, match="not active"):
-            await tokens.claims("t", URL)
+            await tokens.validate_token("t", URL)
         assert world.asked == asked
 
 
@@ -145,13 +145,13 @@ async def test_an_inactive_token_is_asked_for_again_after_ten_seconds(
         ("JWT", {}, None),
         ("application/at+jwt", {}, None),
         (None, {}, None),
-        ("id+jwt", {}, "the token is no access token"),
+        ("id+jwt", {}, "the token is not an access token"),
         ("jwt", {"exp": 999_971}, None),
-        ("jwt", {"exp": None}, "the token lacks exp, iss or aud"),
-        ("jwt", {"aud": None}, "the token lacks exp, iss or aud"),
-        ("jwt", {"iss": "https://x.example"}, "the token is of another issuer"),
+        ("jwt", {"exp": None}, "the token lacks `exp`, `iss` or `aud`"),
+        ("jwt", {"aud": None}, "the token lacks `exp`, `iss` or `aud`"),
+        ("jwt", {"iss": "https://x.example"}, "the token is from another issuer"),
         ("jwt", {"aud": f"{URL}/"}, "the token is for another audience"),
-        ("jwt", {"cnf": {}}, "the token is bound to a key"),
+        ("jwt", {"cnf": {}}, "the token is bound to a key, which is not supported"),
     ],
 )
 async def test_a_signed_token_is_checked(
@@ -160,15 +160,15 @@ async def test_a_signed_token_is_checked(
     import time
 
     world = World(now=time.time(), answer={"keys": [_key()]})
-    monkeypatch.setattr(asking, "fetch", world.fetch)
+    monkeypatch.setattr(asking, "fetch_json", world.fetch)
     if more.get("exp"):
         more = {"exp": int(world.now) - 25}
     token = _signed(world, kind, **more)
     if problem is None:
-        assert (await _tokens().claims(token, URL))["aud"] == URL
+        assert (await _tokens().validate_token(token, URL))["aud"] == URL
     else:
         with pytest.raises(InvalidTokenError, match=f"^{problem}$"):
-            await _tokens().claims(token, URL)
+            await _tokens().validate_token(token, URL)
 
 
 def _server() -> AuthorizationServer:
@@ -181,7 +181,7 @@ async def test_keys_are_fetched_again_after_five_minutes(world: World) -> None:
     server = _server()
     for later, asked in ((0, 1), (300, 1), (301, 2), (601, 2), (602, 3)):
         world.now = 1_000_000.0 + later
-        assert await server.key("one", "ES256") is not None
+        assert await server.get_key("one", "ES256") is not None
         assert world.asked == asked
 
 
@@ -190,28 +190,28 @@ async def test_for_an_unknown_key_they_are_fetched_once_in_30_seconds(
 ) -> None:
     world.answer = {"keys": [_key()]}
     server = _server()
-    assert await server.key("one", "ES384") is None
+    assert await server.get_key("one", "ES384") is None
     for later, asked in ((0, 1), (29, 1), (30, 2), (59, 2), (60, 3)):
         world.now = 1_000_000.0 + later
-        assert await server.key("two", "ES256") is None
+        assert await server.get_key("two", "ES256") is None
         assert world.asked == asked
 
 
 async def test_keys_that_cannot_be_fetched_hold_for_an_hour(world: World) -> None:
     world.answer = {"keys": [_key()]}
     server = _server()
-    assert await server.key("one", "ES256") is not None
+    assert await server.get_key("one", "ES256") is not None
     world.answer = AuthorizationServerError("gone")
     world.now += 3_600
-    assert await server.key("one", "ES256") is not None
+    assert await server.get_key("one", "ES256") is not None
     world.now += 1
     with pytest.raises(
         AuthorizationServerError, match="the keys of the authorization server"
     ):
-        await server.key("one", "ES256")
+        await server.get_key("one", "ES256")
     world.answer = {"keys": [_key()]}
     world.now += 30
-    assert await server.key("one", "ES256") is not None
+    assert await server.get_key("one", "ES256") is not None
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ async def test_keys_are_those_that_sign(
     world.answer = {"keys": keys}
     server = _server()
     for number in (None, "one", "two", "x"):
-        key = await server.key(number, "ES256")
+        key = await server.get_key(number, "ES256")
         assert (key is not None) is (number in found)
 
 
@@ -242,11 +242,11 @@ async def test_keys_are_those_that_sign(
 async def test_no_keys_open_nothing(world: World, answer: dict[str, Any]) -> None:
     world.answer = answer
     with pytest.raises(AuthorizationServerError):
-        await _server().key("one", "ES256")
+        await _server().get_key("one", "ES256")
 
 
 async def test_eight_questions_are_asked_at_once_and_24_wait() -> None:
-    questions, asked = Questions(), list[int]()
+    questions, asked = RequestLimiter(), list[int]()
     done = asyncio.Event()
 
     def ask(number: int) -> Callable[[], Any]:
@@ -258,16 +258,16 @@ async def test_eight_questions_are_asked_at_once_and_24_wait() -> None:
         return answer
 
     waiting = [
-        asyncio.create_task(questions.answer(bytes([n]), ask(n))) for n in range(24)
+        asyncio.create_task(questions.run(bytes([n]), ask(n))) for n in range(24)
     ]
-    again = asyncio.create_task(questions.answer(bytes([0]), ask(99)))
+    again = asyncio.create_task(questions.run(bytes([0]), ask(99)))
     while len(asked) < 8:
         await asyncio.sleep(0)
     for _ in range(9):
         await asyncio.sleep(0)
     assert asked == [*range(8)]
     with pytest.raises(TooManyRequestsError) as refused:
-        await questions.answer(b"one more", ask(24))
+        await questions.run(b"one more", ask(24))
     assert (refused.value.retry_after, AuthorizationServerError.retry_after) == (
         "1",
         "30",
@@ -275,7 +275,7 @@ async def test_eight_questions_are_asked_at_once_and_24_wait() -> None:
     done.set()
     answers = await asyncio.gather(*waiting, again)
     assert [one["number"] for one in answers] == [*range(24), 0]
-    assert await questions.answer(bytes([0]), ask(99)) == {"number": 99}
+    assert await questions.run(bytes([0]), ask(99)) == {"number": 99}
 
 
 @pytest.mark.parametrize(
@@ -283,11 +283,11 @@ async def test_eight_questions_are_asked_at_once_and_24_wait() -> None:
     [
         (200, b'{"a": 1}', None),
         (200, b" " * (256 * 1024 - 2) + b"{}", None),
-        (200, b" " * (256 * 1024 - 1) + b"{}", "answers more than 262144 bytes"),
-        (201, b"{}", "answers 201"),
-        (302, b"{}", "answers 302"),
-        (200, b"[]", "answers no JSON object"),
-        (200, b"{", "answers no JSON object"),
+        (200, b" " * (256 * 1024 - 1) + b"{}", "exceeds 262144 bytes"),
+        (201, b"{}", "answered with the status 201"),
+        (302, b"{}", "answered with the status 302"),
+        (200, b"[]", "is not a JSON object"),
+        (200, b"{", "is not a JSON object"),
     ],
 )
 async def test_an_answer_is_a_small_object(
@@ -310,9 +310,11 @@ async def test_an_answer_is_a_small_object(
     monkeypatch.setattr(asking.httpx2, "AsyncClient", client)
     for form in (None, {"token": "t"}):
         if problem is None:
-            assert await asking.fetch(ISSUER, form, ("id", "s")) == json.loads(body)
+            assert await asking.fetch_json(ISSUER, form, ("id", "s")) == json.loads(
+                body
+            )
         else:
             with pytest.raises(AuthorizationServerError, match=problem):
-                await asking.fetch(ISSUER, form)
+                await asking.fetch_json(ISSUER, form)
     assert [request.method for request in sent] == ["GET", "POST"]
     assert sent[0].headers["accept-encoding"] == "identity"

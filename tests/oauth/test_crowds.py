@@ -79,7 +79,7 @@ def crowd(server: Served) -> Iterator[None]:
     before = len(server.lines)
     callers = subprocess.Popen(command, cwd=ROOT)
     try:
-        server.wait_for_log("no token can be checked: too many", before)
+        server.wait_for_log("cannot validate tokens: too many", before)
         yield
         assert callers.poll() is None
     finally:
@@ -191,7 +191,7 @@ class Introspection:
         self.given_up = 0
         self.answers = asyncio.Event()
         self.answer = answer
-        monkeypatch.setattr(access_tokens, "fetch", self.fetch)
+        monkeypatch.setattr(access_tokens, "fetch_json", self.fetch)
 
     async def fetch(self, url: str, form: dict[str, str], credentials: Any) -> Any:
         self.asked.append(form["token"])

@@ -47,7 +47,7 @@ FAULTS: dict[str, tuple[str, int, Any]] = {
     ),
     "elsewhere": ("/keys", 302, "http://127.0.0.1:9/keys"),
     "metadata elsewhere": (METADATA, 302, "http://127.0.0.1:9/"),
-    "of another issuer": (METADATA, 200, {"issuer": "https://x.example"}),
+    "from another issuer": (METADATA, 200, {"issuer": "https://x.example"}),
 }
 
 
@@ -71,8 +71,8 @@ async def test_what_is_packed_is_not_unpacked(
 
     client = partial(httpx2.AsyncClient, transport=httpx2.MockTransport(answer))
     monkeypatch.setattr(httpx2, "AsyncClient", client)
-    with pytest.raises(asking.AuthorizationServerError, match="answers no JSON object"):
-        await asking.fetch(issuer.url)
+    with pytest.raises(asking.AuthorizationServerError, match="is not a JSON object"):
+        await asking.fetch_json(issuer.url)
     assert asked[0].headers["accept-encoding"] == "identity"
 
 
@@ -105,7 +105,7 @@ def test_an_issuer_that_is_written_otherwise_is_named(
             assert (await server.ask(token)).status_code == 503
 
     asyncio.run(works())
-    found = f"{issuer.url}/ publishes no metadata of its own: what is there is of"
+    found = f"{issuer.url}/ does not publish metadata of this issuer: its metadata has the issuer"
     assert f"{found} {issuer.url}" in caplog.text
 
 
@@ -123,7 +123,7 @@ def test_what_is_no_issuer_is_not_told(
             assert (await server.ask(issuer.token(DESK))).status_code == 503
 
     asyncio.run(works())
-    assert "publishes no metadata of its own" in caplog.text
+    assert "does not publish metadata of this issuer" in caplog.text
     assert "what is there" not in caplog.text
 
 
@@ -160,7 +160,9 @@ def test_while_keys_cannot_be_fetched_nobody_gets_in(
 def test_a_new_key_is_fetched_when_a_token_names_it(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast_runtime.oauth.access_tokens._PAUSE", 0.0)
+    monkeypatch.setattr(
+        "toolcast_runtime.oauth.access_tokens._MIN_FETCH_INTERVAL_S", 0.0
+    )
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
@@ -225,9 +227,9 @@ def test_a_caller_who_goes_away_does_not_end_what_others_wait_for(
 def test_slow_keys_hold_nobody_up_who_has_a_known_one(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "_FRESH", 0.0)
-    monkeypatch.setattr(asking, "_PAUSE", 0.0)
-    monkeypatch.setattr(asking, "_SECONDS", 0.8)
+    monkeypatch.setattr(asking, "_KEY_REFRESH_INTERVAL_S", 0.0)
+    monkeypatch.setattr(asking, "_MIN_FETCH_INTERVAL_S", 0.0)
+    monkeypatch.setattr(asking, "_REQUEST_TIMEOUT_S", 0.8)
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
@@ -268,7 +270,7 @@ def test_tokens_of_nobodys_make_no_requests(
 def test_a_key_that_the_issuer_takes_back_holds_no_longer(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "_PAUSE", 0.0)
+    monkeypatch.setattr(asking, "_MIN_FETCH_INTERVAL_S", 0.0)
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
@@ -276,7 +278,7 @@ def test_a_key_that_the_issuer_takes_back_holds_no_longer(
             assert await server.tools(stolen) == ["who"]
             issuer.keys["two"] = ec.generate_private_key(ec.SECP256R1())
             del issuer.keys["one"]
-            monkeypatch.setattr(asking, "_FRESH", 0.0)
+            monkeypatch.setattr(asking, "_KEY_REFRESH_INTERVAL_S", 0.0)
             refused = await server.ask(stolen)
             assert refused.status_code == 401 and "unknown key" in refused.text
 
@@ -286,8 +288,8 @@ def test_a_key_that_the_issuer_takes_back_holds_no_longer(
 def test_keys_of_long_ago_hold_no_longer(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "_PAUSE", 0.0)
-    monkeypatch.setattr(asking, "_FRESH", 0.0)
+    monkeypatch.setattr(asking, "_MIN_FETCH_INTERVAL_S", 0.0)
+    monkeypatch.setattr(asking, "_KEY_REFRESH_INTERVAL_S", 0.0)
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
@@ -320,7 +322,7 @@ def test_a_revoked_token_is_refused_at_once(
     with caplog.at_level(logging.DEBUG):
         asyncio.run(works())
     basic = b64encode(f"{ID}:{SECRET}".encode()).decode()
-    assert "refuses a token: the token is not active" in caplog.text
+    assert "rejected a token: the token is not active" in caplog.text
     assert not any(secret in caplog.text for secret in (token, SECRET, basic))
 
 

@@ -16,7 +16,7 @@ from toolcast_runtime.oauth import access_tokens as asking
 from toolcast_runtime.oauth.access_tokens import (
     AuthorizationServer,
     AuthorizationServerError,
-    Questions,
+    RequestLimiter,
     TooManyRequestsError,
 )
 
@@ -47,8 +47,8 @@ async def test_a_question_has_five_seconds(given: list[float]) -> None:
         await asyncio.sleep(60)
         return {}
 
-    with pytest.raises(AuthorizationServerError, match=r"^no answer within 5 s$"):
-        await Questions().answer(b"t", ask)
+    with pytest.raises(AuthorizationServerError, match=r"^no response within 5 s$"):
+        await RequestLimiter().run(b"t", ask)
     assert given == [5.0]
 
 
@@ -65,7 +65,7 @@ async def test_an_answer_that_is_not_given_away_has_five_seconds(
     with pytest.raises(
         AuthorizationServerError, match=f"^{ISSUER} cannot be reached: TimeoutError$"
     ):
-        await asking.fetch(ISSUER)
+        await asking.fetch_json(ISSUER)
     assert (given, made) == ([5.0], [(5.0, False)])
 
 
@@ -77,11 +77,11 @@ async def test_keys_have_ten_seconds(
     async def fetch(*_: Any) -> Any:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(asking, "fetch", fetch)
-    with pytest.raises(AuthorizationServerError, match="are not to be had"):
-        await _server().key("one", "ES256")
+    monkeypatch.setattr(asking, "fetch_json", fetch)
+    with pytest.raises(AuthorizationServerError, match="cannot be fetched"):
+        await _server().get_key("one", "ES256")
     assert given == [10.0]
-    assert "cannot be fetched: no answer within 10 s" in caplog.text
+    assert "cannot fetch the keys of the issuer: no response within 10 s" in caplog.text
 
 
 async def test_who_was_known_within_the_hour_does_not_wait_behind_others(
@@ -92,17 +92,17 @@ async def test_who_was_known_within_the_hour_does_not_wait_behind_others(
     asked: list[str] = []
 
     def lane(name: str) -> Any:
-        async def answer(_: bytes, ask: Callable[[], Any]) -> Any:
+        async def run(_: bytes, ask: Callable[[], Any]) -> Any:
             asked.append(name)
             return await ask()
 
-        return SimpleNamespace(answer=answer)
+        return SimpleNamespace(run=run)
 
-    tokens._of_known, tokens._of_others = lane("known"), lane("other")
+    tokens._known_requests, tokens._other_requests = lane("known"), lane("other")
     start = world.now
     for later in (0.0, 3_599.0, 3_599.0 + 3_600.0):
         world.now = start + later
-        await tokens.claims("t", URL)
+        await tokens.validate_token("t", URL)
     assert asked == ["other", "known", "other"]
 
 
@@ -121,10 +121,10 @@ def test_the_latest_ten_thousand_are_remembered(world: World) -> None:
 @pytest.mark.parametrize(
     ("named", "told"),
     [
-        ("https://a.example", ": what is there is of https://a.example"),
+        ("https://a.example", ": its metadata has the issuer https://a.example"),
         (f"https://a.example/{'a' * 300}", f"https://a.example/{'a' * 182}"),
-        ("http://a.example", " of its own"),
-        (7, " of its own"),
+        ("http://a.example", " of this issuer"),
+        (7, " of this issuer"),
     ],
 )
 async def test_an_issuer_of_another_name_is_not_asked(
@@ -132,7 +132,7 @@ async def test_an_issuer_of_another_name_is_not_asked(
 ) -> None:
     world.answer = {"issuer": named, "jwks_uri": f"{ISSUER}/keys"}
     with pytest.raises(AuthorizationServerError) as refused:
-        await _server(jwks_uri=None).introspection_uri()
+        await _server(jwks_uri=None).get_introspection_uri()
     assert str(refused.value).endswith(told)
     assert world.asked == 2
 
@@ -141,23 +141,23 @@ async def test_metadata_says_where_to_ask(world: World) -> None:
     at = f"{ISSUER}/introspect"
     world.answer = {"issuer": ISSUER, "introspection_endpoint": at}
     server = _server(jwks_uri=None)
-    assert [await server.introspection_uri() for _ in range(2)] == [at, at]
+    assert [await server.get_introspection_uri() for _ in range(2)] == [at, at]
     assert world.asked == 1
     for unsafe in ("http://a.example", 7):
         world.answer = {"issuer": ISSUER, "introspection_endpoint": unsafe}
         with pytest.raises(
-            AuthorizationServerError, match="no usable `introspection_endpoint`"
+            AuthorizationServerError, match="no valid `introspection_endpoint`"
         ):
-            await _server(jwks_uri=None).introspection_uri()
-    assert await _server(introspection_uri="x").introspection_uri() == "x"
+            await _server(jwks_uri=None).get_introspection_uri()
+    assert await _server(introspection_uri="x").get_introspection_uri() == "x"
 
 
 async def test_twenty_four_wait_for_keys(world: World) -> None:
     world.answer = {"keys": [_key()]}
     server = _server()
     for _ in range(24):
-        await server._line.acquire()
+        await server._waiting.acquire()
     with pytest.raises(TooManyRequestsError):
-        await server.key("one", "ES256")
-    server._line.release()
-    assert await server.key("one", "ES256") is not None
+        await server.get_key("one", "ES256")
+    server._waiting.release()
+    assert await server.get_key("one", "ES256") is not None

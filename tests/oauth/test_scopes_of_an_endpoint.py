@@ -18,9 +18,9 @@ from toolcast_runtime.oauth.access_tokens import (
 )
 from toolcast_runtime.oauth.resource_server import (
     ResourceServer,
-    metadata_at,
-    opened_by,
-    stepping_up,
+    build_metadata_apps,
+    build_resource_servers,
+    require_scopes,
 )
 
 SCOPES = (
@@ -37,7 +37,7 @@ class Tokens:
     def __init__(self, said: Any) -> None:
         self.said = said
 
-    async def claims(self, token: str, audience: str) -> Any:
+    async def validate_token(self, token: str, audience: str) -> Any:
         assert audience == "https://shop.example/desk/"
         if isinstance(self.said, Exception):
             raise self.said
@@ -116,16 +116,20 @@ def test_another_token_could_give_more(
     permissions: frozenset[str] | None, expected: bool
 ) -> None:
     server = _server()
-    assert server.has_more_than(Caller(permissions=permissions)) is expected
-    assert server.gives("refund") and server.gives("close") and not server.gives("x")
+    assert server.can_grant_more(Caller(permissions=permissions)) is expected
+    assert (
+        server.can_grant("refund")
+        and server.can_grant("close")
+        and not server.can_grant("x")
+    )
     # Without clients every scope is for the one endpoint.
-    assert _server(client=None).gives("close")
+    assert _server(client=None).can_grant("close")
 
 
 def test_the_scope_that_gives_least_is_asked_for() -> None:
     def asked(permission: str, *held: str) -> str:
         scope = {"path": "/desk/", "user": SimpleNamespace(scopes=held)}
-        status, said = _asked(_server().refusal_without(permission, scope, "r"))
+        status, said = _asked(_server().build_scope_error(permission, scope, "r"))
         assert status == 403
         return said.partition(' scope="')[2].partition('"')[0]
 
@@ -184,7 +188,7 @@ async def test_a_call_is_answered_or_its_scope_asked_for(
         log.append(message.get("status"))
 
     served: Any = SimpleNamespace(find=find, search=False)
-    answering = stepping_up(app, _server(), served, "desk", "shop desk")
+    answering = require_scopes(app, _server(), served, "desk", "shop desk")
     scope: dict[str, Any] = {"path": "/desk/", "type": "http", "method": "POST"}
     scope |= {"user": SimpleNamespace(scopes=("shop",))}
     if caller is not None:
@@ -205,7 +209,7 @@ async def test_metadata_is_for_everybody(method: str, status: int) -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": method}
-    await _server().metadata(scope, None, send)  # type: ignore[arg-type]
+    await _server().answer_metadata(scope, None, send)  # type: ignore[arg-type]
     assert sent[0]["status"] == status
     if method == "GET":
         assert json.loads(sent[1]["body"]) == {
@@ -225,13 +229,13 @@ def test_an_endpoint_that_no_scope_opens_is_not_there() -> None:
         SimpleNamespace(path="/office/", client="office"),
     ]
     served: Any = SimpleNamespace(title=None, name="shop")
-    opened = opened_by(issuer, served, endpoints)
+    opened = build_resource_servers(issuer, served, endpoints)
     assert [*opened] == ["/desk/", "/office/"]
     assert opened["/desk/"]._title == "shop"
-    apps = metadata_at(opened.values())
+    apps = build_metadata_apps(opened.values())
     root = "/.well-known/oauth-protected-resource"
     assert {*apps} == {
         root,
         *(f"{root}/{name}{end}" for name in ("desk", "office") for end in ("", "/")),
     }
-    assert apps[root] == opened["/desk/"].metadata
+    assert apps[root] == opened["/desk/"].answer_metadata

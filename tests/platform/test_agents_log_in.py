@@ -41,10 +41,10 @@ REFUSED: dict[str, tuple[Forged, str]] = {
         "another audience",
     ),
     "another endpoint": (lambda p, to: p.token("ada"), "another audience"),
-    "unsigned": (lambda p, to: unsigned(p.server, to), "algorithm is not taken"),
-    "public key": (lambda p, to: by_public_key(p.server, to), "algorithm is not taken"),
+    "unsigned": (lambda p, to: unsigned(p.server, to), "algorithm is not accepted"),
+    "public key": (lambda p, to: by_public_key(p.server, to), "algorithm is not accepted"),
     "kid": (lambda p, to: by_hand(p.server, to, {"kid": "two"}), "unknown key"),
-    "key": (lambda p, to: other_key(p.server, to), "signature is wrong"),
+    "key": (lambda p, to: other_key(p.server, to), "signature is not valid"),
     "expired": (
         lambda p, to: p.token("ben", exp=int(time.time()) - 60),
         "has expired",
@@ -190,7 +190,7 @@ def test_an_agent_logs_in(clinic: Clinic, people: Logins, running: Served) -> No
 
 def test_who_has_no_good_token_is_not_let_in(people: Logins, running: Served) -> None:
     _is_not_let_in(people, running)
-    running.wait_for_log("refuses a token: the token has expired")
+    running.wait_for_log("rejected a token: the token has expired")
 
 
 def test_at_uvicorn(clinic: Clinic) -> None:

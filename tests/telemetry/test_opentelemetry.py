@@ -292,7 +292,9 @@ def test_over_http_a_request_has_its_transport_and_no_session(
 
 async def _post(server: McpServer, *methods: str) -> None:
     assert server.http is not None
-    app = build_http_app(server, Listening.from_environment(server.http, "127.0.0.1", {}))
+    app = build_http_app(
+        server, Listening.from_environment(server.http, "127.0.0.1", {})
+    )
     params = {
         "tools/call": {
             "name": "give",

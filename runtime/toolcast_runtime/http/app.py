@@ -125,12 +125,16 @@ def build_http_app(
         "/health": _Logged(_answer_health, None),
         "/ready": _Logged(readiness.answer, None),
     }
-    opened = {}
+    resource_servers = {}
     if listening.issuer is not None:
-        from ..oauth.resource_server import metadata_at, opened_by
+        from ..oauth.resource_server import build_metadata_apps, build_resource_servers
 
-        opened = opened_by(listening.issuer, server, listening.settings.endpoints)
-        for path, metadata_app in metadata_at(opened.values()).items():
+        resource_servers = build_resource_servers(
+            listening.issuer, server, listening.settings.endpoints
+        )
+        for path, metadata_app in build_metadata_apps(
+            resource_servers.values()
+        ).items():
             apps[path] = _Logged(metadata_app, None)
     for endpoint in listening.settings.endpoints:
         sdk = build_server(
@@ -141,7 +145,7 @@ def build_http_app(
             # an OAuth token may belong to any program.
             client_confirms=endpoint.client_confirms
             and endpoint.token_variable in listening.tokens
-            and endpoint.path not in opened,
+            and endpoint.path not in resource_servers,
         )
         stateless = _build_manager(sdk, max_body)
         managers.append(stateless)
@@ -155,11 +159,11 @@ def build_http_app(
             sessions.append(endpoint_sessions)
             methods.append("DELETE")
         realm = f"{server.name} {endpoint.client or 'mcp'}"
-        oauth = opened.get(endpoint.path)
+        oauth = resource_servers.get(endpoint.path)
         if oauth is not None:
-            from ..oauth.resource_server import stepping_up
+            from ..oauth.resource_server import require_scopes
 
-            endpoint_app = stepping_up(
+            endpoint_app = require_scopes(
                 endpoint_app, oauth, server, endpoint.client, realm
             )
         app = guard(

@@ -1,4 +1,4 @@
-"""The endpoints of a server that tokens of its authorization server open.
+"""Endpoints that accept the access tokens of an authorization server.
 
 Sources: RFC 6750, RFC 9728, https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
 """
@@ -35,19 +35,20 @@ if TYPE_CHECKING:
     from ..mcp.toolset_server import ToolsetServer
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
+"""The path prefix of protected resource metadata (RFC 9728, section 3)."""
 
 _logger = logging.getLogger("toolcast.http")
 
 
 class ResourceServer:
-    """Finds out who asks, and whether the endpoint is open to them.
+    """One endpoint as an OAuth resource server: it identifies callers by their tokens.
 
     Args:
-        issuer: whose tokens are taken.
-        tokens: checks them.
-        path: the endpoint's.
-        client: the endpoint's; None in a toolset without clients.
-        title: what people may be told that they log in to.
+        issuer: the issuer of the tokens.
+        tokens: the validator of tokens.
+        path: the path of the endpoint.
+        client: the client of the endpoint; None in a toolset without clients.
+        title: the name of the resource that a login page may show.
     """
 
     def __init__(
@@ -62,140 +63,169 @@ class ResourceServer:
         self._tokens = tokens
         self.resource = f"{issuer.public_url}{path}"
         scopes = issuer.oauth.scopes
-        self._given = {
+        self._permissions = {
             s.name: frozenset(s.permissions)
             for s in scopes
             if client is None or not s.clients or client in s.clients
         }
-        self._opening = tuple(
+        self._access_scopes = tuple(
             s.name for s in scopes if client is None or client in s.clients
         )
         self._title = title
-        public = urlsplit(self.resource)
-        at = f"{WELL_KNOWN}{public.path}"
+        # RFC 9728 puts the well-known part before the path of the public URL. The other path
+        # is below the public URL, so that it also reaches an application that is mounted there.
+        paths = f"{WELL_KNOWN}{urlsplit(self.resource).path}", f"{WELL_KNOWN}{path}"
         self.metadata_paths = tuple(
             dict.fromkeys(
-                form
-                for each in (at, f"{WELL_KNOWN}{path}")
-                for form in (each, each.rstrip("/"))
+                variant
+                for metadata_path in paths
+                for variant in (metadata_path, metadata_path.rstrip("/"))
             )
         )
-        # Below what callers put before each path: there a mounted application is reached, too.
         self._metadata_url = f"{issuer.public_url}{WELL_KNOWN}{path}"
 
     def build_challenge(
         self, realm: str, scopes: Iterable[str] | None = None, **more: str
     ) -> str:
-        """What a 401 or 403 tells a client to do, for `WWW-Authenticate`."""
-        scope = " ".join(self._opening if scopes is None else scopes)
-        said = {"realm": realm, **more, "scope": scope}
-        said["resource_metadata"] = self._metadata_url
-        return "Bearer " + ", ".join(f'{key}="{said[key]}"' for key in said)
+        """Return the value of `WWW-Authenticate` for a 401 or 403.
 
-    async def check_token(self, token: str, scope: Scope, realm: str) -> Response | None:
-        """Why the token does not open the endpoint; None when it does.
+        Args:
+            realm: the realm of the endpoint.
+            scopes: the scopes to request; None for those that grant access.
+            more: further parameters, such as `error`.
+        """
+        scope = " ".join(self._access_scopes if scopes is None else scopes)
+        values = {"realm": realm, **more, "scope": scope}
+        values["resource_metadata"] = self._metadata_url
+        return "Bearer " + ", ".join(f'{key}="{values[key]}"' for key in values)
 
-        Then the request's scope has the `Caller`.
+    async def check_token(
+        self, token: str, scope: Scope, realm: str
+    ) -> Response | None:
+        """Return the error response for a token, or None if it grants access.
+
+        If it does, the `Caller` is stored in the request's scope.
         """
         try:
-            claims = await self._tokens.claims(token, self.resource)
-            caller, held = self._caller(claims)
-        except InvalidTokenError as refused:
-            why = str(refused)
-            self._tell("%s refuses a token: %s", scope["path"], why)
-            asked = self.build_challenge(realm, error="invalid_token", error_description=why)
-            return error_response(401, why, {"www-authenticate": asked})
-        except AuthorizationServerError as error:
-            self._tell("no token can be checked: %s", str(error), level=logging.ERROR)
-            late = "tokens cannot be checked at present"
-            return error_response(503, late, {"retry-after": error.retry_after})
-        if not held.intersection(self._opening):
-            why = "the token lacks a scope for this endpoint"
-            self._tell("%s refuses a token: %s", scope["path"], why)
-            asked = self.build_challenge(
-                realm, error="insufficient_scope", error_description=why
+            claims = await self._tokens.validate_token(token, self.resource)
+            caller, token_scopes = self._build_caller(claims)
+        except InvalidTokenError as error:
+            reason = str(error)
+            self._log_limited("%s rejected a token: %s", scope["path"], reason)
+            challenge = self.build_challenge(
+                realm, error="invalid_token", error_description=reason
             )
-            return error_response(403, why, {"www-authenticate": asked})
+            return error_response(401, reason, {"www-authenticate": challenge})
+        except AuthorizationServerError as error:
+            self._log_limited(
+                "cannot validate tokens: %s", str(error), level=logging.ERROR
+            )
+            message = "the server cannot validate tokens at present; try again later"
+            return error_response(503, message, {"retry-after": error.retry_after})
+        if not token_scopes.intersection(self._access_scopes):
+            reason = "the token lacks a scope for this endpoint"
+            self._log_limited("%s rejected a token: %s", scope["path"], reason)
+            challenge = self.build_challenge(
+                realm, error="insufficient_scope", error_description=reason
+            )
+            return error_response(403, reason, {"www-authenticate": challenge})
         scope[IDENTITY] = caller
-        # The SDK keeps sessions and sealed states apart by it; the token itself it needs not.
+        # The SDK binds sessions and request states to this user. It does not need the token.
         scope["user"] = AuthenticatedUser(
             AccessToken(
                 token="",
                 client_id=caller.program or "",
-                scopes=sorted(held),
+                scopes=sorted(token_scopes),
                 subject=caller.user,
                 claims={"iss": self._issuer.issuer},
             )
         )
         return None
 
-    def _tell(self, text: str, *words: str, level: int = logging.INFO) -> None:
-        """Logs what anybody can bring about, once a second for each reason."""
-        _logger.log(level, text, *words, extra={"kind": (id(self), words[-1])})
+    def _log_limited(self, text: str, *values: str, level: int = logging.INFO) -> None:
+        """Log an event that any caller can cause, at most once a second per last value."""
+        _logger.log(level, text, *values, extra={"kind": (id(self), values[-1])})
 
-    def gives(self, permission: str) -> bool:
-        """Whether a scope gives a permission at this endpoint."""
-        return any(permission in given for given in self._given.values())
+    def can_grant(self, permission: str) -> bool:
+        """Return whether any scope grants a permission at this endpoint."""
+        return any(
+            permission in permissions for permissions in self._permissions.values()
+        )
 
-    def has_more_than(self, caller: Caller) -> bool:
-        """Whether another token could give more than the caller's does."""
-        has = caller.permissions
-        return has is not None and any(not g <= has for g in self._given.values())
+    def can_grant_more(self, caller: Caller) -> bool:
+        """Return whether any scope grants a permission that the caller lacks."""
+        if caller.permissions is None:
+            return False
+        return any(
+            not permissions <= caller.permissions
+            for permissions in self._permissions.values()
+        )
 
-    def refusal_without(self, permission: str, scope: Scope, realm: str) -> Response:
-        """Asks a caller who was let in for the scope that gives a permission.
+    def build_scope_error(self, permission: str, scope: Scope, realm: str) -> Response:
+        """Return the 403 that requests the scope for a missing permission.
 
-        Clients of the older era ask for exactly what they are told to: what opened the endpoint
-        for them stands beside it. Of several scopes the one that gives least is named.
+        If several scopes grant the permission, the one with the fewest permissions is
+        requested. Clients with a handshake protocol version request exactly the scopes in the
+        response, so it also contains those with which the caller has access.
         """
-        giving = [name for name, given in self._given.items() if permission in given]
-        least = min(giving, key=lambda name: len(self._given[name]))
-        held = [s for s in self._opening if s in scope["user"].scopes and s != least]
-        why = f"the call needs the scope {least}"
-        _logger.info("%s refuses a call: %s", scope["path"], why)
-        asked = self.build_challenge(
-            realm, (*held, least), error="insufficient_scope", error_description=why
+        granting = [
+            name
+            for name, permissions in self._permissions.items()
+            if permission in permissions
+        ]
+        needed = min(granting, key=lambda name: len(self._permissions[name]))
+        token_scopes = scope["user"].scopes
+        kept = [s for s in self._access_scopes if s in token_scopes and s != needed]
+        reason = f"the call needs the scope {needed}"
+        _logger.info("%s rejected a call: %s", scope["path"], reason)
+        challenge = self.build_challenge(
+            realm,
+            (*kept, needed),
+            error="insufficient_scope",
+            error_description=reason,
         )
-        return error_response(403, why, {"www-authenticate": asked})
+        return error_response(403, reason, {"www-authenticate": challenge})
 
-    def _caller(self, claims: Mapping[str, Any]) -> tuple[Caller, frozenset[str]]:
+    def _build_caller(self, claims: Mapping[str, Any]) -> tuple[Caller, frozenset[str]]:
+        """Return the caller and the scopes of a token."""
         user = claims.get("sub")
-        # It gets into logs and ledgers, whose texts have neither line ends nor surrogates.
+        # Logs and ledgers contain the user; line breaks and surrogates would corrupt them.
         if not isinstance(user, str) or not user or not user.isprintable():
-            raise InvalidTokenError("the token names nobody in `sub`")
-        held = _scopes(claims)
+            raise InvalidTokenError("the token's `sub` is not a printable string")
+        token_scopes = _parse_scopes(claims)
         permissions = frozenset[str]().union(
-            *(self._given[name] for name in held if name in self._given)
+            *(self._permissions[s] for s in token_scopes if s in self._permissions)
         )
-        told = MappingProxyType({**claims})
-        return Caller(user=user, claims=told, permissions=permissions), held
+        read_only_claims = MappingProxyType({**claims})
+        caller = Caller(user=user, claims=read_only_claims, permissions=permissions)
+        return caller, token_scopes
 
-    async def metadata(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Which authorization server the endpoint believes; for everybody."""
+    async def answer_metadata(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the protected resource metadata, which is public."""
         if scope["method"] not in ("GET", "HEAD"):
-            error = error_response(
-                405, "the method is not taken here", {"allow": "GET"}
-            )
+            message = "this path does not support the method"
+            error = error_response(405, message, {"allow": "GET"})
             await error(scope, receive, send)
             return
         value = {
             "resource": self.resource,
             "resource_name": self._title,
             "authorization_servers": [self._issuer.issuer],
-            "scopes_supported": list(self._given),
+            "scopes_supported": list(self._permissions),
             "bearer_methods_supported": ["header"],
         }
-        open_ = {
+        # Browser-based clients read the metadata too.
+        headers = {
             "access-control-allow-origin": "*",
             "cache-control": "public, max-age=300",
         }
-        await JSONResponse(value, headers=open_)(scope, receive, send)
+        await JSONResponse(value, headers=headers)(scope, receive, send)
 
 
-def opened_by(
+def build_resource_servers(
     issuer: Issuer, server: ToolsetServer, endpoints: Iterable[Endpoint]
 ) -> dict[str, ResourceServer]:
-    """By path; a client that no scope names is not there."""
+    """Return the resource servers by path, of the endpoints that a scope grants access to."""
     tokens = AccessTokens(issuer, AuthorizationServer(issuer))
     return {
         endpoint.path: ResourceServer(
@@ -206,80 +236,89 @@ def opened_by(
     }
 
 
-def metadata_at(opened: Iterable[ResourceServer]) -> dict[str, ASGIApp]:
-    """What is told at each well-known path; at the root, of the first endpoint."""
+def build_metadata_apps(servers: Iterable[ResourceServer]) -> dict[str, ASGIApp]:
+    """Return the applications for metadata by well-known path.
+
+    The path without a suffix answers with the metadata of the first endpoint.
+    """
     apps: dict[str, ASGIApp] = {}
-    for each in opened:
-        apps.setdefault(WELL_KNOWN, each.metadata)
-        apps.update(dict.fromkeys(each.metadata_paths, each.metadata))
+    for server in servers:
+        apps.setdefault(WELL_KNOWN, server.answer_metadata)
+        apps.update(dict.fromkeys(server.metadata_paths, server.answer_metadata))
     return apps
 
 
-def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:
-    """Those of `scope` (RFC 9068) or `scp` (as Okta and Entra write it).
+def _parse_scopes(claims: Mapping[str, Any]) -> frozenset[str]:
+    """Return the scopes in `scope` (RFC 9068) and in `scp` (Okta and Entra).
 
-    Spaces part them, and nothing else does (RFC 6749, 3.3).
+    Only spaces separate scopes (RFC 6749, section 3.3).
     """
-    held: list[str] = []
+    scopes: list[str] = []
     for name in ("scope", "scp"):
-        given = claims.get(name)
-        if isinstance(given, str):
-            held += given.split(" ")
-        elif isinstance(given, list):
-            held += [each for each in given if isinstance(each, str)]
-    return frozenset(held)
+        value = claims.get(name)
+        if isinstance(value, str):
+            scopes += value.split(" ")
+        elif isinstance(value, list):
+            scopes += [scope for scope in value if isinstance(scope, str)]
+    return frozenset(scopes)
 
 
-def stepping_up(
+def require_scopes(
     app: ASGIApp,
     oauth: ResourceServer,
     served: ToolsetServer,
     client: str | None,
     realm: str,
 ) -> ASGIApp:
-    """Asks for a further scope where a call needs one that the caller's token does not have.
+    """Wrap an endpoint: answer with 403 if a call needs a scope that the token lacks.
 
-    It is told before the call is begun, because the answer to one begins with 200. A tool that
-    no scope would give the endpoint's client is unknown, as it is in every list.
+    This is checked before the call starts, because the response to a call begins with the
+    status 200. A tool whose permission no scope grants is treated as unknown, like in lists.
 
     Args:
-        app: answers every other request.
-        oauth: has let the caller in.
-        served: has the tools.
-        client: the endpoint's.
-        realm: the name that a refusal gives to the endpoint.
+        app: the application for all other requests.
+        oauth: the resource server of the endpoint, which has identified the caller.
+        served: the tools.
+        client: the client of the endpoint.
+        realm: the realm in `WWW-Authenticate`.
 
     Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization,
     "Runtime Insufficient Scope Errors".
     """
 
-    async def lacking(name: str | None, caller: Caller) -> str | None:
-        """The permission that the caller lacks for a tool of the client's; None for none."""
+    async def find_missing_permission(name: str | None, caller: Caller) -> str | None:
+        """Return the permission that the caller lacks for a tool, if a scope grants it."""
         if name is None:
             return None
+        # `permissions=None` searches all tools of the client, also those without permission.
         with calling_as(caller._replace(permissions=None)):
-            found = await served.find(name, client)
-        needed = None if found is None else found.tool.permission
-        if needed is None or needed in (caller.permissions or ()):
+            match = await served.find(name, client)
+        permission = None if match is None else match.tool.permission
+        if permission is None or permission in (caller.permissions or ()):
             return None
-        return needed if oauth.gives(needed) else None
+        return permission if oauth.can_grant(permission) else None
 
-    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
         caller: Caller | None = scope.get(IDENTITY)
-        if caller is not None and oauth.has_more_than(caller):
+        if caller is not None and oauth.can_grant_more(caller):
             body = (await receive()).get("body", b"")
             receive = replay_body(body, receive)
-            needed = await lacking(_tool_called(body, served), caller)
-            if needed is not None:
-                await oauth.refusal_without(needed, scope, realm)(scope, receive, send)
+            tool_name = _find_called_tool(body, served)
+            permission = await find_missing_permission(tool_name, caller)
+            if permission is not None:
+                error = oauth.build_scope_error(permission, scope, realm)
+                await error(scope, receive, send)
                 return
         await app(scope, receive, send)
 
-    return answering
+    return wrapped
 
 
-def _tool_called(body: bytes, served: ToolsetServer) -> str | None:
-    """The name of the tool that a `tools/call` means; None for other requests."""
+def _find_called_tool(body: bytes, served: ToolsetServer) -> str | None:
+    """Return the name of the tool that a `tools/call` calls; None for other requests.
+
+    For the tool that calls a tool found by search, this is the name of the found tool.
+    """
     if b"tools/call" not in body:
         return None
     message = parse_message(body)
