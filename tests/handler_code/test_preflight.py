@@ -61,8 +61,8 @@ def test_each_handler_that_cannot_be_imported_is_told_at_its_place(
         " 'no_such_package'",
         "handlers/opening.py:2:1: error: handler/import-error: the lifespan cannot be"
         " imported: KeyError: 'NO_SUCH'",
-        "specs/toy/toolset.yaml:1:7: warning: handler/missing-setting: a server of `toy` does not"
-        " find what it needs: `0.0.0.0` listens on all addresses, so the host names that"
+        "specs/toy/toolset.yaml:1:7: warning: handler/missing-setting: a setting that a server of"
+        " `toy` needs is missing: `0.0.0.0` listens on all addresses, so the host names that"
         " clients use must be declared: set TOY_ALLOWED_HOSTS",
     ]
     assert "handlers.toy" not in sys.modules

@@ -42,7 +42,10 @@ REFUSED: dict[str, tuple[Forged, str]] = {
     ),
     "another endpoint": (lambda p, to: p.token("ada"), "another audience"),
     "unsigned": (lambda p, to: unsigned(p.server, to), "algorithm is not accepted"),
-    "public key": (lambda p, to: by_public_key(p.server, to), "algorithm is not accepted"),
+    "public key": (
+        lambda p, to: by_public_key(p.server, to),
+        "algorithm is not accepted",
+    ),
     "kid": (lambda p, to: by_hand(p.server, to, {"kid": "two"}), "unknown key"),
     "key": (lambda p, to: other_key(p.server, to), "signature is not valid"),
     "expired": (

@@ -1,4 +1,4 @@
-"""The ASGI application of a toolset: MCP endpoints, health checks and administration routes.
+"""The ASGI application of a toolset: MCP endpoints, health and administration.
 
 Requires `mcp` 2.x and the Starlette version that it depends on. Requests of all protocol
 versions are stateless, so any worker on any machine can answer them. The exception is a client

@@ -1,4 +1,4 @@
-"""uvicorn's HTTP/1.1 protocol with limits on connections and on the cost of each connection.
+"""uvicorn's HTTP/1.1 protocol with limits on connections and their cost.
 
 uvicorn limits neither the number of connections nor the time that the head of a request may
 take. A few hundred clients that send half a request would use up the process's file descriptors,
@@ -56,12 +56,12 @@ _admitted: dict[BoundedProtocol, None] = {}
 
 
 def get_connection_limit() -> int:
-    """Return the maximum number of connections: at most 3/4 of the file descriptors."""
+    """Return the maximum number of connections: at most 3/4 of the descriptors."""
     return _limit_by_descriptors(MAX_CONNECTIONS, 3)
 
 
 def get_admission_limit() -> int:
-    """Return the maximum number of admitted connections: at most half of the descriptors.
+    """Return the maximum number of admitted connections: at most half the descriptors.
 
     It is lower than the limit of all connections, so that new connections can still be read.
     """
@@ -69,7 +69,7 @@ def get_admission_limit() -> int:
 
 
 def _limit_by_descriptors(limit: int, quarters: int) -> int:
-    """Lower a limit to some quarters of the file descriptors that the process may open."""
+    """Lower a limit to some quarters of the process's file descriptors."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -257,12 +257,12 @@ class BoundedProtocol(H11Protocol):
 
 
 class _Joining:
-    """A transport that sends the head of a response in one write with the data after it.
+    """A transport that sends the head of a response together with its body.
 
     Each separate write wakes up the client.
 
     Attributes:
-        is_head: whether the next write is a head to hold back.
+        is_head: whether the next write is a head to delay.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
@@ -288,7 +288,7 @@ class _Joining:
 
 
 def _close_quiet_connection(connections: dict[BoundedProtocol, None]) -> bool:
-    """Close the oldest connection without a complete request; return whether one exists."""
+    """Close the oldest quiet connection, and return whether there was one."""
     for connection in connections:
         if connection.is_quiet():
             connection.evict()

@@ -1,4 +1,4 @@
-"""Combine the settings of an HTTP server with the environment: tokens, hosts and issuer.
+"""Combine HTTP settings with the environment: tokens, hosts and issuer.
 
 Bearer tokens come from environment variables or from files (systemd credentials, Docker or
 Kubernetes secrets). A variable or file may contain several tokens, separated by white space,
@@ -46,7 +46,7 @@ class Tokens:
     def from_environment(
         cls, name: str, environment: Mapping[str, str]
     ) -> Tokens | None:
-        """Return the tokens of the variables `name` or `name_FILE`; None if neither is set.
+        """Return the tokens in the variables `name` or `name_FILE`; None if unset.
 
         Raises:
             ValueError: the file cannot be read, contains no token, or both variables are set.
@@ -117,7 +117,7 @@ class Issuer(NamedTuple):
     def from_environment(
         cls, oauth: OAuth, environment: Mapping[str, str]
     ) -> tuple[Issuer, list[str]]:
-        """Return the issuer, and the problems of its settings; use it only without problems."""
+        """Return the issuer and a list of problems; do not use it if there are any."""
         problems: list[str] = []
 
         def read_url(name: str, default: str | None, purpose: str = "") -> str | None:
@@ -174,7 +174,7 @@ class Issuer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """The settings of an HTTP server, completed by the environment and the command line.
+    """HTTP settings, completed by the environment and the command line.
 
     Attributes:
         settings: the toolset's settings.
@@ -311,7 +311,7 @@ def _digest(token: str) -> bytes:
 def _read_credentials(
     names: tuple[str, str], environment: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return the client id and secret of the variables, or of the files that they name.
+    """Return the client id and secret from variables, or from the files they name.
 
     Raises:
         ValueError: either is not set, or its file cannot be read.

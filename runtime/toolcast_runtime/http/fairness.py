@@ -1,4 +1,4 @@
-"""Fair scheduling of CPU-heavy steps, so that other requests are served between two of them."""
+"""Fair scheduling of CPU-heavy steps, with time for other requests between them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Turns:
             await self.wait()
 
     async def run_in_thread(self, work: Callable[[], _Result]) -> _Result:
-        """Run a function in a thread and return its result; no other turn begins meanwhile."""
+        """Run a function in a thread as one turn, and return its result."""
         async with self._lock:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._thread, work)

@@ -1,7 +1,7 @@
-"""Checks of host, origin, token and size that a request passes before an HTTP endpoint.
+"""Checks of the host, origin, token and size of HTTP requests.
 
 Plain ASGI, because Starlette's `TrustedHostMiddleware` supports neither ports, IPv6 addresses
-nor origins. A rejected caller is told what to change; nothing that it sent is logged.
+nor origins. Error responses state how to fix the request; its content is not logged.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class TokenVerifier(Protocol):
 
 
 class Guard:
-    """An ASGI application that checks host, origin, token, method and body of requests.
+    """An ASGI application that checks requests before it passes them on.
 
     Args:
         app: the application that gets the requests that pass, with their complete body.
@@ -372,7 +372,7 @@ def _find_json_problem(body: bytes) -> str | None:
 
 
 def count_values(body: bytes) -> int:
-    """Return an upper bound of the number of values in a JSON text, without parsing it.
+    """Return an upper bound of the number of values in JSON, without parsing it.
 
     Counting stops above `MAX_VALUES`.
     """
@@ -388,7 +388,7 @@ def count_values(body: bytes) -> int:
 
 
 def measure_nesting(body: bytes) -> int:
-    """Return an upper bound of the nesting depth of a JSON text, without parsing it.
+    """Return an upper bound of the nesting depth of JSON, without parsing it.
 
     Counting stops above `MAX_LEVELS`.
     """

@@ -81,9 +81,9 @@ class HttpOptions:
 
 
 def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
-    """Serve until a signal arrives; then finish or cancel the running calls and return.
+    """Serve until a signal arrives; then finish or cancel the running calls.
 
-    All resources are closed before the return. A second signal kills the process at once.
+    All resources are closed before the function returns. A second signal kills the process at once.
 
     Raises:
         SystemExit: the server cannot start; uvicorn has logged the reason.
@@ -172,7 +172,7 @@ def _format_origin(host: str, listeners: Sequence[Any]) -> str:
 
 
 def _select_settings(server: ToolsetServer, options: HttpOptions) -> HttpSettings:
-    """Return the HTTP settings, reduced to one endpoint if a client or path is selected."""
+    """Return the HTTP settings, with only the selected client's endpoint if any."""
     if server.http is None:
         raise SettingsError("the toolset has no HTTP settings")
     if options.client is None and options.path is None:
@@ -214,13 +214,13 @@ async def _stop_listening(server: uvicorn.Server) -> None:
 
 
 def wrap_lifespan(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
-    """Wrap an application: on startup, handle signals and start the toolset's lifespan.
+    """Wrap an application to handle signals and start the toolset's lifespan.
 
     The signal handlers replace those of the uvicorn server that runs the application. The
     wrapped application closes the registry, which ends the toolset's lifespan.
     """
 
-    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
+    async def wrapped_app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             # uvicorn's signal handler is a bound method of its server object.
             server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
@@ -247,7 +247,7 @@ def wrap_lifespan(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
                 return
         await app(scope, receive, send)
 
-    return wrapped
+    return wrapped_app
 
 
 def _patch_listening(server: uvicorn.Server) -> None:

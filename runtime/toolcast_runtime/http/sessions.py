@@ -1,4 +1,4 @@
-"""Sessions for clients with a handshake protocol version that can ask their user a question.
+"""Sessions for handshake clients that can ask their user a question.
 
 During a call the server sends its question on the call's stream. The answer arrives in a
 separate request, whose session id identifies the call. A session exists in one process only.
@@ -88,7 +88,7 @@ class Sessions:
             await asyncio.wait(self._calls, timeout=_SHUTDOWN_TIMEOUT_S)
 
     async def _open_session(self, scope: Scope, receive: Receive, send: Send) -> bool:
-        """Open a session and answer; return False, without an answer, if there are too many."""
+        """Open a session and answer; return False if there are too many sessions."""
         is_full = False
 
         async def send_unless_full(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Validate OAuth access tokens by the keys or the introspection of an authorization server.
+"""Validate OAuth access tokens, by the issuer's keys or by introspection.
 
 Requests to the authorization server have limits of size and time, and follow no redirects.
 Requires `httpx2`, which is a dependency of `mcp`.
@@ -72,7 +72,7 @@ _logger = logging.getLogger("toolcast.http")
 
 
 class AuthorizationServerError(Exception):
-    """The authorization server gave no valid response, so tokens cannot be validated."""
+    """The authorization server did not respond as expected, so tokens cannot be checked."""
 
     retry_after = "30"
 
@@ -98,7 +98,7 @@ class RequestLimiter:
         """Return the response to the request about a token; send it if none is pending.
 
         Raises:
-            AuthorizationServerError: the server gave no valid response.
+            AuthorizationServerError: the server did not send a valid response.
             TooManyRequestsError: too many requests are pending, so none was sent.
         """
         if token_digest not in self._requests:
@@ -323,7 +323,10 @@ async def fetch_json(
 
 @cache
 def _get_ssl_context() -> SSLContext:
-    """Return the shared SSL context; loading the certificates takes longer than a request."""
+    """Return the shared SSL context.
+
+    Loading the certificates for each request would be slower than the request itself.
+    """
     return httpx2.create_ssl_context()
 
 
@@ -461,7 +464,7 @@ class AccessTokens:
 
 
 def _remember(until: dict[bytes, float], digest: bytes, seconds: float) -> None:
-    """Store the time until which a token's state is used; drop the oldest beyond 10,000."""
+    """Store until when a token's state is used; drop the oldest of over 10,000."""
     until.pop(digest, None)
     until[digest] = time.monotonic() + seconds
     if len(until) > _MAX_CACHED_TOKENS:

@@ -225,7 +225,7 @@ class ResourceServer:
 def build_resource_servers(
     issuer: Issuer, server: ToolsetServer, endpoints: Iterable[Endpoint]
 ) -> dict[str, ResourceServer]:
-    """Return the resource servers by path, of the endpoints that a scope grants access to."""
+    """Return the resource servers, by path, of endpoints that a scope grants."""
     tokens = AccessTokens(issuer, AuthorizationServer(issuer))
     return {
         endpoint.path: ResourceServer(
@@ -273,7 +273,7 @@ def require_scopes(
     """Wrap an endpoint: answer with 403 if a call needs a scope that the token lacks.
 
     This is checked before the call starts, because the response to a call begins with the
-    status 200. A tool whose permission no scope grants is treated as unknown, like in lists.
+    status 200. A tool is treated as unknown, as in lists, if no scope grants its permission.
 
     Args:
         app: the application for all other requests.
@@ -298,7 +298,7 @@ def require_scopes(
             return None
         return permission if oauth.can_grant(permission) else None
 
-    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
+    async def wrapped_app(scope: Scope, receive: Receive, send: Send) -> None:
         caller: Caller | None = scope.get(IDENTITY)
         if caller is not None and oauth.can_grant_more(caller):
             body = (await receive()).get("body", b"")
@@ -311,13 +311,13 @@ def require_scopes(
                 return
         await app(scope, receive, send)
 
-    return wrapped
+    return wrapped_app
 
 
 def _find_called_tool(body: bytes, served: ToolsetServer) -> str | None:
     """Return the name of the tool that a `tools/call` calls; None for other requests.
 
-    For the tool that calls a tool found by search, this is the name of the found tool.
+    If the call goes through tool search, this is the name of the tool that it selects.
     """
     if b"tools/call" not in body:
         return None

@@ -124,7 +124,7 @@ class LineSplitter:
         self._size = 0
 
     def feed(self, data: bytes) -> Iterator[bytes | None]:
-        """Yield the lines that end in a piece, except blank ones; None for a too long line."""
+        """Yield the lines that end in a piece, except blank ones; None if too long."""
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
             self._append(data[start:end])

@@ -1,4 +1,4 @@
-"""Check in a separate process whether a toolset would start; run by `toolcast check`.
+"""Check in a process of `toolcast check` whether a toolset would start.
 
 `python -m toolcast_runtime.stdio.import_check PACKAGE` imports a generated package and all its
 handlers, and checks the environment variables. It opens no port and no connection. It writes
@@ -48,7 +48,7 @@ def main(package: str) -> None:
 def find_problems(
     package: str, begin: Callable[[str], object] = str
 ) -> Iterator[dict[str, Any]]:
-    """Yield the problems that a start of a generated package or its first calls would have.
+    """Yield the problems that a generated package would have at its start.
 
     Args:
         package: the name of the generated package.
@@ -79,7 +79,7 @@ def find_problems(
 def _find_missing_settings(
     server: ToolsetServer | None, registry: Any
 ) -> Iterator[str]:
-    """Yield what is missing in the environment of a server that listens on all addresses."""
+    """Yield messages about missing environment variables of a public server."""
     from ..http.endpoints import Listening
     from ..http.settings import SettingsError
     from ..mcp.request_state import sealing

@@ -128,7 +128,7 @@ class Ending:
 def serve_over_stdio(
     served: ToolsetServer, client: str | None, grace: float = DEFAULT_GRACE_S
 ) -> None:
-    """Serve one client over standard input and output, until the input ends or a signal.
+    """Serve one client over stdin and stdout until the input ends or a signal.
 
     Running calls may finish within the grace period, and are cancelled after it. Then all
     resources are closed. From the call on, other code of the process that writes to stdout

@@ -1,4 +1,4 @@
-"""MCP messages over two file descriptors, as the streams of the SDK's `Server.run`.
+"""The streams of the SDK's `Server.run` over two file descriptors.
 
 Pipes and sockets are read in the event loop when they have data, and short lines are written
 there when the pipe has space. One thread reads and one thread writes in all other cases: files,
@@ -59,7 +59,7 @@ _CLIENT_READ_TIMEOUT_S = 5.0
 
 
 class _Stream:
-    """Base class of the streams: an asynchronous context manager that closes the stream."""
+    """Base class: an asynchronous context manager that closes the stream."""
 
     async def aclose(self) -> None:
         """Close the stream."""
@@ -388,7 +388,7 @@ class Incoming(_Stream):
 
 
 def _can_be_polled(descriptor: int) -> bool:
-    """Return whether polling reports reliably that a read or short write will not block.
+    """Return whether polling can tell if a read or short write will block.
 
     Files cannot be polled, and a terminal may accept less than polling reports.
     """
@@ -407,7 +407,7 @@ def call_in_loop(
     function: Callable[..., None],
     *arguments: object,
 ) -> None:
-    """Schedule a function in an event loop from any thread; do nothing if it is closed."""
+    """Schedule a function in an event loop; do nothing if the loop is closed."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(function, *arguments)
 
