@@ -16,12 +16,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from toolcast_runtime.http import OAuth
 from toolcast_runtime.http.endpoints import Issuer
-from toolcast_runtime.oauth import access_tokens as asking
-from toolcast_runtime.oauth.access_tokens import (
-    AccessTokens,
+from toolcast_runtime.oauth import access_tokens
+from toolcast_runtime.oauth import authorization_server as asking
+from toolcast_runtime.oauth.access_tokens import AccessTokens, InvalidTokenError
+from toolcast_runtime.oauth.authorization_server import (
     AuthorizationServer,
     AuthorizationServerError,
-    InvalidTokenError,
     RequestLimiter,
     TooManyRequestsError,
 )
@@ -53,6 +53,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     world = World()
     clock = SimpleNamespace(monotonic=lambda: world.now, time=lambda: world.now)
     monkeypatch.setattr(asking, "time", clock)
+    monkeypatch.setattr(access_tokens, "time", clock)
     monkeypatch.setattr(asking, "fetch_json", world.fetch)
     yield world
 

@@ -28,7 +28,7 @@ from tests.oauth.forged import by_hand
 from tests.oauth.served_shop import PLAIN
 from tests.oauth.shop import DESK, environment, serving
 from tests.oauth.test_issuer_faults import with_introspection
-from toolcast_runtime.oauth import access_tokens
+from toolcast_runtime.oauth import authorization_server as asking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -191,7 +191,7 @@ class Introspection:
         self.given_up = 0
         self.answers = asyncio.Event()
         self.answer = answer
-        monkeypatch.setattr(access_tokens, "fetch_json", self.fetch)
+        monkeypatch.setattr(asking, "fetch_json", self.fetch)
 
     async def fetch(self, url: str, form: dict[str, str], credentials: Any) -> Any:
         self.asked.append(form["token"])

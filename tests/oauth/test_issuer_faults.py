@@ -18,7 +18,7 @@ from tests.oauth.authorization_server import ID, SECRET, AuthorizationServer
 from tests.oauth.shop import BACK, DESK, SCOPES, environment, serving
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
 from toolcast_runtime.http.endpoints import Listening
-from toolcast_runtime.oauth import access_tokens as asking
+from toolcast_runtime.oauth import authorization_server as asking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,7 +161,7 @@ def test_a_new_key_is_fetched_when_a_token_names_it(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "toolcast_runtime.oauth.access_tokens._MIN_FETCH_INTERVAL_S", 0.0
+        "toolcast_runtime.oauth.authorization_server._MIN_FETCH_INTERVAL_S", 0.0
     )
 
     async def works() -> None:

@@ -12,8 +12,9 @@ import pytest
 from tests.oauth.test_access_tokens import ISSUER, URL, World, _key, _tokens, world
 from toolcast_runtime.http import OAuth
 from toolcast_runtime.http.endpoints import Issuer
-from toolcast_runtime.oauth import access_tokens as asking
-from toolcast_runtime.oauth.access_tokens import (
+from toolcast_runtime.oauth import access_tokens
+from toolcast_runtime.oauth import authorization_server as asking
+from toolcast_runtime.oauth.authorization_server import (
     AuthorizationServer,
     AuthorizationServerError,
     RequestLimiter,
@@ -108,11 +109,11 @@ async def test_who_was_known_within_the_hour_does_not_wait_behind_others(
 
 def test_the_latest_ten_thousand_are_remembered(world: World) -> None:
     until = {number.to_bytes(2, "big"): 0.0 for number in range(9_999)}
-    asking._remember(until, b"one", 7.0)
+    access_tokens._remember(until, b"one", 7.0)
     assert (len(until), until[b"one"]) == (10_000, world.now + 7)
-    asking._remember(until, b"\0\0", 7.0)
+    access_tokens._remember(until, b"\0\0", 7.0)
     assert len(until) == 10_000
-    asking._remember(until, b"two", 7.0)
+    access_tokens._remember(until, b"two", 7.0)
     assert len(until) == 10_000
     # The first is the one that was not seen for longest.
     assert b"\0\1" not in until and b"\0\0" in until and b"\0\2" in until

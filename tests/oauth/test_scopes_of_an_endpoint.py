@@ -11,9 +11,9 @@ from toolcast_runtime.core.context import Caller
 from toolcast_runtime.http import OAuth, Scope
 from toolcast_runtime.http.endpoints import Issuer
 from toolcast_runtime.mcp.sdk_server import IDENTITY
-from toolcast_runtime.oauth.access_tokens import (
+from toolcast_runtime.oauth.access_tokens import InvalidTokenError
+from toolcast_runtime.oauth.authorization_server import (
     AuthorizationServerError,
-    InvalidTokenError,
     TooManyRequestsError,
 )
 from toolcast_runtime.oauth.resource_server import (

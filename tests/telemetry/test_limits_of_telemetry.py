@@ -14,7 +14,7 @@ from toolcast_runtime.core.calls import call_telemetry
 from toolcast_runtime.core.calls.call_telemetry import log_call
 from toolcast_runtime.core.context import Caller
 from toolcast_runtime.telemetry import log_lines, mcp_requests
-from toolcast_runtime.telemetry.log_lines import StderrLines
+from toolcast_runtime.telemetry.log_lines import StderrHandler
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_durations_are_told_in_steps_that_people_know(
     made: list[Any] = []
     meter = SimpleNamespace(create_histogram=lambda *a, **k: made.append((a, k)))
     monkeypatch.setattr(metrics, "get_meter", lambda _: meter)
-    mcp_requests._duration.__wrapped__("session")
+    mcp_requests._get_duration_histogram.__wrapped__("session")
     [((name,), settings)] = made
     assert (name, settings["unit"]) == ("mcp.server.session.duration", "s")
     steps = "0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 30 60 120 300"
@@ -73,7 +73,7 @@ def test_durations_are_told_in_steps_that_people_know(
 def lines(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Lines to a pipe that is ready as often as the test says, and how long that may take."""
     read, write = os.pipe()
-    handler = StderrLines(write)
+    handler = StderrHandler(write)
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     world = SimpleNamespace(ready=[], waited=[], handler=handler, read=read)
 
@@ -98,7 +98,7 @@ def test_only_the_first_line_that_nobody_reads_is_waited_for(lines: Any) -> None
     _say(lines, "one")
     lines.ready = [False, False]
     _say(lines, "two", "three", "four", "five")
-    told = "INFO one\nWARNING 2 log lines are lost: nobody has read them\n"
+    told = "INFO one\nWARNING 2 log lines were dropped: stderr was not read\n"
     assert os.read(lines.read, 1_000).decode() == f"{told}INFO four\nINFO five\n"
     assert lines.waited == [0.1, 0.1, 0, 0, 0.1]
 
@@ -106,10 +106,10 @@ def test_only_the_first_line_that_nobody_reads_is_waited_for(lines: Any) -> None
 def test_a_line_that_breaks_off_is_no_part_of_the_next(
     lines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_lines, "_PIECE", 6)
+    monkeypatch.setattr(log_lines, "_MAX_WRITE_BYTES", 6)
     lines.ready = [True, False, False, False]
     _say(lines, "torn", "lost", "lost too", "whole")
-    told = "WARNING 3 log lines are lost: nobody has read them\nINFO whole\n"
+    told = "WARNING 3 log lines were dropped: stderr was not read\nINFO whole\n"
     assert os.read(lines.read, 1_000).decode() == f"INFO t\n{told}"
     lines.ready = [False]
     _say(lines, "lost", "whole again")

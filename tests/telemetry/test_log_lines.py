@@ -17,7 +17,7 @@ import pytest
 from toolcast_runtime.telemetry.log_lines import (
     LogFormat,
     LogLevel,
-    StderrLines,
+    StderrHandler,
     write_logs,
 )
 
@@ -119,7 +119,7 @@ def test_a_level_keeps_what_libraries_tell_of_requests_to_itself(
 def test_a_stderr_that_nobody_reads_holds_nothing_up() -> None:
     read, write = os.pipe()
     with os.fdopen(write, "wb"):
-        handler = StderrLines(write)
+        handler = StderrHandler(write)
 
         def log(text: str) -> None:
             handler.emit(logging.makeLogRecord({"msg": text}))
@@ -131,7 +131,7 @@ def test_a_stderr_that_nobody_reads_holds_nothing_up() -> None:
         os.set_blocking(read, False)
         lines = os.read(read, 1 << 20).decode().splitlines()
     os.close(read)
-    lost = re.fullmatch(r"(\d+) log lines are lost: nobody has read them", lines[-2])
+    lost = re.fullmatch(r"(\d+) log lines were dropped: stderr was not read", lines[-2])
     assert lost and 2_000 < int(lost[1]) < 3_000
     assert lines[-1] == "read again"
 

@@ -45,7 +45,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Measured:
             record=lambda seconds, attributes: found.append((of, seconds, attributes))
         )
 
-    monkeypatch.setattr(mcp_requests, "_duration", duration)
+    monkeypatch.setattr(mcp_requests, "_get_duration_histogram", duration)
     return found
 
 

@@ -69,9 +69,9 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
     kept = InMemoryMetricReader()
     provider = MeterProvider([kept])
     monkeypatch.setattr(metrics, "get_meter_provider", lambda: provider)
-    mcp_requests._duration.cache_clear()
+    mcp_requests._get_duration_histogram.cache_clear()
     yield kept
-    mcp_requests._duration.cache_clear()
+    mcp_requests._get_duration_histogram.cache_clear()
 
 
 def called(

@@ -17,12 +17,8 @@ from starlette.responses import JSONResponse
 from ..core.context import Caller, calling_as
 from ..http.request_limits import error_response, parse_message, replay_body
 from ..mcp.sdk_server import IDENTITY
-from .access_tokens import (
-    AccessTokens,
-    AuthorizationServer,
-    AuthorizationServerError,
-    InvalidTokenError,
-)
+from .access_tokens import AccessTokens, InvalidTokenError
+from .authorization_server import AuthorizationServer, AuthorizationServerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,1 +1,1 @@
-"""What whoever runs a server sees of it: log lines, spans and metrics."""
+"""Logs, spans and metrics of a server."""

@@ -1,10 +1,10 @@
-"""How a server's processes log to stderr: lines for people, or JSON for machines.
+"""Logs of a server process on stderr, as text lines or as JSON.
 
-Only who is the whole program sets this up; elsewhere the loggers below `toolcast` are the
-program's to use. JSON needs `python-json-logger`, imported when it is asked for.
+Only the server commands set this up. An application that mounts or imports a toolset configures
+the `toolcast` loggers itself. JSON requires `python-json-logger`, which is imported on demand.
 
-The lines never hold a server up: a client that starts a server over stdio may leave its stderr
-unread. What is not taken is lost then, and a later line says how much.
+Writing a log line never blocks a server, because a client that starts a server over stdio may
+not read its stderr. Lines that cannot be written are dropped; a later line states their number.
 """
 
 from __future__ import annotations
@@ -24,150 +24,154 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 _WRITE_TIMEOUT_S = 0.1
 """Time to wait for the first line that cannot be written; the next ones do not wait."""
-_PIECE: int = getattr(select, "PIPE_BUF", 512)
-"""Bytes that a pipe takes whole, and in one, when it takes any."""
+_MAX_WRITE_BYTES: int = getattr(select, "PIPE_BUF", 512)
+"""Size of a write that a writable pipe accepts completely."""
 
 
 class LogsError(Exception):
-    """Logs cannot be written as they are asked for; the text says what to do."""
+    """The requested log format cannot be used; the message states how to fix it."""
 
 
 def write_logs(log_format: LogFormat = "text", level: LogLevel = "info") -> None:
-    """Writes what this process logs to stderr, from now on.
+    """Configure logging: this process logs to stderr from now on.
 
-    `debug` is for Toolcast's own loggers: what libraries tell at that level may hold what
-    callers sent.
+    The level `debug` applies to Toolcast's own loggers only, because libraries may log the
+    content of requests at this level.
 
     Raises:
-        LogsError: JSON is asked for, and its library is not installed.
+        LogsError: the format is JSON, but its library is not installed.
     """
-    lines: logging.Formatter = TextLines()
+    formatter: logging.Formatter = TextFormatter()
     if log_format == "json":
         if importlib.util.find_spec("pythonjsonlogger") is None:
             raise LogsError(
                 "logs in JSON need the package python-json-logger; install it"
             )
-        lines = _json_lines()
-    # No line has these names, and finding them out is a good part of what a record costs.
+        formatter = _build_json_formatter()
+    # No format contains the names of threads and processes; looking them up is slow.
     logging.logThreads = logging.logMultiprocessing = False
     handler: logging.Handler = logging.NullHandler()
-    # None where the process was started with its stderr closed: what it opens takes the number.
+    # `sys.stderr` is None if the process was started with stderr closed. A file that is
+    # opened later may then get the descriptor 2.
     if sys.stderr is not None:
-        handler = StderrLines(sys.stderr.fileno())
-    handler.setFormatter(lines)
-    # Strangers can bring about what these tell of connections.
+        handler = StderrHandler(sys.stderr.fileno())
+    handler.setFormatter(formatter)
+    # Any client can cause log lines about connections, so they are rate limited.
     handler.addFilter(RateLimitFilter("asyncio", "uvicorn"))
     number = logging.getLevelNamesMapping()[level.upper()]
     logging.getLogger("toolcast").setLevel(number)
     logging.getLogger().handlers[:] = [handler]
     logging.getLogger().setLevel(max(number, logging.INFO))
-    # They tell of every manager and request; ours tells what came of them. URLs that handlers
-    # ask for, with their query strings, are nobody's to read.
+    # These libraries log every request, which Toolcast logs too. Their lines also contain
+    # the URLs of handlers' requests with query strings, which may be secret.
     for library in ("mcp", "httpx", "httpx2"):
         logging.getLogger(library).setLevel(max(number, logging.WARNING))
-    # Where uvicorn tells of its start and its end, too.
+    # uvicorn logs its start and its end here too, not only errors.
     logging.getLogger("uvicorn.error").name = "uvicorn"
-    # A line a request would show query strings.
+    # Access log lines would contain query strings.
     logging.getLogger("uvicorn.access").setLevel(logging.ERROR)
 
 
-class TextLines(logging.Formatter):
-    """One line a record; what follows it, such as a traceback, is indented.
+class TextFormatter(logging.Formatter):
+    """Formats a record as one line; the lines of a traceback are indented.
 
-    So whatever text of others stands in it, a line that begins with a time is one.
+    Unprintable characters are escaped. So only the first line of a record begins with a time,
+    even if the record contains text from callers.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, and what follows it."""
-        # Each call has one: what `logging` does for formats in general takes twice as long.
+        """Return the line of a record, followed by its traceback and stack."""
+        # Each call logs a line, and the general formatting of `logging` is twice as slow.
         line = (
-            f"{_zoned(record)} {record.levelname} {record.name} {record.getMessage()}"
+            f"{_format_time(record)} {record.levelname} {record.name}"
+            f" {record.getMessage()}"
         )
         if line.isprintable() and not (record.exc_info or record.stack_info):
             return line
         lines = [line]
         if record.exc_info:
-            after = self.formatException(record.exc_info)
-            lines += [f"  {each}" for each in after.splitlines()]
+            exception = self.formatException(record.exc_info)
+            lines += [f"  {text}" for text in exception.splitlines()]
         if record.stack_info:
-            lines += [f"  {each}" for each in record.stack_info.splitlines()]
+            lines += [f"  {text}" for text in record.stack_info.splitlines()]
         return "\n".join(
-            each if each.isprintable() else escape_excerpt(each, len(each))
-            for each in lines
+            text if text.isprintable() else escape_excerpt(text, len(text))
+            for text in lines
         )
 
 
-def _json_lines() -> logging.Formatter:
-    """One JSON object a record, with its `extra`; a text of others is a string in it."""
+def _build_json_formatter() -> logging.Formatter:
+    """Build a formatter that writes one JSON object per record, with its `extra`."""
     from pythonjsonlogger.core import RESERVED_ATTRS
     from pythonjsonlogger.json import JsonFormatter
 
-    class JsonLines(JsonFormatter):
+    class UtcJsonFormatter(JsonFormatter):
         def formatTime(
             self, record: logging.LogRecord, datefmt: str | None = None
         ) -> str:
-            """As `_zoned`."""
-            return _zoned(record)
+            return _format_time(record)
 
-    return JsonLines(
+    return UtcJsonFormatter(
         "%(asctime)s %(levelname)s %(name)s %(process)d %(message)s",
         rename_fields={"asctime": "time", "levelname": "level"},
-        # uvicorn's message once more, with codes for terminals.
+        # uvicorn adds its message again, with color codes.
         reserved_attrs=[*RESERVED_ATTRS, "color_message"],
     )
 
 
-def _zoned(record: logging.LogRecord) -> str:
-    """When it was logged: ISO 8601 in UTC, to the millisecond."""
+def _format_time(record: logging.LogRecord) -> str:
+    """Return the time of a record in UTC: ISO 8601 with milliseconds."""
     return datetime.fromtimestamp(record.created, UTC).isoformat(
         timespec="milliseconds"
     )
 
 
-class StderrLines(logging.Handler):
-    """Writes what is taken.
+class StderrHandler(logging.Handler):
+    """Writes log lines to a file descriptor, and drops lines that would block.
 
     Args:
-        descriptor: of the file that the lines go to.
+        descriptor: the file descriptor.
     """
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()
         self._descriptor = descriptor
-        self._lost = 0
-        self._is_torn = False
+        self._dropped = 0
+        self._has_partial_line = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Writes a record, or counts it as lost."""
+        """Write a record, or count it as dropped."""
         try:
             line = self.format(record)
-            if not self._lost:
-                self._lost = int(not self._is_taken(line, _WRITE_TIMEOUT_S))
+            if not self._dropped:
+                self._dropped = int(not self._write(line, _WRITE_TIMEOUT_S))
                 return
-            told = f"{self._lost} log lines are lost: nobody has read them"
+            message = f"{self._dropped} log lines were dropped: stderr was not read"
             level = logging.WARNING
-            args = (__name__, level, __file__, 0, told, None, None)
-            before = self.format(logging.LogRecord(*args))
-            taken = self._is_taken(f"{before}\n{line}", 0)
-            self._lost = 0 if taken else self._lost + 1
+            args = (__name__, level, __file__, 0, message, None, None)
+            notice = self.format(logging.LogRecord(*args))
+            is_written = self._write(f"{notice}\n{line}", 0)
+            self._dropped = 0 if is_written else self._dropped + 1
         except Exception:
             self.handleError(record)
 
-    def _is_taken(self, text: str, patience: float) -> bool:
-        text = f"\n{text}\n" if self._is_torn else f"{text}\n"
+    def _write(self, text: str, timeout: float) -> bool:
+        """Write a text and return True, or return False if it would block longer."""
+        text = f"\n{text}\n" if self._has_partial_line else f"{text}\n"
         data = text.encode("utf-8", "backslashreplace")
-        at = 0
-        while at < len(data):
-            if not self._is_ready(patience):
-                self._is_torn = self._is_torn or at > 0
+        written = 0
+        while written < len(data):
+            if not self._is_writable(timeout):
+                self._has_partial_line = self._has_partial_line or written > 0
                 return False
-            at += os.write(self._descriptor, data[at : at + _PIECE])
-        self._is_torn = False
+            piece = data[written : written + _MAX_WRITE_BYTES]
+            written += os.write(self._descriptor, piece)
+        self._has_partial_line = False
         return True
 
-    def _is_ready(self, patience: float) -> bool:
+    def _is_writable(self, timeout: float) -> bool:
         try:
-            return bool(select.select((), (self._descriptor,), (), patience)[1])
+            return bool(select.select((), (self._descriptor,), (), timeout)[1])
         except OSError:
-            # It is none that can be waited for, as on Windows.
+            # The descriptor cannot be polled, as on Windows.
             return True

@@ -1,7 +1,7 @@
-"""OpenTelemetry spans and metrics of MCP requests, in processes that use OpenTelemetry.
+"""OpenTelemetry spans and metrics of MCP requests.
 
-The SDK's own spans are left out: theirs have no session and no transport, and take names from
-whoever asks. Where nobody has set OpenTelemetry up, nothing is done.
+They replace the SDK's own spans, which lack the session and the transport, and contain names
+that any caller can invent. Without OpenTelemetry in the process, this module is not loaded.
 
 Source: https://github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/mcp.md
 """
@@ -46,8 +46,9 @@ _METHODS = frozenset(
     for name in names.split()
 ) | {"initialize", "ping"}
 _OTHER = "_OTHER"
-"""What stands for names that a stranger has made up: each would be a time series."""
-_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+"""The value for unknown methods: a caller could otherwise create any number of series."""
+_BUCKETS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+"""The bucket boundaries that the conventions recommend for durations."""
 _MAX_VALUE_CHARACTERS = 128
 """Characters of an attribute's value."""
 _PARENT = "traceparent"
@@ -55,14 +56,14 @@ _SESSION = "mcp-session-id"
 
 
 class ObservedRequests:
-    """The middleware that makes a span a message, and measures it.
+    """Middleware that creates a span for each message, and measures its duration.
 
-    The session is measured of a server that has one connection, such as stdio's: over HTTP
-    nothing public of the SDK tells when one ends.
+    The duration of the session is measured only if the server has a single connection, as over
+    stdio: over HTTP, the SDK has no public API that reports the end of a session.
 
     Args:
-        served: what is served.
-        client: who is served.
+        served: the tools and prompts.
+        client: the name of the client.
     """
 
     def __init__(self, served: ToolsetServer, client: str | None) -> None:
@@ -70,26 +71,29 @@ class ObservedRequests:
         self._client = client
         self._prompts: frozenset[str] = frozenset()
         if served.mcp_prompts is not None:
-            self._prompts = frozenset(one.name for one in served.prompts(client))
-        self._begun: tuple[float, dict[str, str]] | None = None
+            prompts = served.prompts(client)
+            self._prompts = frozenset(prompt.name for prompt in prompts)
+        self._session: tuple[float, dict[str, str]] | None = None
 
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        shared = _shared(ctx, self._client)
-        if ctx.method == "initialize" and ctx.request is None and _is_measured():
-            self._begun = time.perf_counter(), shared
-        request = ObservedRequest(ctx, shared, self._target(ctx))
-        return await request.answered(ctx, call_next)
+        """Handle a message in a span."""
+        attributes = _build_session_attributes(ctx, self._client)
+        if ctx.method == "initialize" and ctx.request is None and _has_metrics():
+            self._session = time.perf_counter(), attributes
+        request = ObservedRequest(ctx, attributes, self._build_target(ctx))
+        return await request.handle(ctx, call_next)
 
     def end_session(self) -> None:
-        """The connection has ended."""
-        if self._begun is not None:
-            started, shared = self._begun
-            _duration("session").record(time.perf_counter() - started, shared)
+        """Record the duration of the session, after the connection has ended."""
+        if self._session is not None:
+            started, attributes = self._session
+            seconds = time.perf_counter() - started
+            _get_duration_histogram("session").record(seconds, attributes)
 
-    def _target(self, ctx: ServerRequestContext[Any, Any]) -> dict[str, str]:
-        """What the request names, if it is there for somebody."""
+    def _build_target(self, ctx: ServerRequestContext[Any, Any]) -> dict[str, str]:
+        """Return the attribute with the requested tool or prompt, if the server has it."""
         name = (ctx.params or {}).get("name")
         if not isinstance(name, str):
             return {}
@@ -102,7 +106,13 @@ class ObservedRequests:
 
 
 class ObservedRequest:
-    """A message that is being answered."""
+    """A message that is being handled, with its span.
+
+    Args:
+        ctx: the SDK's context of the message.
+        shared: the attributes that all messages of the session have.
+        target: the attribute with the requested tool or prompt, if any.
+    """
 
     def __init__(
         self,
@@ -112,12 +122,12 @@ class ObservedRequest:
     ) -> None:
         method = ctx.method if ctx.method in _METHODS else _OTHER
         self._method = method
-        # What metrics have, too: each combination is one series.
-        self._measured = {"mcp.method.name": method, **shared, **target}
+        # The attributes of metrics: each combination of values is one time series.
+        self._metric_attributes = {"mcp.method.name": method, **shared, **target}
         if method == "tools/call":
-            self._measured["gen_ai.operation.name"] = "execute_tool"
+            self._metric_attributes["gen_ai.operation.name"] = "execute_tool"
         self._outcome: str | None = None
-        attributes = dict(self._measured)
+        attributes = dict(self._metric_attributes)
         if ctx.request_id is not None:
             attributes["jsonrpc.request.id"] = str(ctx.request_id)[
                 :_MAX_VALUE_CHARACTERS
@@ -125,10 +135,12 @@ class ObservedRequest:
         session = None if ctx.request is None else ctx.request.headers.get(_SESSION)
         if session is not None:
             attributes["mcp.session.id"] = session[:_MAX_VALUE_CHARACTERS]
-        parent, ambient = _parent(ctx.meta), trace.get_current_span()
+        parent = _extract_parent(ctx.meta)
         links = []
-        if parent is not None and ambient.get_span_context().is_valid:
-            links.append(trace.Link(ambient.get_span_context()))
+        # The caller's span is the parent; a current span of this process is only linked.
+        current = trace.get_current_span().get_span_context()
+        if parent is not None and current.is_valid:
+            links.append(trace.Link(current))
         self._span = trace.get_tracer("toolcast").start_span(
             " ".join([method, *target.values()]),
             context=parent,
@@ -137,20 +149,21 @@ class ObservedRequest:
             links=links,
         )
 
-    def calls(self, tool: str) -> None:
-        """Add the called tool; that of an external server is unknown before."""
-        self._measured["gen_ai.tool.name"] = tool
+    def set_tool(self, tool: str) -> None:
+        """Set the called tool; a tool of an external server is not known earlier."""
+        self._metric_attributes["gen_ai.tool.name"] = tool
         self._span.set_attribute("gen_ai.tool.name", tool)
         self._span.update_name(f"{self._method} {tool}")
 
     def set_outcome(self, outcome: str) -> None:
-        """Add what came of the call."""
+        """Set the outcome of the call."""
         self._outcome = outcome
         self._span.set_attribute("toolcast.outcome", outcome)
 
-    async def answered(
+    async def handle(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
+        """Handle the message in its span, then record its duration and any error."""
         started = time.perf_counter()
         token = OBSERVED_REQUEST.set(self if self._method == "tools/call" else None)
         with trace.use_span(
@@ -164,75 +177,81 @@ class ObservedRequest:
                 if self._outcome not in (None, "ok", "asked") or (
                     isinstance(result, CallToolResult) and result.is_error
                 ):
-                    self._failed("tool_error")
+                    self._set_error("tool_error")
                 return result
             except MCPError as error:
-                self._failed(str(error.error.code), is_code=True)
+                self._set_error(str(error.error.code), is_code=True)
                 raise
             except ValidationError:
-                self._failed(str(INVALID_PARAMS), is_code=True)
+                # The SDK answers invalid parameters with this code.
+                self._set_error(str(INVALID_PARAMS), is_code=True)
                 raise
             except BaseException as error:
-                self._failed(type(error).__qualname__)
+                self._set_error(type(error).__qualname__)
                 raise
             finally:
                 OBSERVED_REQUEST.reset(token)
-                if _is_measured():
+                if _has_metrics():
                     seconds = time.perf_counter() - started
-                    _duration("operation").record(seconds, self._measured)
+                    histogram = _get_duration_histogram("operation")
+                    histogram.record(seconds, self._metric_attributes)
 
-    def _failed(self, error_type: str, *, is_code: bool = False) -> None:
-        """Says so, without the message: it repeats what was sent."""
-        told = {"error.type": error_type}
+    def _set_error(self, error_type: str, *, is_code: bool = False) -> None:
+        """Set the error, without its message, which may repeat the caller's arguments."""
+        attributes = {"error.type": error_type}
         if is_code:
-            told["rpc.response.status_code"] = error_type
-        self._measured.update(told)
-        self._span.set_attributes(told)
+            attributes["rpc.response.status_code"] = error_type
+        self._metric_attributes.update(attributes)
+        self._span.set_attributes(attributes)
         self._span.set_status(trace.StatusCode.ERROR)
 
 
-def _shared(ctx: ServerRequestContext[Any, Any], client: str | None) -> dict[str, str]:
-    """What requests and their session have in common."""
-    shared = {"mcp.protocol.version": ctx.protocol_version}
+def _build_session_attributes(
+    ctx: ServerRequestContext[Any, Any], client: str | None
+) -> dict[str, str]:
+    """Return the attributes that are equal for all messages of a session."""
+    attributes = {"mcp.protocol.version": ctx.protocol_version}
     if ctx.request is None:
-        shared["network.transport"] = "pipe"
+        attributes["network.transport"] = "pipe"
     else:
-        shared |= {"network.transport": "tcp", "network.protocol.name": "http"}
+        attributes |= {"network.transport": "tcp", "network.protocol.name": "http"}
     if client is not None:
-        shared["toolcast.client"] = client
-    return shared
+        attributes["toolcast.client"] = client
+    return attributes
 
 
-def _parent(meta: Any) -> Context | None:
-    """The caller's trace, if it hands one on that can be read."""
+def _extract_parent(meta: Any) -> Context | None:
+    """Return the caller's trace context from `_meta`; None if missing or not valid."""
     if not meta or _PARENT not in meta:
         return None
     try:
         context = propagate.extract(meta)
     except Exception:
-        # What a propagator makes of values that are no texts is its own.
+        # Propagators may raise anything if the values are not strings.
         return None
     is_valid = trace.get_current_span(context).get_span_context().is_valid
     return context if is_valid else None
 
 
-def _is_measured() -> bool:
-    """Whether somebody may have set metrics up: by itself nothing imports their API."""
+def _has_metrics() -> bool:
+    """Return whether metrics may be configured, which requires an import of their API."""
     return "opentelemetry.metrics" in sys.modules
 
 
 @cache
-def _duration(of: str) -> Histogram:
+def _get_duration_histogram(kind: str) -> Histogram:
+    """Return the histogram for durations of an `operation` or a `session`."""
     from opentelemetry import metrics
 
-    described = {
+    # Names, descriptions and unit are those of the semantic conventions.
+    descriptions = {
         "operation": "MCP request or notification duration as observed on the receiver"
         " from the time it was received until the result or ack is sent.",
         "session": "The duration of the MCP session as observed on the MCP server.",
     }
     return metrics.get_meter("toolcast").create_histogram(
-        f"mcp.server.{of}.duration",
+        f"mcp.server.{kind}.duration",
         unit="s",
-        description=described[of],
-        explicit_bucket_boundaries_advisory=_SECONDS,
+        description=descriptions[kind],
+        explicit_bucket_boundaries_advisory=_BUCKETS_S,
     )

@@ -126,7 +126,7 @@ def trace_call(context: CallContext) -> Iterator[Callable[[str], None]]:
     request = OBSERVED_REQUEST.get()
     if request is not None:
         OBSERVED_REQUEST.set(None)
-        request.calls(context.tool)
+        request.set_tool(context.tool)
         try:
             yield request.set_outcome
         except BaseException:
