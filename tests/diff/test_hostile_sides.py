@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -92,57 +93,76 @@ def test_a_secret_that_is_a_text_of_its_own_is_not_told() -> None:
     assert "secret-of-mine" not in repr(found)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"description": "a b. " * 10_000},
-        {"guidance": "`a_b` " * 10_000},
-        {"when_to_use": "\n \n" * 15_000},
-        {"summary": "ab_" * 15_000},
-        {"clients": [f"client-{index}" for index in range(3_000)]},
-        {"renamed_from": [f"name_{index}" for index in range(3_000)]},
-        {"data": {"reads": [f"table_{index}" for index in range(3_000)]}},
-        {"examples": [{"arguments": {"a": index}} for index in range(5_000)]},
-    ],
-)
-def test_large_specs_take_little_time(fields: dict[str, Any]) -> None:
-    before, after = loaded({"other_tool": {}}), loaded(
-        {"note": fields, "other_tool": {}}
-    )
-    began = time.process_time()
+# Linear work grows fourfold with four times the size, quadratic work sixteenfold. A ratio does
+# not depend on the machine; the constant allows for what no size changes.
+MAX_GROWTH = 10
+MAX_CONSTANT_SECONDS = 0.2
 
+
+def measure_comparison(before: Any, after: Any) -> float:
+    began = time.process_time()
     compare(before, after)
     compare(after, before)
+    return time.process_time() - began
 
-    assert time.process_time() - began < 2
+
+def assert_linear(small: float, large: float) -> None:
+    assert large < MAX_GROWTH * small + MAX_CONSTANT_SECONDS
+
+
+@pytest.mark.parametrize(
+    "make_fields",
+    [
+        lambda n: {"description": "a b. " * 10 * n},
+        lambda n: {"guidance": "`a_b` " * 10 * n},
+        lambda n: {"when_to_use": "\n \n" * 15 * n},
+        lambda n: {"summary": "ab_" * 15 * n},
+        lambda n: {"clients": [f"client-{index}" for index in range(3 * n)]},
+        lambda n: {"renamed_from": [f"name_{index}" for index in range(3 * n)]},
+        lambda n: {"data": {"reads": [f"table_{index}" for index in range(3 * n)]}},
+        lambda n: {"examples": [{"arguments": {"a": i}} for i in range(5 * n)]},
+    ],
+)
+def test_comparison_of_large_specs_is_linear(
+    make_fields: Callable[[int], dict[str, Any]],
+) -> None:
+    def measure(size: int) -> float:
+        note = {"note": make_fields(size), "other_tool": {}}
+        return measure_comparison(loaded({"other_tool": {}}), loaded(note))
+
+    assert_linear(measure(250), measure(1_000))
 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize(
-    "fields",
+    "make_fields",
     [
-        {"clients": {"a": {"allow": [f"tool_{n}" for n in range(8_000)]}}},
-        {"clients": {"a": {"permissions": [f"may_{n}" for n in range(8_000)]}}},
-        {
+        lambda n: {"clients": {"a": {"allow": [f"tool_{i}" for i in range(8 * n)]}}},
+        lambda n: {
+            "clients": {"a": {"permissions": [f"may_{i}" for i in range(8 * n)]}}
+        },
+        lambda n: {
             "mcp_servers": {
                 "mail": {
                     "command": "x",
-                    "allow": [f"send_{n}" for n in range(4_000)],
-                    "deny": [f"read_{n}" for n in range(4_000)],
+                    "allow": [f"send_{i}" for i in range(4 * n)],
+                    "deny": [f"read_{i}" for i in range(4 * n)],
                 }
             }
         },
-        {"reserved_names": [{"name": f"n{n}", "reason": "x"} for n in range(3_000)]},
+        lambda n: {
+            "reserved_names": [{"name": f"n{i}", "reason": "x"} for i in range(3 * n)]
+        },
     ],
 )
-def test_large_toolsets_take_little_time(fields: dict[str, Any]) -> None:
+def test_comparison_of_large_toolsets_is_linear(
+    make_fields: Callable[[int], dict[str, Any]],
+) -> None:
     server = {"mcp_servers": {"mail": {"command": "x"}}, "clients": {"a": {}}}
-    before, after = loaded({"toolset": server}), loaded(
-        {"toolset": {**server, **fields}}
-    )
-    began = time.process_time()
 
-    compare(before, after)
-    compare(after, before)
+    def measure(size: int) -> float:
+        toolset = {**server, **make_fields(size)}
+        before = loaded({"toolset": server})
+        return measure_comparison(before, loaded({"toolset": toolset}))
 
-    assert time.process_time() - began < 2
+    assert_linear(measure(250), measure(1_000))
