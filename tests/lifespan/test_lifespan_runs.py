@@ -282,7 +282,7 @@ def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
     child = os.fork()
     if not child:
         count = asyncio.run(added(toolset))
-        lifespan._end_all()
+        lifespan._stop_all_runs()
         os.write(writing, f"{count} {' '.join(toolset.told)}".encode())
         os._exit(0)
     os.waitpid(child, 0)
@@ -297,7 +297,7 @@ def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
 async def test_one_that_does_not_start_is_given_up(
     make_toolset: Make, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lifespan, "START_SECONDS", 0.1)
+    monkeypatch.setattr(lifespan, "START_TIMEOUT_S", 0.1)
     wait = "await asyncio.sleep(60)" if word else "threading.Event().wait(60)"
     decorator = "asynccontextmanager" if word else "contextmanager"
     toolset = make_toolset(f"""
@@ -320,7 +320,7 @@ async def test_one_that_does_not_end_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(lifespan, "END_SECONDS", 0.1)
+    monkeypatch.setattr(lifespan, "STOP_TIMEOUT_S", 0.1)
     toolset = make_toolset("""
         @asynccontextmanager
         async def lifespan():

@@ -26,7 +26,7 @@ def _toolset(**given: Any) -> Any:
 class Dependencies:
     def __init__(self, fails: bool = False) -> None:
         self.log: list[str] = []
-        self.fails, self.is_over, self.is_up, self.is_left_out = (
+        self.fails, self.has_ended, self.is_up, self.is_disabled = (
             fails,
             False,
             True,
@@ -39,7 +39,7 @@ class Dependencies:
             raise ValueError("it cannot be opened")
 
     async def leave(self) -> None:
-        self.log.append("over" if self.is_over else "leave")
+        self.log.append("over" if self.has_ended else "leave")
 
 
 async def test_the_last_who_leaves_ends_what_the_first_began(

@@ -29,13 +29,13 @@ from ..core.toolset_settings import Lifespan, LifespanError
 
 _logger = logging.getLogger("toolcast")
 
-START_SECONDS = 60.0
+START_TIMEOUT_S = 60.0
 """How long a start may take."""
 
-END_SECONDS = 4.0
+STOP_TIMEOUT_S = 4.0
 """How long an end may take: less than servers have for all that they close."""
 
-_CANCEL_SECONDS = 0.5
+_CANCEL_TIMEOUT_S = 0.5
 
 _lock = threading.Lock()
 _runs: dict[tuple[str, str | None], Run] = {}
@@ -67,13 +67,13 @@ class Run:
         self.loop = loop
         self.started: Future[Mapping[str, Any]] = Future()
         self.done: Future[None] = Future()
-        self.holders = 0
+        self.toolset_count = 0
         self._lifespan = lifespan
         self._package = package
         self._key = lifespan.function, package
         self._name = f"the lifespan of `{toolset}` ({lifespan.function})"
         self._stopped = threading.Event()
-        self._wake: asyncio.Event | None = None
+        self._wake_event: asyncio.Event | None = None
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -81,7 +81,7 @@ class Run:
         """Whether it starts or runs, in this process and not in one that it is forked from."""
         return _runs.get(self._key) is self
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Starts it in its loop; `started` tells when it has."""
 
         def begin() -> None:
@@ -92,7 +92,7 @@ class Run:
 
         self.loop.call_soon_threadsafe(begin)
 
-    async def ready(self) -> Mapping[str, Any]:
+    async def wait_for_dependencies(self) -> Mapping[str, Any]:
         """What it gives. A caller that is cancelled does not cancel the start.
 
         Raises:
@@ -107,79 +107,79 @@ class Run:
         with _lock:
             if not self.is_alive:
                 return False
-            self.holders -= 1
-            if self.holders:
+            self.toolset_count -= 1
+            if self.toolset_count:
                 return False
             del _runs[self._key]
             return True
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         """Ends it, and returns when it is over, or has taken too long."""
-        self._stop()
+        self._request_stop()
         over = asyncio.shield(asyncio.wrap_future(self.done))
-        if not (await asyncio.wait({over}, timeout=END_SECONDS))[0]:
-            self._give_up()
-            await asyncio.wait({over}, timeout=_CANCEL_SECONDS)
+        if not (await asyncio.wait({over}, timeout=STOP_TIMEOUT_S))[0]:
+            self._cancel_task()
+            await asyncio.wait({over}, timeout=_CANCEL_TIMEOUT_S)
 
-    def end_now(self) -> None:
+    def stop_sync(self) -> None:
         """The same for a thread without a loop."""
         if self.loop.is_running():
-            self._stop()
+            self._request_stop()
             try:
-                self.done.result(END_SECONDS)
+                self.done.result(STOP_TIMEOUT_S)
             except TimeoutError:
-                self._give_up()
+                self._cancel_task()
 
-    def _stop(self) -> None:
-        _forget(self)
+    def _request_stop(self) -> None:
+        _unregister(self)
         self._stopped.set()
-        self._tell(self._awake)
+        self._call_in_loop(self._wake_task)
 
-    def _awake(self) -> None:
-        if self._wake is not None:
-            self._wake.set()
+    def _wake_task(self) -> None:
+        if self._wake_event is not None:
+            self._wake_event.set()
         elif self._task is not None:
             self._task.cancel()
 
-    def _give_up(self) -> None:
-        _logger.error("%s did not end within %g seconds", self._name, END_SECONDS)
+    def _cancel_task(self) -> None:
+        _logger.error("%s did not end within %g seconds", self._name, STOP_TIMEOUT_S)
         if self._task is not None:
-            self._tell(self._task.cancel)
+            self._call_in_loop(self._task.cancel)
 
     async def _run(self) -> None:
-        late = threading.Timer(START_SECONDS, self._tell_late)
+        late = threading.Timer(START_TIMEOUT_S, self._log_late_start)
         late.daemon = True
         late.start()
         try:
-            manager = self._manager()
+            manager = self._create_manager()
             if hasattr(type(manager), "__aenter__"):
                 await self._run_in_task(manager)
             else:
                 await self._run_in_thread(manager)
         except asyncio.CancelledError:
-            self._failed("was ended before it had started")
+            self._set_failed("was ended before it had started")
             raise
         except LifespanError as error:
-            self._failed(str(error))
+            self._set_failed(str(error))
         except BaseException as error:
             if self.started.done():
                 is_asked = self._stopped.is_set()
                 what = "failed while it ended" if is_asked else "broke while it ran"
                 _logger.exception("%s %s", self._name, what)
             else:
-                self._failed(_reason(error, self._package), error)
+                self._set_failed(_format_cause(error, self._package), error)
         finally:
             late.cancel()
-            _forget(self)
+            _unregister(self)
             self.done.set_result(None)
 
     async def _run_in_task(self, manager: Any) -> None:
         wake = asyncio.Event()
-        async with _in_time():
+        async with _limit_start_time():
             value = await manager.__aenter__()
         try:
-            self._begun(value)
-            self._wake = wake
+            self._set_started(value)
+            self._wake_event = wake
             await wake.wait()
         finally:
             await manager.__aexit__(None, None, None)
@@ -191,17 +191,17 @@ class Run:
         def run() -> None:
             try:
                 with manager as value:
-                    self._begun(value)
-                    self._tell(begun.set)
+                    self._set_started(value)
+                    self._call_in_loop(begun.set)
                     self._stopped.wait()
             except BaseException as error:
                 failures.append(error)
-            self._tell(begun.set)
-            self._tell(over.set)
+            self._call_in_loop(begun.set)
+            self._call_in_loop(over.set)
 
         threading.Thread(target=run, name=self._name, daemon=True).start()
         try:
-            async with _in_time():
+            async with _limit_start_time():
                 await begun.wait()
             await over.wait()
         finally:
@@ -209,11 +209,11 @@ class Run:
             if self.started.done():
                 # What ends this waits no longer than that, too.
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(over.wait(), END_SECONDS)
+                    await asyncio.wait_for(over.wait(), STOP_TIMEOUT_S)
         if failures:
             raise failures[0]
 
-    def _manager(self) -> Any:
+    def _create_manager(self) -> Any:
         manager = load_function(self._lifespan.function, self._package)()
         if hasattr(type(manager), "__aenter__") or hasattr(type(manager), "__enter__"):
             return manager
@@ -227,29 +227,29 @@ class Run:
         kind = type(manager).__name__
         raise LifespanError(f"it gives no context manager, but `{kind}`{help_}")
 
-    def _begun(self, value: Any) -> None:
-        given = _dependencies(value, self._lifespan.dependencies)
+    def _set_started(self, value: Any) -> None:
+        given = _validate_dependencies(value, self._lifespan.dependencies)
         # What begins after its time is ended at once.
         with contextlib.suppress(InvalidStateError):
             self.started.set_result(given)
 
-    def _failed(self, why: str, error: BaseException | None = None) -> None:
+    def _set_failed(self, why: str, error: BaseException | None = None) -> None:
         if self.started.done():
             return
-        _forget(self)
+        _unregister(self)
         failure = LifespanError(f"{self._name} failed at its start: {why}")
         failure.__cause__ = error
         self.started.set_exception(failure)
 
-    def _tell(self, what: Callable[[], object]) -> None:
+    def _call_in_loop(self, what: Callable[[], object]) -> None:
         """Runs a function in the loop, unless that was closed, which has cancelled the task."""
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(what)
 
-    def _tell_late(self) -> None:
+    def _log_late_start(self) -> None:
         """Also where the start blocks the loop, in which nothing can be said then."""
         if not self.started.done():
-            _logger.error("%s: %s", self._name, _late())
+            _logger.error("%s: %s", self._name, _format_late_start())
 
 
 def join_run(
@@ -267,12 +267,12 @@ def join_run(
         run = _runs.get(key)
         if run is None:
             run = _runs[key] = Run(lifespan, package, toolset, loop)
-            run.begin()
-        run.holders += 1
+            run.start()
+        run.toolset_count += 1
         return run
 
 
-def _dependencies(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
+def _validate_dependencies(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     """What a lifespan has yielded, which has to be what its toolset declares.
 
     Raises:
@@ -288,36 +288,36 @@ def _dependencies(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     extra = [f"{name}" for name in given if name not in names]
     problems = []
     if missing:
-        problems.append(f"it does not yield {_listed(missing)}")
+        problems.append(f"it does not yield {_format_names(missing)}")
     if extra:
         declared = "which `dependencies` of toolset.yaml does not have"
-        problems.append(f"it yields {_listed(extra)}, {declared}")
+        problems.append(f"it yields {_format_names(extra)}, {declared}")
     if problems:
         raise LifespanError("; ".join(problems))
     return given
 
 
-def _listed(names: list[str]) -> str:
+def _format_names(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _late() -> str:
-    return f"it has not started within {START_SECONDS:g} seconds"
+def _format_late_start() -> str:
+    return f"it has not started within {START_TIMEOUT_S:g} seconds"
 
 
 @contextlib.asynccontextmanager
-async def _in_time() -> AsyncIterator[None]:
+async def _limit_start_time() -> AsyncIterator[None]:
     """Bounds a start; a time-out of the function's own is told as such."""
     try:
-        async with asyncio.timeout(START_SECONDS) as limit:
+        async with asyncio.timeout(START_TIMEOUT_S) as limit:
             yield
     except TimeoutError:
         if limit.expired():
-            raise LifespanError(_late()) from None
+            raise LifespanError(_format_late_start()) from None
         raise
 
 
-def _reason(error: BaseException, package: str | None) -> str:
+def _format_cause(error: BaseException, package: str | None) -> str:
     """An exception in one line, with the place in the team's code that it comes from."""
     text = "".join(traceback.format_exception_only(error)).strip()
     place = ""
@@ -330,28 +330,28 @@ def _reason(error: BaseException, package: str | None) -> str:
     return text + place
 
 
-def _forget(run: Run) -> None:
+def _unregister(run: Run) -> None:
     with _lock:
         if run.is_alive:
             del _runs[run._key]
 
 
-def _end_all() -> None:
+def _stop_all_runs() -> None:
     """What nobody has ended until the process does."""
     for run in list(_runs.values()):
-        run.end_now()
+        run.stop_sync()
 
 
-def _forget_all() -> None:
+def _reset_after_fork() -> None:
     """A forked child must not end what its parent goes on using."""
     global _lock
     _lock = threading.Lock()
     _runs.clear()
 
 
-atexit.register(_end_all)
+atexit.register(_stop_all_runs)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 class Dependencies:
@@ -372,10 +372,10 @@ class Dependencies:
         self._package = package
         self._toolset = toolset
         self._lock = threading.Lock()
-        self._replaced: dict[str, Any] = {}
+        self._replacements: dict[str, Any] = {}
         self._run: Run | None = None
-        self.is_over = False
-        self.is_left_out = False
+        self.has_ended = False
+        self.is_disabled = False
 
     @property
     def function(self) -> str:
@@ -388,7 +388,7 @@ class Dependencies:
         run = self._run
         if run is not None and run.is_alive and run.started.done():
             return run.started.exception() is None
-        return self._is_replaced()
+        return self._is_fully_replaced()
 
     async def enter(self) -> None:
         """Starts the lifespan in the present loop, unless it runs already.
@@ -398,19 +398,19 @@ class Dependencies:
         Raises:
             LifespanError: it cannot be started.
         """
-        self.is_over = False
-        if self._is_replaced():
+        self.has_ended = False
+        if self._is_fully_replaced():
             return
-        await self._joined(asyncio.get_running_loop()).ready()
+        await self._join_run(asyncio.get_running_loop()).wait_for_dependencies()
 
     async def leave(self) -> None:
         """Ends the lifespan, unless another toolset still needs it."""
         with self._lock:
             run, self._run = self._run, None
         if run is not None and run.release():
-            await run.end()
+            await run.stop()
 
-    async def of(
+    async def resolve(
         self, names: Sequence[str]
     ) -> tuple[Mapping[str, Any], asyncio.AbstractEventLoop | None]:
         """The named dependencies, and the loop in which they are to be used; None for any.
@@ -421,24 +421,24 @@ class Dependencies:
         Raises:
             LifespanError: they are not there.
         """
-        replaced = self._replaced
+        replaced = self._replacements
         left = [name for name in names if name not in replaced]
         if not left:
             return {name: replaced[name] for name in names}, None
-        if self.is_left_out:
+        if self.is_disabled:
             raise LifespanError(f"the lifespan of `{self._toolset}` is left out")
-        if self.is_over:
+        if self.has_ended:
             raise LifespanError(
                 f"the lifespan of `{self._toolset}` has ended: `async with REGISTRY` of the"
                 " toolset starts it again"
             )
-        run = self._joined(get_background_loop())
+        run = self._join_run(get_background_loop())
         if is_blocked_by_run_sync(run.loop):
             raise LifespanError(
                 f"the lifespan of `{self._toolset}` runs in the event loop that waits for"
                 " this call: await the call there"
             )
-        given = {**await run.ready(), **replaced}
+        given = {**await run.wait_for_dependencies(), **replaced}
         if not run.loop.is_running():
             raise LifespanError(
                 f"the lifespan of `{self._toolset}` was started in an event loop that does"
@@ -447,7 +447,7 @@ class Dependencies:
         return {name: given[name] for name in names}, run.loop
 
     @contextlib.contextmanager
-    def replaced(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
+    def replace(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
         """Gives tools these instead of what the lifespan gives.
 
         Raises:
@@ -458,18 +458,18 @@ class Dependencies:
                 near = get_close_matches(name, self._lifespan.dependencies, 1)
                 hint = f"; did you mean `{near[0]}`?" if near else ""
                 raise LookupError(f"`{self._toolset}` has no dependency `{name}`{hint}")
-        before = self._replaced
-        self._replaced = {**before, **dependencies}
+        before = self._replacements
+        self._replacements = {**before, **dependencies}
         try:
             yield
         finally:
-            self._replaced = before
+            self._replacements = before
 
-    def _is_replaced(self) -> bool:
+    def _is_fully_replaced(self) -> bool:
         names = self._lifespan.dependencies
-        return bool(names) and all(name in self._replaced for name in names)
+        return bool(names) and all(name in self._replacements for name in names)
 
-    def _joined(self, loop: asyncio.AbstractEventLoop) -> Run:
+    def _join_run(self, loop: asyncio.AbstractEventLoop) -> Run:
         with self._lock:
             if self._run is None or not self._run.is_alive:
                 self._run = join_run(self._lifespan, self._package, self._toolset, loop)
