@@ -71,14 +71,14 @@ def test_what_is_yielded_is_what_was_declared() -> None:
     assert lifespan._validate_dependencies(None, ()) == {}
     assert lifespan._validate_dependencies({"a": 1}, ("a",)) == {"a": 1}
     for value, names, said in (
-        (1, (), "it yields `int`, and not a mapping of its dependencies"),
+        (1, (), "it yields `int`, but must yield a mapping with its dependencies"),
         ({}, ("a", "b"), "it does not yield `a`, `b`"),
         (None, ("a",), "it does not yield `a`"),
         (
             {"x": 1},
             ("a",),
             "it does not yield `a`; it yields `x`, which `dependencies` of toolset.yaml does"
-            " not have",
+            " not declare",
         ),
     ):
         with pytest.raises(lifespan.LifespanError) as told:

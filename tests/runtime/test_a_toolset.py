@@ -138,7 +138,7 @@ def test_a_call_ends_later_where_a_person_takes_time(
     monkeypatch.setattr(contexts, "time", clock)
     context = CallContext("look")
     assert context.deadline is None
-    context.questions = SimpleNamespace(waited=7.0)  # type: ignore[assignment]
+    context.questions = SimpleNamespace(waiting_seconds=7.0)  # type: ignore[assignment]
     assert context.deadline is None
     context.start_timeout(10)
     assert context.deadline == 67.0
