@@ -177,7 +177,7 @@ def _used_once(shop: Shop, counters: list[ModernCounter]) -> None:
         thread.join()
     assert shop.done == ["refunded A-1 25"]
     assert read.count("refunded A-1 25") == 1
-    assert sum("was used already" in text for text in read) == len(counters) - 1
+    assert sum("has already been used" in text for text in read) == len(counters) - 1
 
 
 OlderAttack = Callable[[Shop, OlderCounter], list[str]]

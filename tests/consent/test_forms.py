@@ -14,7 +14,7 @@ from toolcast_runtime.consent import questions
 from toolcast_runtime.consent.questions import (
     ApprovalsInMemory,
     Questions,
-    problems_with_form,
+    check_form,
 )
 from toolcast_runtime.core.question import Answer, Asked
 
@@ -42,9 +42,9 @@ def form(field: Any, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_a_field_that_clients_show(field: Any) -> None:
-    assert problems_with_form(form(field)) == []
-    assert problems_with_form(form(field, required=["a"])) == []
-    assert problems_with_form(form(field, **{"$schema": "x"})) == []
+    assert check_form(form(field)) == []
+    assert check_form(form(field, required=["a"])) == []
+    assert check_form(form(field, **{"$schema": "x"})) == []
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_field_that_clients_show(field: Any) -> None:
     ],
 )
 def test_a_field_that_none_shows(field: Any) -> None:
-    assert problems_with_form(form(field))
+    assert check_form(form(field))
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_a_field_that_none_shows(field: Any) -> None:
     ],
 )
 def test_a_schema_that_is_no_form(schema: Any) -> None:
-    assert problems_with_form(schema)
-    assert problems_with_form({"type": "object", "properties": {}}) == []
+    assert check_form(schema)
+    assert check_form({"type": "object", "properties": {}}) == []
 
 
 async def test_a_round_is_remembered_for_an_hour(
@@ -156,7 +156,7 @@ async def test_a_person_has_ten_minutes(monkeypatch: pytest.MonkeyPatch) -> None
 
     def person(_: Any) -> Answer:
         clock.now += 2.0
-        assert (made.is_waiting, made.waited) == (True, 2.0)
+        assert (made.is_waiting, made.waiting_seconds) == (True, 2.0)
         return Answer("accept")
 
     nobody: Any = None
@@ -164,6 +164,6 @@ async def test_a_person_has_ten_minutes(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(questions, "time", clock)
     fake = SimpleNamespace(timeout=timeout)
     monkeypatch.setattr(questions, "asyncio", fake)
-    assert await made._said(nobody) == Answer("accept")
+    assert await made._await_answer(nobody) == Answer("accept")
     clock.now += 7.0
-    assert (made.is_waiting, made.waited, given) == (False, 2.0, [600.0])
+    assert (made.is_waiting, made.waiting_seconds, given) == (False, 2.0, [600.0])

@@ -86,9 +86,9 @@ def test_a_handler_asks_twice(registry: Registry, shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"action": "decline"}, "the person declined"),
-        ({"action": "accept", "content": {"approve": False}}, "the person declined"),
-        ({"action": "accept", "content": {}}, "the person declined"),
+        ({"action": "decline"}, "the user declined"),
+        ({"action": "accept", "content": {"approve": False}}, "the user declined"),
+        ({"action": "accept", "content": {}}, "the user declined"),
         ({"question": "other", "action": "accept"}, "to another question"),
         ({"action": "yes"}, "is no answer"),
         ("yes", "is no answer"),
@@ -165,7 +165,7 @@ def test_a_node_that_is_run_again_repeats_no_call(
         given = {"question": question_of(state)["question"], **YES}
         state = graph.invoke(Command(resume=given), THREAD)
     assert shop.done == ["refunded A-1 None", "refunded B-2 None"]
-    assert "was used already" in read(state)[0]
+    assert "has already been used" in read(state)[0]
     assert read(state)[1] == "refunded B-2 None"
 
 

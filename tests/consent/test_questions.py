@@ -14,8 +14,8 @@ import pytest
 from tests.consent.counters import KEY, Shop
 from toolcast_runtime import Registry, current_call
 from toolcast_runtime.consent import Answer, Question
-from toolcast_runtime.consent.confirmation import confirmation, readable
-from toolcast_runtime.consent.questions import Questions, _content
+from toolcast_runtime.consent.confirmation import build_question, escape_message
+from toolcast_runtime.consent.questions import Questions, _validate_content
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.definitions.tool import Confirm
 from toolcast_runtime.mcp.request_state import SealingError, sealing
@@ -76,11 +76,11 @@ def test_a_yes_lets_one_call_happen(registry: Registry, shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("answer", "read"),
     [
-        (Answer("decline"), "the person declined; nothing was done"),
-        (Answer("cancel"), "the person closed the question; nothing was done"),
-        (Answer("accept"), "the person declined; nothing was done"),
-        (Answer("accept", {"approve": 1}), "the person declined; nothing was done"),
-        (Answer("decline", {"approve": True}), "the person declined; nothing was done"),
+        (Answer("decline"), "the user declined; nothing was done"),
+        (Answer("cancel"), "the user closed the question; nothing was done"),
+        (Answer("accept"), "the user declined; nothing was done"),
+        (Answer("accept", {"approve": 1}), "the user declined; nothing was done"),
+        (Answer("decline", {"approve": True}), "the user declined; nothing was done"),
         (True, "no user can be asked here"),
         ("accept", "no user can be asked here"),
         (None, "no user can be asked here"),
@@ -113,19 +113,19 @@ def test_the_condition_decides_who_is_asked(
 
 def test_a_condition_that_cannot_be_told_asks(registry: Registry) -> None:
     """What costs too much to check is no way around the question."""
-    from toolcast_runtime.consent.confirmation import is_needed
+    from toolcast_runtime.consent.confirmation import is_confirmation_needed
 
     slow = Confirm("?", {"properties": {"a": {"pattern": "^(?=.*x)(a|a)*$"}}})
-    assert is_needed(slow, {}, {"a": "a" * 100_000})
+    assert is_confirmation_needed(slow, {}, {"a": "a" * 100_000})
     broken = Confirm("?", {"properties": {"a": {"pattern": "("}}})
-    assert is_needed(broken, {}, {"a": "b"})
+    assert is_confirmation_needed(broken, {}, {"a": "b"})
     many = Confirm("?", {"properties": {"a": {"uniqueItems": True}}})
-    assert is_needed(many, {}, {"a": [10**30 + n for n in range(20_000)]})
+    assert is_confirmation_needed(many, {}, {"a": [10**30 + n for n in range(20_000)]})
 
 
 def test_arguments_are_shown_as_they_are() -> None:
     """No argument writes a line of its own, hides, or turns the text round."""
-    shown = confirmation(
+    shown = build_question(
         "send",
         Confirm("Send?"),
         {
@@ -156,34 +156,34 @@ def test_arguments_are_shown_as_they_are() -> None:
 )
 def test_marks_do_not_pile_up_over_an_amount(mark: str) -> None:
     """Three are as many as a script needs; more would paint over the lines above."""
-    asked = confirmation("pay", Confirm("Pay?"), {"to": f"a{mark * 30}", "amount": 9})
+    asked = build_question("pay", Confirm("Pay?"), {"to": f"a{mark * 30}", "amount": 9})
     spelled = f"\\u{ord(mark):04x}"
     assert f'- to: "a{mark * 3}{spelled * 27}"' in asked.message
-    assert readable(f"a{mark * 4}") == f"a{mark * 3}{spelled}"
+    assert escape_message(f"a{mark * 4}") == f"a{mark * 3}{spelled}"
 
 
 def test_a_handlers_message_hides_nothing() -> None:
-    assert readable("Book \u26a0\ufe0f\n\x1b[8m\u200ba\ufe0f?") == (
+    assert escape_message("Book \u26a0\ufe0f\n\x1b[8m\u200ba\ufe0f?") == (
         "Book \u26a0\ufe0f\n\\x1b[8m\\u200ba\\ufe0f?"
     )
     with pytest.raises(Exception, match="too long to be shown"):
-        readable("\u200b" * 2000)
+        escape_message("\u200b" * 2000)
 
 
 async def test_before_anybody_is_asked_nobody_was_waited_for() -> None:
     nobody: Any = None
     loop = asyncio.get_running_loop()
     made = Questions(nobody, nobody, nobody, None, {}, loop)
-    assert (made.waited, made.is_waiting) == (0.0, False)
-    assert (made.is_pending, made.unawaited) == (False, 0)
+    assert (made.waiting_seconds, made.is_waiting) == (0.0, False)
+    assert (made.is_pending, made.unawaited_count) == (False, 0)
 
 
 def test_eight_thousand_characters_are_read() -> None:
-    assert readable("x" * 8_000) == "x" * 8_000
+    assert escape_message("x" * 8_000) == "x" * 8_000
     with pytest.raises(Exception, match="too long to be shown"):
-        readable("x" * 8_001)
+        escape_message("x" * 8_001)
     for length, end in ((498, '"'), (500, '"'), (501, " ... and 1 more characters")):
-        asked = confirmation("pay", Confirm("Pay?"), {"to": "x" * length})
+        asked = build_question("pay", Confirm("Pay?"), {"to": "x" * length})
         assert asked.message.endswith(end)
         assert asked.message.count("x") == min(length, 500)
 
@@ -191,7 +191,7 @@ def test_eight_thousand_characters_are_read() -> None:
 def test_too_much_to_read_is_refused(registry: Registry, shop: Shop) -> None:
     many = {f"a{n}": "x" * 400 for n in range(30)}
     with pytest.raises(Exception, match="too long to be shown"):
-        confirmation("send", Confirm("Send?"), many)
+        build_question("send", Confirm("Send?"), many)
 
 
 def test_a_handler_asks(registry: Registry, shop: Shop) -> None:
@@ -216,7 +216,7 @@ def test_an_answer_has_to_be_what_was_asked_for(
     booked = registry.call_tool_sync(
         "book_table", {"day": "Monday"}, "desk", ask=person
     )
-    assert "the answer is not what was asked for" in (booked.error or "")
+    assert "the user's answer does not match the form" in (booked.error or "")
     assert shop.done == []
 
 
@@ -224,7 +224,7 @@ def test_what_was_not_asked_for_is_left_out() -> None:
     """A client cannot hand a handler more than its form has."""
     question = Question("n", "?", {"type": "object", "properties": {"n": {}}}, "t", {})
     content = {"n": 1, "is_admin": True}
-    assert _content(question, Answer("accept", content)) == {"n": 1}
+    assert _validate_content(question, Answer("accept", content)) == {"n": 1}
 
 
 def test_what_was_shown_is_what_is_done(registry: Registry, shop: Shop) -> None:
@@ -260,7 +260,7 @@ def test_a_question_that_nobody_answers_is_in_the_ledger(
         await asyncio.sleep(60)
         return YES
 
-    assert "nobody answered in time" in refund(registry, never)
+    assert "the user did not answer in time" in refund(registry, never)
     assert shop.approvals("question", "action", "taken") == [("confirm", None, None)]
 
 
@@ -361,7 +361,7 @@ def test_a_plain_function_asks_and_waits(
 
     registry = with_handler(registry, monkeypatch, book_table)
     assert booked(registry, Answer("accept", {"a": "me"})) == "Mo me"
-    assert "the person declined" in booked(registry, Answer("decline"))
+    assert "the user declined" in booked(registry, Answer("decline"))
 
 
 def test_a_yes_to_a_call_that_was_given_up_is_too_late(

@@ -75,7 +75,7 @@ def test_a_person_answers(
 def test_no_person_says_yes(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str, person: Any
 ) -> None:
-    why = "has to ask the user first" if person is None else "the person declined"
+    why = "has to ask the user first" if person is None else "the user declined"
     read = called(shop, mode, transport, person, REFUND, BOOK)
     assert all(why in text for text in read)
     assert shop.done == []

@@ -68,7 +68,7 @@ def test_a_question_belongs_to_its_session(shop: Shop) -> None:
         assert other.send({"id": request["id"], "result": YES}) == 404
         assert shop.done == []
         asked.answer(request, {"action": "decline"})
-        assert "the person declined" in said(asked.end(number))
+        assert "the user declined" in said(asked.end(number))
 
 
 def test_a_call_whose_connection_is_closed_is_over(shop: Shop) -> None:
@@ -83,7 +83,7 @@ def test_a_call_whose_connection_is_closed_is_over(shop: Shop) -> None:
         counter.answer(request, YES)
         second = counter.begin("refund_order", ORDER)
         counter.answer(counter.question(), {"action": "decline"})
-        assert "the person declined" in said(counter.end(second))
+        assert "the user declined" in said(counter.end(second))
         assert shop.done == []
 
 

@@ -65,7 +65,7 @@ def test_everything_else_is_a_no(shop: Shop) -> None:
         assert shop.done == []
         person.type("y\n")
         person.rest()
-    assert "the person declined; nothing was done" in person.shown
+    assert "the user declined; nothing was done" in person.shown
     assert shop.done == []
 
 
@@ -75,7 +75,7 @@ def test_a_line_that_has_no_end_is_not_waited_for(shop: Shop) -> None:
         person.until("decline: ")
         person.type("yes" * 1365 + "\x04")
         person.type("!\x04")
-        person.until("the person declined; nothing was done")
+        person.until("the user declined; nothing was done")
     assert shop.done == []
 
 

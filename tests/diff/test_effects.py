@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.conftest import ROOT
 from tests.diff.single_changes import loaded
-from toolcast.analysis.token_costs import estimated_tokens
+from toolcast.analysis.token_costs import estimate_tokens
 from toolcast.diff.comparison import compare
 from toolcast.diff.effects import Effect, EffectKind
 
@@ -89,7 +89,7 @@ def test_tokens_are_told_for_each_client() -> None:
         toolset, {**toolset, "note": {"description": words}}, EffectKind.TOKENS
     )
 
-    more = estimated_tokens(words) - estimated_tokens("Store a note.")
+    more = estimate_tokens(words) - estimate_tokens("Store a note.")
     assert [(e.reader, e.after["upfront"] - e.before["upfront"]) for e in found] == [
         ("a", more),
         ("b", more),

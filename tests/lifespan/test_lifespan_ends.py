@@ -20,7 +20,7 @@ SLOW = pytest.mark.slow
 LIVED = ["starting", "opened", "closed"]
 SERVER = ("-m", "generated.shop.mcp_server")
 FAILED = (
-    "the lifespan of `shop` (shop.app:lifespan) failed at its start: ConnectionError: no"
+    "the lifespan of `shop` (shop.app:lifespan) failed to start: ConnectionError: no"
     " database answers ("
 )
 
@@ -229,7 +229,7 @@ def test_a_server_that_only_lists_opens_nothing(shop: Shop) -> None:
     code, out, err = shop.run(*SERVER, "--no-lifespan", given=calls("ping", "add"))
     assert code == 0
     assert "pong" in out and "its dependencies cannot be opened" in out
-    assert "the lifespan of `shop` is left out" in err
+    assert "the lifespan of `shop` is disabled" in err
     assert shop.told == []
     code, _, err = shop.run(*SERVER, "--no-lifespan", "--http")
     assert (code, "--no-lifespan is for stdio alone" in err) == (2, True)

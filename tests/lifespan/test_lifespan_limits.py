@@ -16,7 +16,7 @@ from toolcast_runtime.lifespan import dependencies as lifespan
 async def test_a_start_has_a_minute_and_an_end_four_seconds(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert lifespan._late() == "it has not started within 60 seconds"
+    assert lifespan._format_late_start() == "it has not started within 60 seconds"
     loop = asyncio.get_running_loop()
     run = lifespan.Run(lifespan.Lifespan("a:b", ()), None, "toys", loop)
     waited: list[float] = []
@@ -27,7 +27,7 @@ async def test_a_start_has_a_minute_and_an_end_four_seconds(
 
     fake = SimpleNamespace(**{**vars(asyncio), "wait": wait})
     monkeypatch.setattr(lifespan, "asyncio", fake)
-    await run.end()
+    await run.stop()
     assert waited == [4.0, 0.5]
     assert "the lifespan of `toys` (a:b) did not end within 4 seconds" in caplog.text
 
@@ -57,30 +57,30 @@ def test_one_near_name_is_meant(toolset: Toolset, name: str, hint: str | None) -
     made = lifespan.Dependencies(
         lifespan.Lifespan("a:b", ("db", "db_2", "db2")), None, "toys"
     )
-    assert (made.is_over, made.is_left_out, made.is_up) == (False, False, False)
+    assert (made.has_ended, made.is_disabled, made.is_up) == (False, False, False)
     if hint is None:
-        with made.replaced({name: 1}):
+        with made.replace({name: 1}):
             assert not made.is_up, "others are not replaced"
         return
-    with pytest.raises(LookupError) as told, made.replaced({name: 1}):
+    with pytest.raises(LookupError) as told, made.replace({name: 1}):
         pass
     assert str(told.value) == f"`toys` has no dependency `{name}`{hint}"
 
 
 def test_what_is_yielded_is_what_was_declared() -> None:
-    assert lifespan._dependencies(None, ()) == {}
-    assert lifespan._dependencies({"a": 1}, ("a",)) == {"a": 1}
+    assert lifespan._validate_dependencies(None, ()) == {}
+    assert lifespan._validate_dependencies({"a": 1}, ("a",)) == {"a": 1}
     for value, names, said in (
-        (1, (), "it yields `int`, and not a mapping of its dependencies"),
+        (1, (), "it yields `int`, but must yield a mapping with its dependencies"),
         ({}, ("a", "b"), "it does not yield `a`, `b`"),
         (None, ("a",), "it does not yield `a`"),
         (
             {"x": 1},
             ("a",),
             "it does not yield `a`; it yields `x`, which `dependencies` of toolset.yaml does"
-            " not have",
+            " not declare",
         ),
     ):
         with pytest.raises(lifespan.LifespanError) as told:
-            lifespan._dependencies(value, names)
+            lifespan._validate_dependencies(value, names)
         assert str(told.value) == said

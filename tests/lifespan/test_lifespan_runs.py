@@ -52,7 +52,7 @@ async def test_what_has_ended_is_not_begun_by_a_late_call(
         "the tool `plain` is not available: its dependencies cannot be opened; the log has the"
         " details"
     )
-    assert "has ended: `async with REGISTRY` of the toolset starts it" in caplog.text
+    assert "has ended; start it again with `async with REGISTRY`" in caplog.text
     async with toolset.registry:
         assert await added(toolset) == 1
     assert toolset.told == ["opened", "closed"] * 2
@@ -135,7 +135,7 @@ async def test_the_loop_that_waits_for_the_call_is_not_waited_for(
     async with toolset.registry:
         response = toolset.registry.call_tool_sync("plain")
     assert response.error is not None
-    assert "runs in the event loop that waits for this call: await the call there" in (
+    assert "runs in the event loop that this sync call blocks; await the call" in (
         caplog.text
     )
 
@@ -172,7 +172,7 @@ def test_a_loop_that_has_stopped_is_not_waited_for(
     loop.run_until_complete(toolset.registry.__aexit__())
     loop.close()
     assert response.error is not None
-    assert "was started in an event loop that does not run now" in caplog.text
+    assert "was started in an event loop that is no longer running" in caplog.text
     assert toolset.told == ["opened", "closed"]
 
 
@@ -269,7 +269,7 @@ async def test_one_that_breaks_is_begun_again(
         assert await added(toolset) == 1
         await toolset.registry.call_tool("cut")
         await asyncio.sleep(0.05)
-        assert "broke while it ran" in caplog.text
+        assert "failed while running" in caplog.text
         assert "the connection is lost" in caplog.text
         assert await added(toolset) == 1
     assert toolset.told == ["opened", "opened"]
@@ -282,7 +282,7 @@ def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
     child = os.fork()
     if not child:
         count = asyncio.run(added(toolset))
-        lifespan._end_all()
+        lifespan._stop_all_runs()
         os.write(writing, f"{count} {' '.join(toolset.told)}".encode())
         os._exit(0)
     os.waitpid(child, 0)
@@ -297,7 +297,7 @@ def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
 async def test_one_that_does_not_start_is_given_up(
     make_toolset: Make, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lifespan, "START_SECONDS", 0.1)
+    monkeypatch.setattr(lifespan, "START_TIMEOUT_S", 0.1)
     wait = "await asyncio.sleep(60)" if word else "threading.Event().wait(60)"
     decorator = "asynccontextmanager" if word else "contextmanager"
     toolset = make_toolset(f"""
@@ -310,7 +310,7 @@ async def test_one_that_does_not_start_is_given_up(
         await toolset.registry.__aenter__()
     name = toolset.package.name
     assert str(failed.value) == (
-        f"the lifespan of `{name}` ({name}.work:lifespan) failed at its start: it has not"
+        f"the lifespan of `{name}` ({name}.work:lifespan) failed to start: it has not"
         " started within 0.1 seconds"
     )
 
@@ -320,7 +320,7 @@ async def test_one_that_does_not_end_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(lifespan, "END_SECONDS", 0.1)
+    monkeypatch.setattr(lifespan, "STOP_TIMEOUT_S", 0.1)
     toolset = make_toolset("""
         @asynccontextmanager
         async def lifespan():
@@ -347,7 +347,7 @@ async def test_one_that_fails_while_it_ends_is_told(
     """)
     async with toolset.registry:
         await added(toolset)
-    assert "failed while it ended" in caplog.text
+    assert "failed while stopping" in caplog.text
     assert "the disk is full" in caplog.text
 
 
@@ -372,7 +372,7 @@ async def test_a_start_that_fails_says_whose_and_why(
     file, name = toolset.work.__file__, toolset.package.name
     line = toolset.work.connect.__code__.co_firstlineno + 3
     assert str(failed.value) == (
-        f"the lifespan of `{name}` ({name}.work:lifespan) failed at its start:"
+        f"the lifespan of `{name}` ({name}.work:lifespan) failed to start:"
         f" ConnectionError: nobody answers ({file}:{line}, in connect)"
     )
     response = await toolset.registry.call_tool("plain")
@@ -387,7 +387,7 @@ async def test_a_start_that_fails_says_whose_and_why(
     [
         (
             "@asynccontextmanager\nasync def lifespan(): yield [1]",
-            "it yields `list`, and not a mapping of its dependencies",
+            "it yields `list`, but must yield a mapping with its dependencies",
         ),
         (
             "@contextmanager\ndef lifespan(): yield {}",
@@ -395,21 +395,21 @@ async def test_a_start_that_fails_says_whose_and_why(
         ),
         (
             "@contextmanager\ndef lifespan(): yield {'db': 1, 'log': 2}",
-            "it yields `log`, which `dependencies` of toolset.yaml does not have",
+            "it yields `log`, which `dependencies` of toolset.yaml does not declare",
         ),
         (
             "async def lifespan(): yield {'db': 1}",
-            "gives no context manager, but `async_generator`: write"
-            " @contextlib.asynccontextmanager above it",
+            "must return a context manager, not `async_generator`; decorate it with"
+            " `@contextlib.asynccontextmanager`",
         ),
         (
             "def lifespan(): yield {'db': 1}",
-            "gives no context manager, but `generator`: write @contextlib.contextmanager"
-            " above it",
+            "must return a context manager, not `generator`; decorate it with"
+            " `@contextlib.contextmanager`",
         ),
         (
             "async def lifespan(): return {'db': 1}",
-            "gives no context manager, but `coroutine`",
+            "must return a context manager, not `coroutine`",
         ),
         ("from contextlib import nullcontext as lifespan", "outside of"),
         ("del lifespan", "has no attribute 'lifespan'"),

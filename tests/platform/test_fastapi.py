@@ -85,5 +85,5 @@ def test_one_that_cannot_start_says_why(clinic: Clinic) -> None:
     broken = replace(clinic, url="sqlite:////nowhere/at/all")
     done = broken.run("-m", "uvicorn", "clinic_app:app", "--port", str(free_port()))
     assert done.returncode == 3
-    assert "failed at its start: " in done.stderr
+    assert "failed to start: " in done.stderr
     assert "clinic.app:lifespan" in done.stderr

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Project
-from toolcast.analysis.token_costs import estimated_tokens
+from toolcast.analysis.token_costs import estimate_tokens
 
 SPECS = {
     "ping": "summary: Ping.\nparameters: {type: object}\nhandler: handlers.toy:a\n"
@@ -248,7 +248,7 @@ def test_bullet_heading_and_footer_of_the_project(
     assert (folder / "section_talk.md").read_text() == SIGNATURE + section
     assert (folder / "preamble.md").read_text() == SIGNATURE + staff["preamble"]
     texts = {"preamble": staff["preamble"], "section_talk": section}
-    assert counts[1] == {name: estimated_tokens(text) for name, text in texts.items()}
+    assert counts[1] == {name: estimate_tokens(text) for name, text in texts.items()}
     assert counts[0] != counts[1]
     assert " failed" not in (tested := generated_tests(project)), tested
 

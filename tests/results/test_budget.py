@@ -18,8 +18,8 @@ from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import ResultForm, Tool
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.results.budget import estimated_tokens
-from toolcast_runtime.results.truncation import shape_results, shaped
+from toolcast_runtime.results.budget import estimate_tokens
+from toolcast_runtime.results.truncation import shape_response, shape_results
 
 OFFSET = {"type": "integer", "default": 0}
 PARAMETERS = {
@@ -43,7 +43,7 @@ def tool(returns: Any = None, **budget: Any) -> Tool:
 
 def sent(value: Any, returns: Any = None, *, given: Any = None, **budget: Any) -> Any:
     """What is sent of a result by a tool of this budget."""
-    return shaped(tool(returns, **budget), given or {}, ToolResponse(value))
+    return shape_response(tool(returns, **budget), given or {}, ToolResponse(value))
 
 
 def size(response: ToolResponse, count: Any = len) -> int:
@@ -223,7 +223,9 @@ def test_where_no_valid_result_fits_the_error_says_that_the_call_was_done() -> N
     ):
         response = sent(value, returns, characters=400)
         assert response.result is None and response.error is not None
-        assert response.error.startswith("`find` was done, and its result is not sent")
+        assert response.error.startswith(
+            "`find` was called, but its result is too large to be sent"
+        )
         assert f"it has about {len(ToolResponse(value).text()):,} characters" in (
             response.error
         )
@@ -233,7 +235,7 @@ def test_where_no_valid_result_fits_the_error_says_that_the_call_was_done() -> N
 @pytest.mark.parametrize("item", [1, "a", [], {"a": None}, "x" * 90])
 def test_no_more_is_left_out_than_has_to_be(unit: str, item: Any) -> None:
     """But for the item that would not fit, and what a sum of sizes may be off by."""
-    count = estimated_tokens if unit == "tokens" else len
+    count = estimate_tokens if unit == "tokens" else len
     response = sent([item] * 5_000, **{unit: 400})
     one = int(count(f"{json.dumps(item)}, "))
     assert 400 - one - 5 <= size(response, count) <= 400
@@ -241,7 +243,7 @@ def test_no_more_is_left_out_than_has_to_be(unit: str, item: Any) -> None:
 
 def test_an_error_stays_as_it_is() -> None:
     failed = ToolResponse(error="no " * 900)
-    assert shaped(tool(characters=400), {}, failed) is failed
+    assert shape_response(tool(characters=400), {}, failed) is failed
 
 
 def block(text: str) -> dict[str, Any]:
@@ -252,7 +254,7 @@ def test_json_in_a_text_is_shortened_as_json() -> None:
     """As many servers answer: a text, and no value."""
     text = json.dumps({"items": TEN}, indent=2)
     given = ToolResponse(text, content=[block(text), IMAGE])
-    response = shaped(tool(characters=500), {}, given)
+    response = shape_response(tool(characters=500), {}, given)
     left = json.dumps({"items": TEN[:4]})
     assert response.result == left
     assert response.content == [block(left), IMAGE]
@@ -261,14 +263,14 @@ def test_json_in_a_text_is_shortened_as_json() -> None:
 def test_blocks_that_repeat_a_result_are_as_short_as_it_is() -> None:
     link = {"type": "resource_link", "uri": "a:b", "name": "x" * 100}
     whole = ToolResponse({"items": TEN}, content=[block("words" * 900), link])
-    response = shaped(tool(characters=500), {}, whole)
+    response = shape_response(tool(characters=500), {}, whole)
     assert response.content == [block(response.text()), link]
     assert 0 < len(response.result["items"]) < 3
 
 
 def test_a_long_text_beside_a_short_result_is_replaced_by_it() -> None:
     whole = ToolResponse({"items": [1]}, content=[block("words" * 900)])
-    response = shaped(tool(characters=500), {}, whole)
+    response = shape_response(tool(characters=500), {}, whole)
     assert response.content == [block('{"items": [1]}')]
     assert response.note == "Left out: the text beside the result."
 
@@ -276,7 +278,7 @@ def test_a_long_text_beside_a_short_result_is_replaced_by_it() -> None:
 def test_pictures_are_no_text() -> None:
     """An external server's answer without a value has its blocks as the result."""
     whole = ToolResponse([IMAGE], content=[IMAGE])
-    assert shaped(tool(characters=400), {}, whole) is whole
+    assert shape_response(tool(characters=400), {}, whole) is whole
 
 
 def test_a_strangers_names_drive_no_terminal() -> None:
@@ -297,7 +299,7 @@ def test_a_strangers_values_drive_no_terminal() -> None:
 def test_half_of_a_surrogate_pair_in_a_text_is_an_escape_as_it_was() -> None:
     """As JavaScript writes a text that was cut in the middle of a picture."""
     text = json.dumps(["\ud83d" * 9, *["x" * 50] * 20])
-    response = shaped(
+    response = shape_response(
         tool(characters=500), {}, ToolResponse(text, content=[block(text)])
     )
     assert response.content == [block(response.result)]
@@ -332,8 +334,8 @@ def test_json_in_a_text_that_is_nested_too_deeply_is_a_text() -> None:
     """What can be read may be too deep to be written."""
     for depth in range(900, 1_000):
         text = "[" * depth + '"' + "x" * 900 + '"' + "]" * depth
-        response = shaped(tool(characters=500), {}, ToolResponse(text))
-        assert response.error is None or "was done" in response.error
+        response = shape_response(tool(characters=500), {}, ToolResponse(text))
+        assert response.error is None or "was called" in response.error
 
 
 SCALARS = st.one_of(
@@ -392,7 +394,7 @@ def test_any_result_and_any_budget(
     """It is valid, within the budget, and nothing in it is invented."""
     value, schema = given_
     budget = {unit: most, **({} if following is None else {"next": following})}
-    count = estimated_tokens if unit == "tokens" else len
+    count = estimate_tokens if unit == "tokens" else len
     response = sent(value, schema, **budget)
     if response.error is not None:
         assert count(ToolResponse(value).text()) > most
@@ -409,8 +411,8 @@ def test_any_result_and_any_budget(
 @tried(300)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_two_texts_in_one_have_no_more_tokens(one: str, other: str) -> None:
-    counts = estimated_tokens(one), estimated_tokens(other)
-    together = estimated_tokens(one + other)
+    counts = estimate_tokens(one), estimate_tokens(other)
+    together = estimate_tokens(one + other)
     assert max(counts) <= together <= sum(counts) <= together + 1
 
 

@@ -94,7 +94,7 @@ def test_an_action_takes_what_picks(registry: Any) -> None:
     actions = {"parameter": "kind", "values": {"x": {"accepts": ["fields"]}, "y": {}}}
     made = registry("by_keywords", actions=actions)
     assert made.call_tool_sync("t", {"kind": "x", "fields": []}).result == {"c": 3}
-    assert "not taken" in made.call_tool_sync("t", {"kind": "x", "size": 1}).error
+    assert "is not accepted" in made.call_tool_sync("t", {"kind": "x", "size": 1}).error
 
 
 @pytest.mark.parametrize("picks", [{}, {"fields": ["a"]}])

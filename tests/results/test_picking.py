@@ -10,11 +10,11 @@ import pytest
 from toolcast_runtime import ToolResponse
 from toolcast_runtime.core.definitions.tool import ResultForm, Tool
 from toolcast_runtime.results.field_selection import (
-    listed_parameters,
-    listed_returns,
-    way_to,
+    build_listed_parameters,
+    build_listed_returns,
+    list_schemas_on_path,
 )
-from toolcast_runtime.results.truncation import shaped
+from toolcast_runtime.results.truncation import shape_response
 
 NOTE = {
     "type": "object",
@@ -41,7 +41,7 @@ def sent(fields: dict[str, Any], chosen: Any = None, value: Any = WHOLE) -> Any:
     form = ResultForm(fields={"parameter": "fields", **fields}, returns=RETURNS)
     tool = Tool("find", "", "", {"name": "find", "inputSchema": {}}, result=form)
     given = {} if chosen is None else {"fields": chosen}
-    return shaped(tool, given, ToolResponse(value)).result
+    return shape_response(tool, given, ToolResponse(value)).result
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_what_a_path_does_not_fit_stays() -> None:
 def test_a_tool_is_listed_with_the_parameter_and_less_that_is_required() -> None:
     fields = {"parameter": "pick", "allowed": DEEP, "default": ["items.title"]}
     own = {"type": "object", "properties": {"q": {}}, "required": ["q"]}
-    listed = listed_parameters(own, fields)
+    listed = build_listed_parameters(own, fields)
     assert {**listed, "properties": {"q": {}}} == own
     assert [*listed["properties"]] == ["q", "pick"]
     picks = listed["properties"]["pick"]
     assert picks["items"] == {"type": "string", "enum": DEEP}
     assert picks["default"] == ["items.title"]
-    returns = listed_returns(RETURNS, fields)
+    returns = build_listed_returns(RETURNS, fields)
     assert returns["required"] == ["items", "total"]
     assert returns["properties"]["items"]["items"]["required"] == ["id"]
     assert NOTE["required"] == ["id", "title", "by"]
@@ -115,7 +115,7 @@ def test_a_tool_is_listed_with_the_parameter_and_less_that_is_required() -> None
     ],
 )
 def test_a_schema_that_is_none_is_listed_as_it_is(broken: Any) -> None:
-    assert listed_returns(broken, {"allowed": ["items.title"]}) == broken
+    assert build_listed_returns(broken, {"allowed": ["items.title"]}) == broken
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_schema_that_is_none_is_listed_as_it_is(broken: Any) -> None:
 )
 def test_a_way_is_what_a_schema_writes_out(path: str, found: int) -> None:
     if found:
-        assert len(way_to(RETURNS, path)) == found + 1
+        assert len(list_schemas_on_path(RETURNS, path)) == found + 1
         return
     with pytest.raises(LookupError):
-        way_to(RETURNS, path)
+        list_schemas_on_path(RETURNS, path)

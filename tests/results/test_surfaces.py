@@ -26,7 +26,7 @@ from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.providers import provider_named, render_tools
-from toolcast_runtime.results.budget import estimated_tokens
+from toolcast_runtime.results.budget import estimate_tokens
 
 NOTE = {
     "type": "object",
@@ -202,7 +202,7 @@ def check_page(value: Any, note: str | None, first: int) -> None:
         f"Left out: the last {90 - first - count} of {90 - first} of `items`. For more,"
         f" call again with `offset` = {first + count}."
     )
-    assert estimated_tokens(json.dumps(value)) + estimated_tokens(note or "") <= 300
+    assert estimate_tokens(json.dumps(value)) + estimate_tokens(note or "") <= 300
 
 
 def test_the_registry_sends_what_fits_and_the_ledger_has_all(
@@ -276,7 +276,10 @@ def test_the_official_client_gets_what_fits(
         found = asyncio.run(answers(command, mode))
     notes, text, value, both, long = found
     assert [one.is_error for one in found] == [False] * 4 + [True]
-    assert "`too_long` was done, and its result is not sent" in long.content[0].text
+    assert (
+        "`too_long` was called, but its result is too large to be sent"
+        in long.content[0].text
+    )
     blocks = [block.text for block in notes.content]
     check_page(notes.structured_content, blocks[1], 5)
     assert json.loads(blocks[0]) == notes.structured_content

@@ -26,7 +26,7 @@ def _toolset(**given: Any) -> Any:
 class Dependencies:
     def __init__(self, fails: bool = False) -> None:
         self.log: list[str] = []
-        self.fails, self.is_over, self.is_up, self.is_left_out = (
+        self.fails, self.has_ended, self.is_up, self.is_disabled = (
             fails,
             False,
             True,
@@ -39,7 +39,7 @@ class Dependencies:
             raise ValueError("it cannot be opened")
 
     async def leave(self) -> None:
-        self.log.append("over" if self.is_over else "leave")
+        self.log.append("over" if self.has_ended else "leave")
 
 
 async def test_the_last_who_leaves_ends_what_the_first_began(
@@ -138,7 +138,7 @@ def test_a_call_ends_later_where_a_person_takes_time(
     monkeypatch.setattr(contexts, "time", clock)
     context = CallContext("look")
     assert context.deadline is None
-    context.questions = SimpleNamespace(waited=7.0)  # type: ignore[assignment]
+    context.questions = SimpleNamespace(waiting_seconds=7.0)  # type: ignore[assignment]
     assert context.deadline is None
     context.start_timeout(10)
     assert context.deadline == 67.0

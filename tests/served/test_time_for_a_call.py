@@ -45,7 +45,7 @@ async def test_a_call_has_its_time_while_no_person_is_waited_for(
         now[0] += timeout
 
     questions: Any = Questions()
-    questions.waited = waited
+    questions.waiting_seconds = waited
     loop = SimpleNamespace(time=lambda: now[0])
     scripted = SimpleNamespace(get_running_loop=lambda: loop, wait=wait)
     never: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

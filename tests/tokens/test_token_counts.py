@@ -19,7 +19,7 @@ from toolcast.analysis import token_costs
 from toolcast.analysis.token_costs import (
     ENCODINGS,
     VocabularyError,
-    estimated_tokens,
+    estimate_tokens,
     exact_count,
 )
 
@@ -47,7 +47,7 @@ def texts() -> list[tuple[str, int]]:
 
 
 def test_the_estimate_is_as_near_as_it_says() -> None:
-    pairs = [(estimated_tokens(text), count) for text, count in texts()]
+    pairs = [(estimate_tokens(text), count) for text, count in texts()]
     assert len(pairs) > 450
     ratios = sorted(estimate / count for estimate, count in pairs)
     twentieth = len(ratios) // 20
@@ -60,7 +60,7 @@ def test_the_estimate_is_as_near_as_it_says() -> None:
 
 @pytest.mark.parametrize("text", ["", "\0", "日本語", "a" * 100_000, "{}[]" * 9])
 def test_any_text_has_an_estimate(text: str) -> None:
-    assert 0 <= estimated_tokens(text) <= len(text)
+    assert 0 <= estimate_tokens(text) <= len(text)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from toolcast_runtime.core.safe_file import read_regular_file
-from toolcast_runtime.results.budget import estimated_tokens as estimated_tokens
+from toolcast_runtime.results.budget import estimate_tokens as estimate_tokens
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
@@ -38,7 +38,7 @@ def list_text(tool: ToolSpec) -> str:
 
 def list_tokens(tool: ToolSpec) -> int:
     """About as many tokens as `list_text` has."""
-    return estimated_tokens(list_text(tool))
+    return estimate_tokens(list_text(tool))
 
 
 FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
@@ -216,7 +216,7 @@ def client_costs(
     client: Client | None,
     texts: PromptTexts | None = None,
     kind: ClientKind | None = None,
-    count: Count = estimated_tokens,
+    count: Count = estimate_tokens,
 ) -> ClientCosts:
     """What a toolset's own tools cost a client.
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..analysis.client_kinds import callers
-from ..analysis.token_costs import client_costs, estimated_tokens, list_tokens
+from ..analysis.token_costs import client_costs, estimate_tokens, list_tokens
 from ..diff.change import AUDIENCES, Change, Grade
 from ..diff.comparison import Comparison, compare
 from ..encoders.json_text import encode_compact_json
@@ -223,7 +223,7 @@ def _tool(
         "renamed_from": tool.renamed_from,
         "costs": {
             "list": list_tokens(tool),
-            "prompt": estimated_tokens(docs.tool_texts[tool.name]),
+            "prompt": estimate_tokens(docs.tool_texts[tool.name]),
         },
         "examples": [
             {"title": example.title, "call": encode_compact_json(_call(example))}

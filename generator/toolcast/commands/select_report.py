@@ -14,7 +14,7 @@ import click
 
 from toolcast_runtime.mcp.tool_search import USUAL
 
-from ..analysis.token_costs import estimated_tokens
+from ..analysis.token_costs import estimate_tokens
 from ..analysis.tool_search import is_searched
 from ..reports.escaping import printable
 from ..suggestions import format_first
@@ -132,7 +132,7 @@ def _tokens(tools: Sequence[RoutedTool]) -> int:
     """About how many tokens the tools take in a request."""
     shown = [_function(t.name, t.description, t.parameters) for t in tools]
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-    return estimated_tokens(text) if tools else 0
+    return estimate_tokens(text) if tools else 0
 
 
 def _standings(route: Route, number: int, value: Mapping[str, Any]) -> str:

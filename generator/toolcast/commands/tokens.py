@@ -121,12 +121,12 @@ def _count(encoding: str | None) -> Count:
         ENCODINGS,
         FOLDER_VARIABLE,
         VocabularyError,
-        estimated_tokens,
+        estimate_tokens,
         exact_count,
     )
 
     if encoding is None:
-        return estimated_tokens
+        return estimate_tokens
     known_or_end("encoding", encoding, ENCODINGS)
     try:
         return exact_count(encoding)

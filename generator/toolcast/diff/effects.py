@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..analysis.client_kinds import Limited, crossed, limits_of
-from ..analysis.token_costs import Cost, client_costs, estimated_tokens
+from ..analysis.token_costs import Cost, client_costs, estimate_tokens
 from ..analysis.tool_search import list_length
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import format_list
@@ -97,7 +97,7 @@ def effects_of(
         ExtensionError: a listed extension cannot be used.
     """
     # A text is counted once: most are the same on both sides.
-    count = cache(estimated_tokens)
+    count = cache(estimate_tokens)
     for toolsets in matched.toolsets:
         there = {id(tool) for tool in toolsets[0].tools}
         former = {

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
-from toolcast_runtime.results.field_selection import left_out
+from toolcast_runtime.results.field_selection import list_omitted_paths
 
 from ..analysis.network_reach import is_secret_text, secret_places
 from ..model.endpoints import endpoints, variable
@@ -108,7 +108,7 @@ def tool_pair(
             state.values["examples"] = [*map(_example, state.values["examples"])]
         state.values["module"] = tool.module
         if tool.picks is not None:
-            state.values["left_out"] = left_out(tool.picks)
+            state.values["left_out"] = list_omitted_paths(tool.picks)
         # That a target comes or goes is told by itself.
         if tool.cli is not None and all("cli" in side.targets for side in toolsets):
             state.values.setdefault("cli", {"keyword": tool.cli.keyword})

@@ -22,7 +22,10 @@ from toolcast_runtime.core.definitions.tool import (
     format_deprecation,
     module_name,
 )
-from toolcast_runtime.results.field_selection import listed_parameters, listed_returns
+from toolcast_runtime.results.field_selection import (
+    build_listed_parameters,
+    build_listed_returns,
+)
 
 from ..json_schema.graph import JsonSchema
 from ..parsing.tree import NOWHERE, Source
@@ -220,12 +223,12 @@ class ToolSpec:
     @cached_property
     def listed_parameters(self) -> JsonObject:
         """The schema of the arguments as callers are shown it."""
-        return listed_parameters(self.parameters, self.picks)
+        return build_listed_parameters(self.parameters, self.picks)
 
     @cached_property
     def listed_returns(self) -> Any:
         """The schema of the results as callers get them."""
-        return listed_returns(self.returns, self.picks)
+        return build_listed_returns(self.returns, self.picks)
 
     @property
     def model_description(self) -> str:

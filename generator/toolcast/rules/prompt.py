@@ -24,7 +24,7 @@ from ..analysis.skill_texts import (
     skill_owners,
 )
 from ..analysis.texts import summary_field
-from ..analysis.token_costs import client_costs, estimated_tokens, list_tokens
+from ..analysis.token_costs import client_costs, estimate_tokens, list_tokens
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import describe_character
@@ -505,7 +505,7 @@ def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budgets = toolset.token_budget.blocks
     blocks = find_block_texts(workspace, toolset) if budgets else {}
     for name, text in blocks.items():
-        tokens = estimated_tokens(text)
+        tokens = estimate_tokens(text)
         if tokens > budgets.get(name, tokens):
             message = (
                 f"the block `{name}` has about {tokens:,} tokens, over its budget of"

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.consent.confirmation import may_give_up
+from toolcast_runtime.consent.confirmation import has_backtracking_pattern
 from toolcast_runtime.core.definitions.tool import look_alike_key, module_name
 from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
-from toolcast_runtime.results.field_selection import way_to
+from toolcast_runtime.results.field_selection import list_schemas_on_path
 
 from ..analysis.network_reach import is_secret_text, secret_places, sent_variables
 from ..analysis.uri_templates import problems_with_template, variables_of
@@ -116,7 +116,7 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
                 " what is meant"
             )
         yield problem_at(tool, _PATH, message, help_)
-    if may_give_up(condition.value):
+    if has_backtracking_pattern(condition.value):
         message = (
             "a pattern of the condition may give up, so that a person is always asked"
         )
@@ -414,7 +414,7 @@ def picked_fields(tool: ToolSpec, where: Where) -> Iterator[Problem]:
         yield problem_at(tool, (*path, "parameter"), message, help_)
     for index, name in enumerate(allowed):
         try:
-            *way, _ = way_to(tool.returns, name)
+            *way, _ = list_schemas_on_path(tool.returns, name)
         except LookupError:
             message = f"`{name}` is no property that `returns` writes out"
             help_ = "name a way through `properties` and `items`: `items.title`"

@@ -1,4 +1,4 @@
-"""The question of a tool that asks before it does its work, as its spec has it."""
+"""Build the confirmation question of a tool call from the tool's `confirm` settings."""
 
 from __future__ import annotations
 
@@ -13,59 +13,61 @@ from ..core.definitions.tool import Confirm
 from ..core.question import Question
 from ..core.validation.checker import Checker
 
-_FIELD = "approve"
-"""The field of the form that has to be true: a form sent without a look is no yes."""
+_APPROVAL_FIELD = "approve"
+"""The form field that must be true to confirm; a form sent unchanged confirms nothing."""
 
 _FORM = {
     "type": "object",
     "properties": {
-        _FIELD: {
+        _APPROVAL_FIELD: {
             "type": "boolean",
             "title": "Approve",
             "description": "Whether this call may be made, once.",
         }
     },
-    "required": [_FIELD],
+    "required": [_APPROVAL_FIELD],
 }
-# Look-around and back references.
-_TRIED = re.compile(r"\(\?[=!<>]|\\[1-9k]")
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+# Lookarounds and backreferences.
+_BACKTRACKING_SYNTAX = re.compile(r"\(\?[=!<>]|\\[1-9k]")
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MAX_SHOWN_CHARACTERS = 500
-"""Characters of one argument in a confirmation."""
+"""Characters of one string argument in a confirmation message."""
 _MAX_MESSAGE_CHARACTERS = 8_000
-"""Characters of a confirmation; a longer one is declined."""
+"""Characters of a confirmation message; a call with a longer message is declined."""
 
 
-def is_needed(
+def is_confirmation_needed(
     confirm: Confirm,
     checkers: dict[str, Checker | None],
     arguments: Mapping[str, Any],
 ) -> bool:
-    """Whether these arguments need a yes; when that cannot be told, they do.
+    """Return whether a call needs confirmation; True if the condition cannot be checked.
 
     Args:
-        confirm: what the spec says.
-        checkers: the checker of each condition, which is added to.
-        arguments: of the call, found valid.
+        confirm: the tool's `confirm` settings.
+        checkers: a cache of compiled conditions, updated in place.
+        arguments: the call's validated arguments.
     """
     if confirm.when is None:
         return True
     key = json.dumps(confirm.when)
     if key not in checkers:
-        checkers[key] = _checker(confirm.when)
+        checkers[key] = _build_checker(confirm.when)
     checker = checkers[key]
+    # `matches` returns None if the check would take too long.
     return checker is None or checker.matches(arguments) is not False
 
 
-def may_give_up(condition: Any) -> bool:
-    """Whether a pattern of a condition is matched by trying, and given up at a bound.
+def has_backtracking_pattern(condition: Any) -> bool:
+    """Return whether a condition has a pattern that is matched by backtracking.
 
-    Then it does not match, and a caller could choose a text for that.
+    Such a match is aborted at a step limit and then counts as "does not match", so a caller
+    could choose a string that avoids the confirmation.
     """
-    return any(map(_TRIED.search, _patterns(condition)))
+    return any(map(_BACKTRACKING_SYNTAX.search, _list_patterns(condition)))
 
 
-def _patterns(schema: Any) -> Iterator[str]:
+def _list_patterns(schema: Any) -> Iterator[str]:
     if isinstance(schema, Mapping):
         if isinstance(pattern := schema.get("pattern"), str):
             yield pattern
@@ -73,70 +75,85 @@ def _patterns(schema: Any) -> Iterator[str]:
             yield from patterns
     if isinstance(schema, (Mapping, list)):
         for part in schema.values() if isinstance(schema, Mapping) else schema:
-            yield from _patterns(part)
+            yield from _list_patterns(part)
 
 
-def _checker(condition: Any) -> Checker | None:
+def _build_checker(condition: Any) -> Checker | None:
+    """Compile a condition; return None if its result would not be reliable."""
     try:
-        return None if may_give_up(condition) else Checker(condition)
+        return None if has_backtracking_pattern(condition) else Checker(condition)
     except ValueError:
         return None
 
 
-def confirmation(tool: str, confirm: Confirm, arguments: Mapping[str, Any]) -> Question:
-    """What the person is asked: the spec's message, and below it what would be called.
+def build_question(
+    tool: str, confirm: Confirm, arguments: Mapping[str, Any]
+) -> Question:
+    """Build a question with the message of the spec, the tool's name and the arguments.
 
     Raises:
-        DeclinedError: the arguments are too much for a person to read.
+        DeclinedError: the message is too long to be shown to a user.
     """
     lines = [confirm.message, "", f"{escape_unprintable(tool)}:"]
     lines += [
-        f"- {escape_unprintable(name)}: {_value(arguments[name])}" for name in arguments
+        f"- {escape_unprintable(name)}: {_format_value(arguments[name])}"
+        for name in arguments
     ]
     if not arguments:
         lines[-1] = escape_unprintable(tool)
-    message = _short("\n".join(lines))
-    return Question("confirm", message, _FORM, tool, copied(arguments), _FIELD)
+    message = _validate_length("\n".join(lines))
+    return Question(
+        "confirm", message, _FORM, tool, copy_arguments(arguments), _APPROVAL_FIELD
+    )
 
 
-def copied(value: Any) -> Any:
-    """Valid arguments that nobody else can change, while a person looks at them."""
+def copy_arguments(value: Any) -> Any:
+    """Return a deep copy of JSON arguments.
+
+    The call runs with the arguments that the user saw, even if the original object is
+    changed while the user reads the question.
+    """
     if isinstance(value, Mapping):
-        return {name: copied(each) for name, each in value.items()}
-    return [copied(each) for each in value] if isinstance(value, list) else value
+        return {name: copy_arguments(item) for name, item in value.items()}
+    return (
+        [copy_arguments(item) for item in value] if isinstance(value, list) else value
+    )
 
 
-def readable(message: str) -> str:
-    """What a handler asks, in which an argument may stand, with nothing hidden in its lines.
+def escape_message(message: str) -> str:
+    """Escape unprintable characters in each line of a handler's message.
+
+    The message can contain arguments of the call, which could otherwise hide text.
 
     Raises:
-        DeclinedError: it is too much to read.
+        DeclinedError: the message is too long to be shown to a user.
     """
-    return _short("\n".join(escape_unprintable(line) for line in message.split("\n")))
+    lines = message.split("\n")
+    return _validate_length("\n".join(escape_unprintable(line) for line in lines))
 
 
-def _short(message: str) -> str:
+def _validate_length(message: str) -> str:
     if len(message) > _MAX_MESSAGE_CHARACTERS:
         raise DeclinedError(
-            "a person has to answer first, and what they would be asked about is too long"
-            " to be shown; nothing was done"
+            "the call needs the user's answer, but the question is too long to be shown;"
+            " nothing was done"
         )
     return message
 
 
-def _value(value: Any) -> str:
-    return escape_unprintable(
-        _TEXT.sub(_beginning, json.dumps(value, ensure_ascii=False))
-    )
+def _format_value(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return escape_unprintable(_JSON_STRING.sub(_shorten_string, text))
 
 
-def _beginning(text: re.Match[str]) -> str:
-    """A text of JSON; of a long one what it begins with, and how much is left."""
-    if len(text[0]) <= _MAX_SHOWN_CHARACTERS:
-        return text[0]
-    value = json.loads(text[0])
-    left = len(value) - _MAX_SHOWN_CHARACTERS
-    if left <= 0:
-        return text[0]
-    begun = json.dumps(value[:_MAX_SHOWN_CHARACTERS], ensure_ascii=False)
-    return f"{begun} ... and {left:,} more characters"
+def _shorten_string(match: re.Match[str]) -> str:
+    """Return a JSON string; a long one is cut, with the number of omitted characters."""
+    if len(match[0]) <= _MAX_SHOWN_CHARACTERS:
+        return match[0]
+    # Escape sequences make the JSON text longer than the string that the limit applies to.
+    value = json.loads(match[0])
+    omitted = len(value) - _MAX_SHOWN_CHARACTERS
+    if omitted <= 0:
+        return match[0]
+    start = json.dumps(value[:_MAX_SHOWN_CHARACTERS], ensure_ascii=False)
+    return f"{start} ... and {omitted:,} more characters"

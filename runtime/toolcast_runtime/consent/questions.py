@@ -1,6 +1,7 @@
-"""The questions of one call: asked of a person, recorded, and their answers checked.
+"""Ask the user the questions of one call, record them, and validate the answers.
 
-A form has to be one that clients can show: what MCP allows in an elicitation, in both eras.
+The form of a question must match the schema that MCP allows in an elicitation, which all
+supported protocol versions share.
 Source: MCP 2026-07-28, client/elicitation: `PrimitiveSchemaDefinition`.
 """
 
@@ -30,189 +31,211 @@ from ..core.question import (
     Question,
 )
 from ..core.validation.checker import Checker
-from .confirmation import readable
+from .confirmation import escape_message
 
 _logger = logging.getLogger("toolcast")
 
 ANSWER_TIMEOUT_S = 600.0
-"""Time that the user has to answer while the call waits."""
-_KEPT_SECONDS = 3600.0
-"""How long a round is remembered in memory; sealed state is refused long before."""
+"""How long a call waits for the user's answer."""
+_ROUND_LIFETIME_S = 3600.0
+"""How long a round is stored in memory; the request state that names it expires earlier."""
 
 
 class Questions:
-    """The questions of one call.
+    """The questions of one call to its user.
 
     Args:
-        person: asks the person who is in front of this surface; one that is `is_later` may
-            end the call with the question, by `InputRequiredError`.
-        approvals: where questions and answers are kept, found when it is first needed.
+        ask_user: sends a question to the user and returns the answer. If it has a true
+            attribute `is_later`, it may instead raise `InputRequiredError`, which ends the
+            call until the client repeats it with the answer.
+        get_approvals: returns the store of questions and answers; called on first use.
         tool: the tool that is called.
-        client: who calls.
-        arguments: of the call.
-        loop: where the call runs; its handler may be in a thread, or in another loop.
+        client: the client that calls; None in a toolset without clients.
+        arguments: the arguments of the call.
+        loop: the event loop of the call. The handler may run in a thread or another loop.
 
     Attributes:
-        is_pending: the call has to be made again, with an answer.
-        unawaited: questions that a handler began to put, and did not wait for.
+        is_pending: whether the client must repeat the call with an answer.
+        unawaited_count: number of questions that a handler created but did not await.
     """
 
     def __init__(
         self,
-        person: AskUser,
-        approvals: Callable[[], Approvals],
+        ask_user: AskUser,
+        get_approvals: Callable[[], Approvals],
         tool: Tool,
         client: str | None,
         arguments: Mapping[str, Any],
         loop: asyncio.AbstractEventLoop,
     ) -> None:
-        self._person = person
-        self._approvals = approvals
+        self._ask_user = ask_user
+        self._get_approvals = get_approvals
         self._tool = tool
         self._client = client
         self._arguments = arguments
-        self._names: set[str] = set()
-        self._taken: set[str] = set()
-        self._waited = 0.0
-        self._waiting = 0
+        self._question_names: set[str] = set()
+        self._claimed_rounds: set[str] = set()
+        self._waiting_seconds = 0.0
+        self._waiting_count = 0
         self._waiting_since = 0.0
         self._loop = loop
         self.is_pending = False
-        self.unawaited = 0
+        self.unawaited_count = 0
 
     @property
-    def waited(self) -> float:
-        """Seconds in which the call waited for a person, so far."""
-        now = time.monotonic()
-        return self._waited + (now - self._waiting_since if self._waiting else 0.0)
+    def waiting_seconds(self) -> float:
+        """How long the call has waited for its user so far."""
+        if not self._waiting_count:
+            return self._waiting_seconds
+        return self._waiting_seconds + time.monotonic() - self._waiting_since
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the call waits for a person now."""
-        return self._waiting > 0
+        """Whether the call is waiting for its user."""
+        return self._waiting_count > 0
 
-    def form(
+    def ask_form(
         self, schema: Mapping[str, Any], message: str, name: str | None
     ) -> Coroutine[Any, Any, Mapping[str, Any]]:
-        """The fields that a person filled in, to be awaited.
+        """Ask the user to fill in a form; return an awaitable of the answer's fields.
 
-        Raises: as `ask`.
-            ValueError: no client can show such a form, or two questions have one name.
-            RuntimeError: no event loop runs here.
+        The awaitable raises the exceptions of `ask`, and `ValueError` if no client can show
+        the form.
+
+        Raises:
+            RuntimeError: the caller is not in an event loop.
         """
-        if not _has_loop():
+        if not _is_in_event_loop():
             raise RuntimeError(
-                "a plain function has to wait for the answer: `ask_sync`"
+                "`ask` must be awaited, which a plain function cannot do: call `ask_sync`"
             )
-        self.unawaited += 1
+        self.unawaited_count += 1
         if asyncio.get_running_loop() is self._loop:
-            return self._form(schema, message, name)
-        # What the tool uses may be of another loop than its caller, and so the handler.
-        return run_in_loop(self._loop, self._form(schema, message, name))
+            return self._ask_form(schema, message, name)
+        # A handler runs in the loop of its dependencies, which may differ from the call's.
+        return run_in_loop(self._loop, self._ask_form(schema, message, name))
 
-    def form_sync(
+    def ask_form_sync(
         self, schema: Mapping[str, Any], message: str, name: str | None
     ) -> Mapping[str, Any]:
-        """The same for a thread beside the call's event loop."""
-        if _has_loop():
+        """Ask like `ask_form`, but block the current thread until the answer arrives.
+
+        Raises:
+            RuntimeError: the caller is in an event loop, which would be blocked.
+        """
+        if _is_in_event_loop():
             raise RuntimeError(
-                "an async function does not wait here: `await call.ask(...)`"
+                "`ask_sync` would block the event loop: write `await call.ask(...)`"
             )
-        self.unawaited += 1
-        asking = self._form(schema, message, name)
-        return asyncio.run_coroutine_threadsafe(asking, self._loop).result()
+        self.unawaited_count += 1
+        coroutine = self._ask_form(schema, message, name)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
-    async def _form(
+    async def _ask_form(
         self, schema: Mapping[str, Any], message: str, name: str | None
     ) -> Mapping[str, Any]:
-        self.unawaited -= 1
-        problems = problems_with_form(schema)
+        self.unawaited_count -= 1
+        problems = check_form(schema)
         if problems:
             raise ValueError(f"no client can show this form: {'; '.join(problems)}")
-        message = readable(message)
-        name = f"question_{len(self._names) + 1}" if name is None else name
+        message = escape_message(message)
+        name = f"question_{len(self._question_names) + 1}" if name is None else name
         question = Question(name, message, schema, self._tool.name, self._arguments)
         return await self.ask(question, message)
 
-    async def ask(self, question: Question, kept: str) -> Mapping[str, Any]:
-        """The content of an accepted answer that its schema allows.
+    async def ask(self, question: Question, recorded_message: str) -> Mapping[str, Any]:
+        """Ask the user a question; return the content of the accepted, valid answer.
 
         Args:
-            question: what the person is asked.
-            kept: what is recorded of its message.
+            question: the question.
+            recorded_message: the message to store. It contains no arguments, because the
+                store records them separately, without secrets.
 
         Raises:
-            DeclinedError: there is no such answer.
-            InputRequiredError: the call has to be made again, with an answer.
+            DeclinedError: the user did not answer, declined, or sent an invalid answer; or
+                the question cannot be recorded.
+            InputRequiredError: the client must repeat the call with the answer.
+            ValueError: the call already has a question with this name.
         """
-        if question.name in self._names:
-            raise ValueError(f"two questions of one call are called `{question.name}`")
-        self._names.add(question.name)
+        if question.name in self._question_names:
+            raise ValueError(
+                f"the call has two questions with the name `{question.name}`"
+            )
+        self._question_names.add(question.name)
         round = None
-        if not getattr(self._person, "is_later", False):
-            round = await self._begun(question, kept)
+        # If the answer may come later, its round is known only after `ask_user` returned.
+        if not getattr(self._ask_user, "is_later", False):
+            round = await self._start_round(question, recorded_message)
         try:
-            answer = await self._said(question)
+            answer = await self._await_answer(question)
         except InputRequiredError as needed:
-            await self._kept(needed.round, question, kept)
+            await self._record_question(needed.round, question, recorded_message)
             if needed.is_repeated:
-                await self._give_back()
+                await self._release_rounds()
             needed.put()
             self.is_pending = True
             raise
-        answer = _judged(question, answer)
+        answer = _require_approval(question, answer)
         if answer.round is not None:
             round = answer.round
-            await self._take(round)
+            await self._claim_round(round)
         elif round is None:
-            round = await self._begun(question, kept)
-        await self._recorded(round, question, answer)
-        return _content(question, answer)
+            round = await self._start_round(question, recorded_message)
+        await self._record_answer(round, question, answer)
+        return _validate_content(question, answer)
 
-    async def _begun(self, question: Question, kept: str) -> str:
-        """The round of a question that is answered within the call."""
+    async def _start_round(self, question: Question, recorded_message: str) -> str:
+        """Record a question that is answered within this call; return its round."""
         round = secrets.token_hex(16)
-        await self._kept(round, question, kept)
+        await self._record_question(round, question, recorded_message)
         return round
 
-    async def _said(self, question: Question) -> Answer:
-        """The answer of the person, for whom the call's own time stands still."""
-        if not self._waiting:
+    async def _await_answer(self, question: Question) -> Answer:
+        """Wait for the user's answer; the call's timeout does not run during this time."""
+        if not self._waiting_count:
             self._waiting_since = time.monotonic()
-        self._waiting += 1
+        self._waiting_count += 1
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
-                answer = self._person(question)
+                answer = self._ask_user(question)
                 return await answer if inspect.isawaitable(answer) else answer
         except TimeoutError:
-            raise DeclinedError("nobody answered in time; nothing was done") from None
+            raise DeclinedError(
+                "the user did not answer in time; nothing was done"
+            ) from None
         finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._waited += time.monotonic() - self._waiting_since
+            self._waiting_count -= 1
+            if not self._waiting_count:
+                self._waiting_seconds += time.monotonic() - self._waiting_since
 
-    async def _take(self, round: str) -> None:
-        if round in self._taken:
+    async def _claim_round(self, round: str) -> None:
+        """Claim a round for this call, unless the call has claimed it already.
+
+        Raises:
+            DeclinedError: another call has claimed the round, or it is unknown.
+        """
+        if round in self._claimed_rounds:
             return
-        with self._recording():
-            is_free = await self._approvals().claim_round(round)
+        with self._decline_on_store_error():
+            is_free = await self._get_approvals().claim_round(round)
         if not is_free:
             raise DeclinedError(
-                "this answer was used already, and each counts once, or its question is"
-                " in no ledger that this server has; call again without it, so that the"
-                " person is asked again"
+                "this answer has already been used, or the server's ledger does not have its"
+                " question; call again without the answer, so that the user is asked again"
             )
-        self._taken.add(round)
+        self._claimed_rounds.add(round)
 
-    async def _give_back(self) -> None:
-        """Nothing was done with the answers yet, and the call will bring them again."""
-        with self._recording():
-            for round in self._taken:
-                await self._approvals().release_round(round)
+    async def _release_rounds(self) -> None:
+        """Undo the claims of this call: the repeated call sends the same answers again."""
+        with self._decline_on_store_error():
+            for round in self._claimed_rounds:
+                await self._get_approvals().release_round(round)
 
-    async def _kept(self, round: str, question: Question, message: str) -> None:
+    async def _record_question(
+        self, round: str, question: Question, message: str
+    ) -> None:
         now = datetime.now(UTC).isoformat(timespec="microseconds")
-        asked = Asked(
+        record = Asked(
             round,
             question.name,
             self._tool.name,
@@ -223,55 +246,63 @@ class Questions:
             self._tool.parameters,
             now,
         )
-        with self._recording():
-            await self._approvals().record_question(asked)
+        with self._decline_on_store_error():
+            await self._get_approvals().record_question(record)
 
-    async def _recorded(self, round: str, question: Question, answer: Answer) -> None:
-        said = "client" if answer.is_confirmed_by_client else answer.action
-        with self._recording():
-            await self._approvals().record_answer(round, question.name, said)
+    async def _record_answer(
+        self, round: str, question: Question, answer: Answer
+    ) -> None:
+        action = "client" if answer.is_confirmed_by_client else answer.action
+        with self._decline_on_store_error():
+            await self._get_approvals().record_answer(round, question.name, action)
 
     @contextmanager
-    def _recording(self) -> Iterator[None]:
-        """What is done with the approvals; nothing goes on when they cannot be kept."""
+    def _decline_on_store_error(self) -> Iterator[None]:
+        """Decline the call if the store fails: no call continues with an unrecorded answer."""
         try:
             yield
         except OSError:
-            _logger.exception("a question of %s is refused", self._tool.name)
+            _logger.exception(
+                "cannot record a question of the tool %s", self._tool.name
+            )
             raise DeclinedError(
-                "nobody can be asked: questions are recorded, and the ledger cannot be"
-                " written; the log says why"
+                "the user cannot be asked: questions must be recorded, and the ledger cannot"
+                " be written; nothing was done; the log has the details"
             ) from None
 
 
 class ApprovalsInMemory:
-    """What was asked of one process, which is enough where no other gets its requests."""
+    """An in-memory store of questions, for a server that is a single process.
+
+    It stores only which rounds are unclaimed, not the questions and answers.
+    """
 
     def __init__(self) -> None:
         self._open: dict[str, float] = {}
 
     async def record_question(self, asked: Asked) -> None:
-        """As of `Approvals`."""
+        """Store the round of a question; drop the rounds older than `_ROUND_LIFETIME_S`."""
         now = time.monotonic()
+        # Rounds are in the order in which they were added, so stop at the first recent one.
         for round, since in list(self._open.items()):
-            if now - since < _KEPT_SECONDS:
+            if now - since < _ROUND_LIFETIME_S:
                 break
             del self._open[round]
         self._open.setdefault(asked.round, now)
 
     async def claim_round(self, round: str) -> bool:
-        """As of `Approvals`."""
+        """Claim a round; return False if it is unknown or already claimed."""
         return self._open.pop(round, None) is not None
 
     async def release_round(self, round: str) -> None:
-        """As of `Approvals`."""
+        """Undo a claim; the round's lifetime starts again."""
         self._open[round] = time.monotonic()
 
     async def record_answer(self, round: str, question: str, action: str) -> None:
-        """As of `Approvals`."""
+        """Do nothing: answers are not stored."""
 
 
-def _has_loop() -> bool:
+def _is_in_event_loop() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -279,31 +310,36 @@ def _has_loop() -> bool:
     return True
 
 
-def _judged(question: Question, answer: Answer) -> Answer:
-    """The answer; one that was sent without its yes is none."""
+def _require_approval(question: Question, answer: Answer) -> Answer:
+    """Return the answer; as declined if it lacks the approval that the question requires."""
     if question.approval is None or answer.action != "accept":
         return answer
-    is_yes = (answer.content or {}).get(question.approval) is True
-    return answer if is_yes else replace(answer, action="decline", content=None)
+    is_approved = (answer.content or {}).get(question.approval) is True
+    return answer if is_approved else replace(answer, action="decline", content=None)
 
 
-def _content(question: Question, answer: Answer) -> Mapping[str, Any]:
+def _validate_content(question: Question, answer: Answer) -> Mapping[str, Any]:
+    """Return the fields of an accepted answer that the question's schema declares.
+
+    Raises:
+        DeclinedError: the answer is not accepted, or its content is invalid.
+    """
     if answer.action == "cancel":
-        raise DeclinedError("the person closed the question; nothing was done")
+        raise DeclinedError("the user closed the question; nothing was done")
     if answer.action != "accept":
-        raise DeclinedError("the person declined; nothing was done")
+        raise DeclinedError("the user declined; nothing was done")
     content = {} if answer.content is None else answer.content
     problems = Checker(question.schema).problems(content)
     if problems:
         raise DeclinedError(
-            f"the answer is not what was asked for: {'; '.join(problems)}"
+            f"the user's answer does not match the form: {'; '.join(problems)}"
         )
-    asked = question.schema["properties"]
-    return {name: value for name, value in content.items() if name in asked}
+    fields = question.schema["properties"]
+    return {name: value for name, value in content.items() if name in fields}
 
 
-_TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 1}
-_TITLED = {
+_STRINGS = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+_TITLED_OPTIONS = {
     "type": "array",
     "minItems": 1,
     "items": {
@@ -317,46 +353,54 @@ _COUNT = {"type": "integer", "minimum": 0}
 _NUMBER = {"type": "number"}
 
 
-def _field(kind: str | list[str], required: tuple[str, ...] = (), **more: Any) -> Any:
+def _field_schema(
+    kind: str | list[str], required: tuple[str, ...] = (), **keywords: Any
+) -> Any:
+    """Return the schema of a form field's schema: its types and its allowed keywords."""
     types = [kind] if isinstance(kind, str) else kind
-    words = {"title": {"type": "string"}, "description": {"type": "string"}}
+    texts = {"title": {"type": "string"}, "description": {"type": "string"}}
     return {
         "type": "object",
         "required": ["type", *required],
         "additionalProperties": False,
-        "properties": {"type": {"enum": types}, **words, **more},
+        "properties": {"type": {"enum": types}, **texts, **keywords},
     }
 
 
-def _chosen(**items: Any) -> Any:
+def _strict_object_schema(**properties: Any) -> Any:
+    """Return the schema of an object that has exactly these properties."""
     return {
         "type": "object",
-        "required": [*items],
+        "required": [*properties],
         "additionalProperties": False,
-        "properties": items,
+        "properties": properties,
     }
 
 
-_ONE: dict[str, Any] = {"default": {"type": "string"}}
+_STRING_DEFAULT: dict[str, Any] = {"default": {"type": "string"}}
 _FIELDS = [
-    _field("boolean", default={"type": "boolean"}),
-    _field(["number", "integer"], minimum=_NUMBER, maximum=_NUMBER, default=_NUMBER),
-    _field(
+    _field_schema("boolean", default={"type": "boolean"}),
+    _field_schema(
+        ["number", "integer"], minimum=_NUMBER, maximum=_NUMBER, default=_NUMBER
+    ),
+    _field_schema(
         "string",
         minLength=_COUNT,
         maxLength=_COUNT,
         format={"enum": ["email", "uri", "date", "date-time"]},
-        **_ONE,
+        **_STRING_DEFAULT,
     ),
-    _field("string", ("enum",), enum=_TEXTS, enumNames=_TEXTS, **_ONE),
-    _field("string", ("oneOf",), oneOf=_TITLED, **_ONE),
-    _field(
+    _field_schema(
+        "string", ("enum",), enum=_STRINGS, enumNames=_STRINGS, **_STRING_DEFAULT
+    ),
+    _field_schema("string", ("oneOf",), oneOf=_TITLED_OPTIONS, **_STRING_DEFAULT),
+    _field_schema(
         "array",
         ("items",),
         items={
             "anyOf": [
-                _chosen(type={"const": "string"}, enum=_TEXTS),
-                _chosen(anyOf=_TITLED),
+                _strict_object_schema(type={"const": "string"}, enum=_STRINGS),
+                _strict_object_schema(anyOf=_TITLED_OPTIONS),
             ]
         },
         minItems=_COUNT,
@@ -380,11 +424,11 @@ _FORM = {
 }
 
 
-def problems_with_form(schema: Mapping[str, Any]) -> list[str]:
-    """Why no client can show a form of this schema; empty when each can."""
-    return _checker().problems(schema)
+def check_form(schema: Mapping[str, Any]) -> list[str]:
+    """Return the problems of a form that MCP clients cannot show; empty if there is none."""
+    return _form_checker().problems(schema)
 
 
 @cache
-def _checker() -> Checker:
+def _form_checker() -> Checker:
     return Checker(_FORM)

@@ -268,7 +268,7 @@ class CallContext:
         """
         if self._timeout_at is None or self.questions is None:
             return self._timeout_at
-        return self._timeout_at + self.questions.waited
+        return self._timeout_at + self.questions.waiting_seconds
 
     def start_timeout(self, timeout: float) -> None:
         """Set the deadline to `timeout` seconds from now."""
@@ -329,7 +329,7 @@ class CallContext:
             ValueError: no client can show this form.
             RuntimeError: the handler is a plain function, which cannot await the answer.
         """
-        return self.get_questions().form(schema, message, name)
+        return self.get_questions().ask_form(schema, message, name)
 
     def ask_sync(
         self, schema: Mapping[str, Any], message: str, *, name: str | None = None
@@ -339,7 +339,7 @@ class CallContext:
         Raises:
             RuntimeError: the handler is an async function. The other errors: see `ask`.
         """
-        content = self.get_questions().form_sync(schema, message, name)
+        content = self.get_questions().ask_form_sync(schema, message, name)
         if self.cancelled:
             raise DeclinedError(
                 "the call was cancelled before the answer; nothing was done"

@@ -66,7 +66,7 @@ MODULES: Mapping[str, OptionalModule] = {
     "confirmation": OptionalModule(
         "consent",
         "toolcast_runtime.consent.confirmation",
-        ("confirmation", "copied", "is_needed"),
+        ("build_question", "copy_arguments", "is_confirmation_needed"),
     ),
     "questions": OptionalModule(
         "consent",
@@ -100,7 +100,7 @@ MODULES: Mapping[str, OptionalModule] = {
     "truncation": OptionalModule(
         "results",
         "toolcast_runtime.results.truncation",
-        ("listed_parameters", "listed_returns", "shape_results"),
+        ("build_listed_parameters", "build_listed_returns", "shape_results"),
     ),
     "router": OptionalModule(
         "router", "toolcast_runtime.router.router", ("Router", "chosen_from")

@@ -176,7 +176,7 @@ class Toolset:
         self._entered -= 1
         if not self._entered:
             if self._dependencies is not None:
-                self._dependencies.is_over = True
+                self._dependencies.has_ended = True
             await self.close()
 
     async def close(self) -> None:
@@ -210,7 +210,7 @@ class Toolset:
                 self._dependencies = optional.lifespan.Dependencies(
                     self.lifespan, self.handlers, toolset
                 )
-            self._dependencies.is_left_out = self.is_lifespan_disabled
+            self._dependencies.is_disabled = self.is_lifespan_disabled
         return self._dependencies
 
     @cached_property

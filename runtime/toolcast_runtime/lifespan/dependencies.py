@@ -1,9 +1,9 @@
-"""The dependencies of a registry, and the run of the lifespan's function that gives them.
+"""Run lifespan functions and provide their dependencies to handlers.
 
-A run is entered and ended by one task, or by one thread. What is entered in a task has to be left
-in that task, because cancel scopes belong to it; so neither a server's callers nor whoever ends it
-touch the context manager. A sync one has a thread for the same reason: connections of SQLite
-belong to the thread that made them.
+Each run is entered and exited by one task or, for a sync context manager, by one thread. A
+context manager entered in a task must be exited in the same task, because cancel scopes belong
+to the task. A sync one has its own thread for the same reason: for example, an SQLite
+connection belongs to the thread that opened it.
 """
 
 from __future__ import annotations
@@ -29,32 +29,33 @@ from ..core.toolset_settings import Lifespan, LifespanError
 
 _logger = logging.getLogger("toolcast")
 
-START_SECONDS = 60.0
-"""How long a start may take."""
+START_TIMEOUT_S = 60.0
+"""How long a lifespan function may take to start."""
 
-END_SECONDS = 4.0
-"""How long an end may take: less than servers have for all that they close."""
+STOP_TIMEOUT_S = 4.0
+"""How long a lifespan function may take to stop; less than a server's own shutdown."""
 
-_CANCEL_SECONDS = 0.5
+_CANCEL_TIMEOUT_S = 0.5
+"""How long to wait for a cancelled task of a lifespan function."""
 
 _lock = threading.Lock()
 _runs: dict[tuple[str, str | None], Run] = {}
 
 
 class Run:
-    """One run of a lifespan's function.
+    """One run of a lifespan function, shared by all toolsets that use the function.
 
     Args:
-        lifespan: what is run.
-        package: the package that has to define the function.
-        toolset: whose it is, for what is said of it.
-        loop: where it is run, and what it gives is used.
+        lifespan: the lifespan to run.
+        package: the package that must define the function; None for any.
+        toolset: the name of the toolset that starts the run, for messages.
+        loop: the event loop in which the function runs and its dependencies are used.
 
     Attributes:
-        loop: where it is run.
-        started: what it gives by name, or a `LifespanError`.
-        done: it is over.
-        holders: how many toolsets use it.
+        loop: as above.
+        started: resolves to the dependencies by name, or fails with a `LifespanError`.
+        done: resolves when the run has ended.
+        toolset_count: how many toolsets use the run.
     """
 
     def __init__(
@@ -67,189 +68,202 @@ class Run:
         self.loop = loop
         self.started: Future[Mapping[str, Any]] = Future()
         self.done: Future[None] = Future()
-        self.holders = 0
+        self.toolset_count = 0
         self._lifespan = lifespan
         self._package = package
         self._key = lifespan.function, package
         self._name = f"the lifespan of `{toolset}` ({lifespan.function})"
         self._stopped = threading.Event()
-        self._wake: asyncio.Event | None = None
+        self._wake_event: asyncio.Event | None = None
         self._task: asyncio.Task[None] | None = None
 
     @property
     def is_alive(self) -> bool:
-        """Whether it starts or runs, in this process and not in one that it is forked from."""
+        """Whether the run is starting or running; False in a forked child of its process."""
         return _runs.get(self._key) is self
 
-    def begin(self) -> None:
-        """Starts it in its loop; `started` tells when it has."""
+    def start(self) -> None:
+        """Start the run in its loop without waiting; `started` resolves later."""
 
-        def begin() -> None:
-            # Of nobody's call: what holds for a caller must not hold for all that follow.
+        def create_task() -> None:
+            # An empty context: the first call's variables, such as its caller, must not
+            # apply to the dependencies of all later calls.
             self._task = self.loop.create_task(
                 self._run(), name=self._name, context=contextvars.Context()
             )
 
-        self.loop.call_soon_threadsafe(begin)
+        self.loop.call_soon_threadsafe(create_task)
 
-    async def ready(self) -> Mapping[str, Any]:
-        """What it gives. A caller that is cancelled does not cancel the start.
+    async def wait_for_dependencies(self) -> Mapping[str, Any]:
+        """Wait for the start; return the dependencies by name.
+
+        Cancelling the caller does not cancel the start.
 
         Raises:
-            LifespanError: it cannot be started.
+            LifespanError: the start failed.
         """
         if self.started.done():
             return self.started.result()
         return await asyncio.shield(asyncio.wrap_future(self.started))
 
     def release(self) -> bool:
-        """Whether nobody holds it any more, so that it has to be ended; nobody joins it then."""
+        """Remove one toolset from the run; return whether the caller must stop the run.
+
+        True if no toolset uses the run anymore; from then on no toolset can join it.
+        """
         with _lock:
             if not self.is_alive:
                 return False
-            self.holders -= 1
-            if self.holders:
+            self.toolset_count -= 1
+            if self.toolset_count:
                 return False
             del _runs[self._key]
             return True
 
-    async def end(self) -> None:
-        """Ends it, and returns when it is over, or has taken too long."""
-        self._stop()
-        over = asyncio.shield(asyncio.wrap_future(self.done))
-        if not (await asyncio.wait({over}, timeout=END_SECONDS))[0]:
-            self._give_up()
-            await asyncio.wait({over}, timeout=_CANCEL_SECONDS)
+    async def stop(self) -> None:
+        """Stop the run; return when it has ended, or after the timeout."""
+        self._request_stop()
+        ended = asyncio.shield(asyncio.wrap_future(self.done))
+        if not (await asyncio.wait({ended}, timeout=STOP_TIMEOUT_S))[0]:
+            self._cancel_task()
+            await asyncio.wait({ended}, timeout=_CANCEL_TIMEOUT_S)
 
-    def end_now(self) -> None:
-        """The same for a thread without a loop."""
+    def stop_sync(self) -> None:
+        """Stop the run like `stop`, from a thread without an event loop."""
         if self.loop.is_running():
-            self._stop()
+            self._request_stop()
             try:
-                self.done.result(END_SECONDS)
+                self.done.result(STOP_TIMEOUT_S)
             except TimeoutError:
-                self._give_up()
+                self._cancel_task()
 
-    def _stop(self) -> None:
-        _forget(self)
+    def _request_stop(self) -> None:
+        _unregister(self)
         self._stopped.set()
-        self._tell(self._awake)
+        self._call_in_loop(self._wake_task)
 
-    def _awake(self) -> None:
-        if self._wake is not None:
-            self._wake.set()
+    def _wake_task(self) -> None:
+        """Wake the task if its async function has started; otherwise cancel it."""
+        if self._wake_event is not None:
+            self._wake_event.set()
         elif self._task is not None:
             self._task.cancel()
 
-    def _give_up(self) -> None:
-        _logger.error("%s did not end within %g seconds", self._name, END_SECONDS)
+    def _cancel_task(self) -> None:
+        _logger.error("%s did not end within %g seconds", self._name, STOP_TIMEOUT_S)
         if self._task is not None:
-            self._tell(self._task.cancel)
+            self._call_in_loop(self._task.cancel)
 
     async def _run(self) -> None:
-        late = threading.Timer(START_SECONDS, self._tell_late)
-        late.daemon = True
-        late.start()
+        # A timer thread also logs a start that blocks the event loop.
+        start_timer = threading.Timer(START_TIMEOUT_S, self._log_late_start)
+        start_timer.daemon = True
+        start_timer.start()
         try:
-            manager = self._manager()
+            manager = self._create_manager()
             if hasattr(type(manager), "__aenter__"):
                 await self._run_in_task(manager)
             else:
                 await self._run_in_thread(manager)
         except asyncio.CancelledError:
-            self._failed("was ended before it had started")
+            self._set_failed("it was stopped before it had started")
             raise
         except LifespanError as error:
-            self._failed(str(error))
+            self._set_failed(str(error))
         except BaseException as error:
             if self.started.done():
-                is_asked = self._stopped.is_set()
-                what = "failed while it ended" if is_asked else "broke while it ran"
-                _logger.exception("%s %s", self._name, what)
+                is_stopping = self._stopped.is_set()
+                problem = (
+                    "failed while stopping" if is_stopping else "failed while running"
+                )
+                _logger.exception("%s %s", self._name, problem)
             else:
-                self._failed(_reason(error, self._package), error)
+                self._set_failed(_format_cause(error, self._package), error)
         finally:
-            late.cancel()
-            _forget(self)
+            start_timer.cancel()
+            _unregister(self)
             self.done.set_result(None)
 
     async def _run_in_task(self, manager: Any) -> None:
         wake = asyncio.Event()
-        async with _in_time():
+        async with _limit_start_time():
             value = await manager.__aenter__()
         try:
-            self._begun(value)
-            self._wake = wake
+            self._set_started(value)
+            self._wake_event = wake
             await wake.wait()
         finally:
             await manager.__aexit__(None, None, None)
 
     async def _run_in_thread(self, manager: Any) -> None:
-        begun, over = asyncio.Event(), asyncio.Event()
+        has_started, has_ended = asyncio.Event(), asyncio.Event()
         failures: list[BaseException] = []
 
         def run() -> None:
             try:
                 with manager as value:
-                    self._begun(value)
-                    self._tell(begun.set)
+                    self._set_started(value)
+                    self._call_in_loop(has_started.set)
                     self._stopped.wait()
             except BaseException as error:
                 failures.append(error)
-            self._tell(begun.set)
-            self._tell(over.set)
+            self._call_in_loop(has_started.set)
+            self._call_in_loop(has_ended.set)
 
         threading.Thread(target=run, name=self._name, daemon=True).start()
         try:
-            async with _in_time():
-                await begun.wait()
-            await over.wait()
+            async with _limit_start_time():
+                await has_started.wait()
+            await has_ended.wait()
         finally:
             self._stopped.set()
             if self.started.done():
-                # What ends this waits no longer than that, too.
+                # `stop` waits no longer than this timeout either.
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(over.wait(), END_SECONDS)
+                    await asyncio.wait_for(has_ended.wait(), STOP_TIMEOUT_S)
         if failures:
             raise failures[0]
 
-    def _manager(self) -> Any:
+    def _create_manager(self) -> Any:
         manager = load_function(self._lifespan.function, self._package)()
         if hasattr(type(manager), "__aenter__") or hasattr(type(manager), "__enter__"):
             return manager
         if inspect.iscoroutine(manager):
             manager.close()
-        help_ = ""
+        decorator = ""
         if inspect.isasyncgen(manager):
-            help_ = ": write @contextlib.asynccontextmanager above it"
+            decorator = "@contextlib.asynccontextmanager"
         elif inspect.isgenerator(manager):
-            help_ = ": write @contextlib.contextmanager above it"
-        kind = type(manager).__name__
-        raise LifespanError(f"it gives no context manager, but `{kind}`{help_}")
+            decorator = "@contextlib.contextmanager"
+        hint = f"; decorate it with `{decorator}`" if decorator else ""
+        type_name = type(manager).__name__
+        raise LifespanError(
+            f"the function must return a context manager, not `{type_name}`{hint}"
+        )
 
-    def _begun(self, value: Any) -> None:
-        given = _dependencies(value, self._lifespan.dependencies)
-        # What begins after its time is ended at once.
+    def _set_started(self, value: Any) -> None:
+        dependencies = _validate_dependencies(value, self._lifespan.dependencies)
+        # A start after the timeout has failed already, and is stopped at once.
         with contextlib.suppress(InvalidStateError):
-            self.started.set_result(given)
+            self.started.set_result(dependencies)
 
-    def _failed(self, why: str, error: BaseException | None = None) -> None:
+    def _set_failed(self, reason: str, error: BaseException | None = None) -> None:
         if self.started.done():
             return
-        _forget(self)
-        failure = LifespanError(f"{self._name} failed at its start: {why}")
+        _unregister(self)
+        failure = LifespanError(f"{self._name} failed to start: {reason}")
         failure.__cause__ = error
         self.started.set_exception(failure)
 
-    def _tell(self, what: Callable[[], object]) -> None:
-        """Runs a function in the loop, unless that was closed, which has cancelled the task."""
+    def _call_in_loop(self, function: Callable[[], object]) -> None:
+        """Call a function in the loop; do nothing if the loop is closed."""
         with contextlib.suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(what)
+            self.loop.call_soon_threadsafe(function)
 
-    def _tell_late(self) -> None:
-        """Also where the start blocks the loop, in which nothing can be said then."""
+    def _log_late_start(self) -> None:
+        """Log a late start; called in the timer's thread, in case the start blocks the loop."""
         if not self.started.done():
-            _logger.error("%s: %s", self._name, _late())
+            _logger.error("%s: %s", self._name, _format_late_start())
 
 
 def join_run(
@@ -258,113 +272,115 @@ def join_run(
     toolset: str,
     loop: asyncio.AbstractEventLoop,
 ) -> Run:
-    """The run of a lifespan's function in this process, begun in a loop if there is none.
+    """Return the process's run of a lifespan function; start it in `loop` if there is none.
 
-    Toolsets that name one function share what it gives.
+    Toolsets with the same function share its run and its dependencies.
     """
     with _lock:
         key = lifespan.function, package
         run = _runs.get(key)
         if run is None:
             run = _runs[key] = Run(lifespan, package, toolset, loop)
-            run.begin()
-        run.holders += 1
+            run.start()
+        run.toolset_count += 1
         return run
 
 
-def _dependencies(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
-    """What a lifespan has yielded, which has to be what its toolset declares.
+def _validate_dependencies(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return the dependencies that a lifespan function yielded.
 
     Raises:
-        LifespanError: it is not.
+        LifespanError: they are not the declared ones.
     """
-    given: Any = {} if value is None else value
-    if not isinstance(given, Mapping):
-        kind = type(value).__name__
+    dependencies: Any = {} if value is None else value
+    if not isinstance(dependencies, Mapping):
+        type_name = type(value).__name__
         raise LifespanError(
-            f"it yields `{kind}`, and not a mapping of its dependencies"
+            f"it yields `{type_name}`, but must yield a mapping with its dependencies"
         )
-    missing = [name for name in names if name not in given]
-    extra = [f"{name}" for name in given if name not in names]
+    missing = [name for name in names if name not in dependencies]
+    extra = [f"{name}" for name in dependencies if name not in names]
     problems = []
     if missing:
-        problems.append(f"it does not yield {_listed(missing)}")
+        problems.append(f"it does not yield {_format_names(missing)}")
     if extra:
-        declared = "which `dependencies` of toolset.yaml does not have"
-        problems.append(f"it yields {_listed(extra)}, {declared}")
+        problems.append(
+            f"it yields {_format_names(extra)}, which `dependencies` of toolset.yaml does"
+            " not declare"
+        )
     if problems:
         raise LifespanError("; ".join(problems))
-    return given
+    return dependencies
 
 
-def _listed(names: list[str]) -> str:
+def _format_names(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _late() -> str:
-    return f"it has not started within {START_SECONDS:g} seconds"
+def _format_late_start() -> str:
+    return f"it has not started within {START_TIMEOUT_S:g} seconds"
 
 
 @contextlib.asynccontextmanager
-async def _in_time() -> AsyncIterator[None]:
-    """Bounds a start; a time-out of the function's own is told as such."""
+async def _limit_start_time() -> AsyncIterator[None]:
+    """Raise `LifespanError` if the block takes too long; pass on other `TimeoutError`s."""
     try:
-        async with asyncio.timeout(START_SECONDS) as limit:
+        async with asyncio.timeout(START_TIMEOUT_S) as limit:
             yield
     except TimeoutError:
         if limit.expired():
-            raise LifespanError(_late()) from None
+            raise LifespanError(_format_late_start()) from None
         raise
 
 
-def _reason(error: BaseException, package: str | None) -> str:
-    """An exception in one line, with the place in the team's code that it comes from."""
+def _format_cause(error: BaseException, package: str | None) -> str:
+    """Format an exception, with the innermost line of the package that raised it."""
     text = "".join(traceback.format_exception_only(error)).strip()
-    place = ""
+    location = ""
     trace = error.__traceback__
     while trace is not None:
         if is_in_package(trace.tb_frame.f_globals.get("__name__", ""), package):
             code = trace.tb_frame.f_code
-            place = f" ({code.co_filename}:{trace.tb_lineno}, in {code.co_name})"
+            location = f" ({code.co_filename}:{trace.tb_lineno}, in {code.co_name})"
         trace = trace.tb_next
-    return text + place
+    return text + location
 
 
-def _forget(run: Run) -> None:
+def _unregister(run: Run) -> None:
     with _lock:
         if run.is_alive:
             del _runs[run._key]
 
 
-def _end_all() -> None:
-    """What nobody has ended until the process does."""
+def _stop_all_runs() -> None:
+    """Stop the runs that are still alive when the process exits."""
     for run in list(_runs.values()):
-        run.end_now()
+        run.stop_sync()
 
 
-def _forget_all() -> None:
-    """A forked child must not end what its parent goes on using."""
+def _reset_after_fork() -> None:
+    """Drop all runs: a forked child must not stop its parent's dependencies."""
     global _lock
     _lock = threading.Lock()
     _runs.clear()
 
 
-atexit.register(_end_all)
+atexit.register(_stop_all_runs)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 class Dependencies:
-    """The dependencies that a toolset's tools use.
+    """The dependencies of a toolset's handlers.
 
     Args:
-        lifespan: what opens and closes them.
-        package: the package that has to define its function.
+        lifespan: the lifespan that provides them.
+        package: the package that must define the lifespan's function; None for any.
         toolset: the toolset's name.
 
     Attributes:
-        is_over: what was entered has ended, and no call starts it again.
-        is_left_out: the lifespan is never started: what is not replaced is not there.
+        has_ended: the lifespan was entered and left; calls do not start it again.
+        is_disabled: the lifespan is never started; only replaced dependencies exist.
     """
 
     def __init__(self, lifespan: Lifespan, package: str | None, toolset: str) -> None:
@@ -372,104 +388,103 @@ class Dependencies:
         self._package = package
         self._toolset = toolset
         self._lock = threading.Lock()
-        self._replaced: dict[str, Any] = {}
+        self._replacements: dict[str, Any] = {}
         self._run: Run | None = None
-        self.is_over = False
-        self.is_left_out = False
+        self.has_ended = False
+        self.is_disabled = False
 
     @property
     def function(self) -> str:
-        """The lifespan's function, as `module:function`."""
+        """The lifespan function, as `module:function`."""
         return self._lifespan.function
 
     @property
     def is_up(self) -> bool:
-        """Whether what tools use is open, or replaced."""
+        """Whether the lifespan has started, or all dependencies are replaced."""
         run = self._run
         if run is not None and run.is_alive and run.started.done():
             return run.started.exception() is None
-        return self._is_replaced()
+        return self._is_fully_replaced()
 
     async def enter(self) -> None:
-        """Starts the lifespan in the present loop, unless it runs already.
+        """Start the lifespan in the current loop, unless it is already running.
 
-        Nothing is started while every dependency is replaced.
+        If every dependency is replaced, the lifespan is not started.
 
         Raises:
-            LifespanError: it cannot be started.
+            LifespanError: the start failed.
         """
-        self.is_over = False
-        if self._is_replaced():
+        self.has_ended = False
+        if self._is_fully_replaced():
             return
-        await self._joined(asyncio.get_running_loop()).ready()
+        await self._join_run(asyncio.get_running_loop()).wait_for_dependencies()
 
     async def leave(self) -> None:
-        """Ends the lifespan, unless another toolset still needs it."""
+        """Stop the lifespan, unless another toolset still uses it."""
         with self._lock:
             run, self._run = self._run, None
         if run is not None and run.release():
-            await run.end()
+            await run.stop()
 
-    async def of(
+    async def resolve(
         self, names: Sequence[str]
     ) -> tuple[Mapping[str, Any], asyncio.AbstractEventLoop | None]:
-        """The named dependencies, and the loop in which they are to be used; None for any.
+        """Return dependencies by name, and the loop to use them in; None for any loop.
 
-        The first call starts the lifespan, in the background loop, which outlives its
-        caller's.
+        The first call starts the lifespan if it was not entered. It then runs in the
+        background loop, which continues after the caller's loop has ended.
 
         Raises:
-            LifespanError: they are not there.
+            LifespanError: the dependencies are not available.
         """
-        replaced = self._replaced
-        left = [name for name in names if name not in replaced]
-        if not left:
-            return {name: replaced[name] for name in names}, None
-        if self.is_left_out:
-            raise LifespanError(f"the lifespan of `{self._toolset}` is left out")
-        if self.is_over:
+        replacements = self._replacements
+        if all(name in replacements for name in names):
+            return {name: replacements[name] for name in names}, None
+        if self.is_disabled:
+            raise LifespanError(f"the lifespan of `{self._toolset}` is disabled")
+        if self.has_ended:
             raise LifespanError(
-                f"the lifespan of `{self._toolset}` has ended: `async with REGISTRY` of the"
-                " toolset starts it again"
+                f"the lifespan of `{self._toolset}` has ended; start it again with"
+                " `async with REGISTRY`"
             )
-        run = self._joined(get_background_loop())
+        run = self._join_run(get_background_loop())
         if is_blocked_by_run_sync(run.loop):
             raise LifespanError(
-                f"the lifespan of `{self._toolset}` runs in the event loop that waits for"
-                " this call: await the call there"
+                f"the lifespan of `{self._toolset}` runs in the event loop that this sync"
+                " call blocks; await the call in that loop instead"
             )
-        given = {**await run.ready(), **replaced}
+        dependencies = {**await run.wait_for_dependencies(), **replacements}
         if not run.loop.is_running():
             raise LifespanError(
-                f"the lifespan of `{self._toolset}` was started in an event loop that does"
-                " not run now"
+                f"the lifespan of `{self._toolset}` was started in an event loop that is no"
+                " longer running"
             )
-        return {name: given[name] for name in names}, run.loop
+        return {name: dependencies[name] for name in names}, run.loop
 
     @contextlib.contextmanager
-    def replaced(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
-        """Gives tools these instead of what the lifespan gives.
+    def replace(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
+        """Replace dependencies within the block.
 
         Raises:
-            LookupError: the toolset has no dependency of a name.
+            LookupError: the toolset does not declare one of the dependencies.
         """
         for name in dependencies:
             if name not in self._lifespan.dependencies:
                 near = get_close_matches(name, self._lifespan.dependencies, 1)
                 hint = f"; did you mean `{near[0]}`?" if near else ""
                 raise LookupError(f"`{self._toolset}` has no dependency `{name}`{hint}")
-        before = self._replaced
-        self._replaced = {**before, **dependencies}
+        before = self._replacements
+        self._replacements = {**before, **dependencies}
         try:
             yield
         finally:
-            self._replaced = before
+            self._replacements = before
 
-    def _is_replaced(self) -> bool:
+    def _is_fully_replaced(self) -> bool:
         names = self._lifespan.dependencies
-        return bool(names) and all(name in self._replaced for name in names)
+        return bool(names) and all(name in self._replacements for name in names)
 
-    def _joined(self, loop: asyncio.AbstractEventLoop) -> Run:
+    def _join_run(self, loop: asyncio.AbstractEventLoop) -> Run:
         with self._lock:
             if self._run is None or not self._run.is_alive:
                 self._run = join_run(self._lifespan, self._package, self._toolset, loop)

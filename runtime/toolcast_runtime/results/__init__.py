@@ -1,1 +1,1 @@
-"""What is sent of results: the properties that a caller picks, and no more than a budget."""
+"""Shape the results of calls: select properties and limit the size."""

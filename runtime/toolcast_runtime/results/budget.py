@@ -1,7 +1,7 @@
-"""Results that are larger than an answer may be: whole items of their largest lists are left out.
+"""Shorten results that exceed a size limit by omitting items of their largest arrays.
 
-Items go from the end, and only as many as have to. Nothing else of a result is changed, so that
-what is there is what the tool gave; what is not there is told.
+Only as many items as necessary are omitted, from the end of an array. All other values stay
+unchanged, and a note describes the omitted items.
 """
 
 from __future__ import annotations
@@ -16,176 +16,200 @@ from typing import Any, NamedTuple
 
 from ..core.calls.untrusted_text import escape_excerpt
 
-# Common words are one token, long ones are two or three; the marks of JSON come in groups.
-_PIECE = re.compile(
+# Common words are one token, longer words two or three; JSON's punctuation forms groups.
+_TOKEN = re.compile(
     r"[A-Za-z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|[^\x00-\x7f]", re.ASCII
 )
 _MAX_LISTS = 16
 """Arrays of a result that are shortened; the others remain complete."""
 _MAX_VALIDATIONS = 32
 """Validations of a shortened result against its schema."""
-_BOUNDARY = 3
-"""By so much a text may be larger than the sizes of its parts say."""
+_MAX_JOIN_DIFFERENCE = 3
+"""By how much a text's size can exceed the sum of its parts' sizes."""
 _MAX_PATH_CHARACTERS = 60
 """Characters of an array's path in a note."""
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 Path = tuple[str | int, ...]
-"""The keys and indexes that lead to a list; none for a result that is one."""
-_Sized = tuple[Sequence[Any], Sequence[int]]
-"""The items of a list, and the size of each with what is behind it."""
+"""The keys and indexes of an array in a result; empty if the result is the array."""
+_SizedItems = tuple[Sequence[Any], Sequence[int]]
+"""The items of an array, and the size of each with the separator after it."""
 
 
-def estimated_tokens(text: str) -> int:
-    """About as many tokens as models count for a text.
+def estimate_tokens(text: str) -> int:
+    """Estimate the number of a model's tokens in a text.
 
-    A token is up to ten letters of a word, three digits, four marks that stand together, or
-    one letter of another script; how far off that is stands in `docs/tokens.md`.
+    A token is up to ten ASCII letters, three digits, four adjacent punctuation characters,
+    or one other character. `docs/tokens.md` lists the estimate's errors.
     """
-    return sum(1 for _ in _PIECE.finditer(text))
+    return sum(1 for _ in _TOKEN.finditer(text))
 
 
-def json_text(value: Any) -> str:
-    """The JSON text of a value; half of a surrogate pair, which no text has, is an escape in it."""
+def encode_json_text(value: Any) -> str:
+    """Encode a value as JSON, with lone surrogates escaped: UTF-8 cannot encode them."""
     return _encode(value).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-class Limits(NamedTuple):
-    """What is sent of a result.
+class ResultLimits(NamedTuple):
+    """The limits that a shortened result must meet.
 
     Attributes:
-        most: how large its JSON text and the note may be together.
-        count: the size of a text; of two texts in one it is no more than the sum.
-        is_valid: whether a value is one that the tool may give.
-        rest: how to get what is left out of a list, by all its items and how many are kept;
-            empty where nobody knows.
+        max_size: the maximum size of the result's JSON text and the note together.
+        measure: returns the size of a text. The size of two joined texts must not exceed the
+            sum of their sizes.
+        is_valid: returns whether a shortened value is a valid result of the tool.
+        describe_next_call: returns how to request the omitted items of an array, given all
+            its items and the number of items kept; empty if unknown.
     """
 
-    most: int
-    count: Callable[[str], int]
+    max_size: int
+    measure: Callable[[str], int]
     is_valid: Callable[[Any], bool]
-    rest: Callable[[Sequence[Any], int], str]
+    describe_next_call: Callable[[Sequence[Any], int], str]
 
 
 class Shortening:
-    """Leaves items out of one result: a JSON value, and the size of its JSON text."""
+    """Shortens one result by omitting array items.
 
-    def __init__(self, value: Any, size: int, limits: Limits) -> None:
+    Args:
+        value: the result, as a JSON value. It is not modified.
+        size: the size of its JSON text.
+        limits: the limits to meet.
+    """
+
+    def __init__(self, value: Any, size: int, limits: ResultLimits) -> None:
         self._value, self._size, self._limits = value, size, limits
-        self._checks = 0
-        self._kept: dict[Path, int] = {}
-        self._lists: dict[Path, _Sized] = {}
-        self._outer: dict[Path, _Sized] = {}
+        self._validation_count = 0
+        self._item_counts: dict[Path, int] = {}
+        self._shortened_lists: dict[Path, _SizedItems] = {}
+        self._outermost_lists: dict[Path, _SizedItems] = {}
 
-    def result(self) -> tuple[Any, str] | None:
-        """What is small enough of the result, and a note of what it lacks; None for nothing.
+    def shorten(self) -> tuple[Any, str] | None:
+        """Return the shortened result and a note; None if no valid result is small enough.
 
-        A list that cannot be shortened validly stays as it is, and the lists in it are tried;
-        so are those in the first item of a list of which only that one fits, or not even it.
+        The largest array is shortened first. If it must keep more items than fit, because
+        otherwise the result is invalid or the array is empty, the arrays inside its
+        remaining items are shortened next.
         """
-        if self._size <= self._limits.most:
+        if self._size <= self._limits.max_size:
             return self._value, ""
-        self._outer = self._lists_in((), self._value)
-        waiting = {**self._outer}
-        while waiting and len(self._lists) < _MAX_LISTS:
-            path = max(waiting, key=lambda one: sum(waiting[one][1]))
-            items, _ = self._lists[path] = waiting.pop(path)
-            fits = self._most_that_fits(path)
-            kept = self._least_valid(path, max(fits, 1))
-            self._keep(path, kept)
-            if kept == fits:
+        self._outermost_lists = self._find_outermost_lists((), self._value)
+        candidates = {**self._outermost_lists}
+        while candidates and len(self._shortened_lists) < _MAX_LISTS:
+            path = max(candidates, key=lambda path: sum(candidates[path][1]))
+            items, _ = self._shortened_lists[path] = candidates.pop(path)
+            fitting = self._count_fitting_items(path)
+            kept = self._find_valid_count(path, max(fitting, 1))
+            self._truncate_list(path, kept)
+            if kept == fitting:
                 break
             for index, item in enumerate(items[:kept]):
-                waiting |= self._lists_in((*path, index), item)
-        # Where one item of each list is too much: lists without any, the innermost first.
+                candidates |= self._find_outermost_lists((*path, index), item)
+        # If one item in each array is still too much, empty the arrays, innermost first.
         is_small = self._is_small()
-        for path in sorted(self._lists, key=len, reverse=True):
-            if not is_small and self._is_taken(path, 0):
-                self._keep(path, 0)
+        for path in sorted(self._shortened_lists, key=len, reverse=True):
+            if not is_small and self._is_valid_with(path, 0):
+                self._truncate_list(path, 0)
                 is_small = self._is_small()
-        return (self._value, self._note(self._kept)) if is_small else None
+        return (self._value, self._format_note(self._item_counts)) if is_small else None
 
-    def _lists_in(self, path: Path, value: Any) -> dict[Path, _Sized]:
-        """The lists of a value that are in no other, but for empty ones."""
-        found: dict[Path, _Sized] = {}
-        waiting: list[tuple[Path, Any]] = [(path, value)]
-        while waiting:
-            here, one = waiting.pop()
-            if isinstance(one, list) and one:
-                found[here] = one, [
-                    self._limits.count(f"{json_text(item)}, ") for item in one
-                ]
-            elif isinstance(one, Mapping):
-                waiting += [((*here, name), part) for name, part in one.items()]
-        return found
+    def _find_outermost_lists(self, path: Path, value: Any) -> dict[Path, _SizedItems]:
+        """Return the non-empty arrays of a value that are not inside another array."""
+        arrays: dict[Path, _SizedItems] = {}
+        pending: list[tuple[Path, Any]] = [(path, value)]
+        while pending:
+            part_path, part = pending.pop()
+            if isinstance(part, list) and part:
+                # Each item is measured with the separator after it.
+                texts = [f"{encode_json_text(item)}, " for item in part]
+                arrays[part_path] = part, [self._limits.measure(text) for text in texts]
+            elif isinstance(part, Mapping):
+                pending += [((*part_path, key), child) for key, child in part.items()]
+        return arrays
 
-    def _most_that_fits(self, path: Path) -> int:
-        """With how many items of a list the result is small enough; 0 where with none."""
-        items, sizes = self._lists[path]
+    def _count_fitting_items(self, path: Path) -> int:
+        """Return how many items an array can keep within the limit; 0 if none fit."""
+        items, sizes = self._shortened_lists[path]
         kept = len(items)
-        dropped = [0, *accumulate(reversed(sizes))]
-        beyond = self._size + _BOUNDARY - self._limits.most
+        dropped_sizes = [0, *accumulate(reversed(sizes))]
+        excess = self._size + _MAX_JOIN_DIFFERENCE - self._limits.max_size
+        # Each smaller count changes the note's size, so repeat until the note fits as well.
         while kept > 0:
-            note = self._note({**self._kept, path: kept})
-            needed = beyond + self._limits.count(note)
-            if dropped[len(items) - kept] >= needed:
+            note = self._format_note({**self._item_counts, path: kept})
+            needed = excess + self._limits.measure(note)
+            if dropped_sizes[len(items) - kept] >= needed:
                 return kept
-            kept = len(items) - bisect_left(dropped, needed)
+            kept = len(items) - bisect_left(dropped_sizes, needed)
         return 0
 
-    def _least_valid(self, path: Path, least: int) -> int:
-        """The fewest items of a list, and no fewer than `least`, of which the result is valid."""
-        every = len(self._lists[path][0])
-        if least >= every or self._is_taken(path, least):
-            return least
-        more = range(least + 1, every)
-        return more.start + bisect_left(more, True, key=partial(self._is_taken, path))
+    def _find_valid_count(self, path: Path, min_count: int) -> int:
+        """Return the smallest count from `min_count` on with which the result is valid."""
+        total = len(self._shortened_lists[path][0])
+        if min_count >= total or self._is_valid_with(path, min_count):
+            return min_count
+        counts = range(min_count + 1, total)
+        is_valid = partial(self._is_valid_with, path)
+        return counts.start + bisect_left(counts, True, key=is_valid)
 
-    def _is_taken(self, path: Path, kept: int) -> bool:
-        self._checks += 1
-        value = _with_first(self._value, path, kept)
-        return self._checks <= _MAX_VALIDATIONS and self._limits.is_valid(value)
+    def _is_valid_with(self, path: Path, kept: int) -> bool:
+        self._validation_count += 1
+        value = _truncate_at(self._value, path, kept)
+        has_validations_left = self._validation_count <= _MAX_VALIDATIONS
+        return has_validations_left and self._limits.is_valid(value)
 
     def _is_small(self) -> bool:
-        texts = json_text(self._value), self._note(self._kept)
-        return sum(map(self._limits.count, texts)) <= self._limits.most
+        texts = encode_json_text(self._value), self._format_note(self._item_counts)
+        return sum(map(self._limits.measure, texts)) <= self._limits.max_size
 
-    def _keep(self, path: Path, kept: int) -> None:
-        """Leaves the other items of a list out."""
-        items, sizes = self._lists[path]
+    def _truncate_list(self, path: Path, kept: int) -> None:
+        """Keep only the first items of an array."""
+        items, sizes = self._shortened_lists[path]
         if kept == len(items):
             return
-        self._value = _with_first(self._value, path, kept)
-        # No less than the text's is, whatever is left out.
-        self._size += _BOUNDARY - sum(sizes[kept:])
-        self._kept = {p: n for p, n in self._kept.items() if p[: len(path)] != path}
-        self._kept[path] = kept
+        self._value = _truncate_at(self._value, path, kept)
+        # An upper bound of the shortened text's size.
+        self._size += _MAX_JOIN_DIFFERENCE - sum(sizes[kept:])
+        # Arrays inside this array no longer need their own part of the note.
+        self._item_counts = {
+            other: count
+            for other, count in self._item_counts.items()
+            if other[: len(path)] != path
+        }
+        self._item_counts[path] = kept
 
-    def _note(self, kept: Mapping[Path, int]) -> str:
-        """What is left out, and how to get it, where one list alone can be what a call goes on in."""
-        if not kept:
+    def _format_note(self, counts: Mapping[Path, int]) -> str:
+        """Describe the omitted items.
+
+        The note describes the next call only if exactly one outermost array can be
+        continued, and that array is shortened. With several it is unknown which of them an
+        argument such as `offset` applies to.
+        """
+        if not counts:
             return ""
         parts = []
-        for path, first in kept.items():
-            items, _ = self._lists[path]
+        for path, kept in counts.items():
+            total = len(self._shortened_lists[path][0])
             name = escape_excerpt(".".join(map(str, path)), _MAX_PATH_CHARACTERS)
-            of = f"{len(items):,} of `{name}`" if path else f"{len(items):,} items"
-            parts.append(f"the last {len(items) - first:,} of {of}")
-        ways = [
-            (kept.get(path), way)
-            for path, (items, _) in self._outer.items()
-            if (way := self._limits.rest(items, kept.get(path, len(items))))
-        ]
-        more = f" For more, {ways[0][1]}." if len(ways) == 1 and ways[0][0] else ""
-        return f"Left out: {', '.join(parts)}.{more}"
+            subject = f"{total:,} of `{name}`" if path else f"{total:,} items"
+            parts.append(f"the last {total - kept:,} of {subject}")
+        next_calls = []
+        for path, (items, _) in self._outermost_lists.items():
+            text = self._limits.describe_next_call(items, counts.get(path, len(items)))
+            if text:
+                next_calls.append((path, text))
+        hint = ""
+        # The next call continues after the last kept item, so there must be one.
+        if len(next_calls) == 1 and counts.get(next_calls[0][0]):
+            hint = f" For more, {next_calls[0][1]}."
+        return f"Left out: {', '.join(parts)}.{hint}"
 
 
-def _with_first(value: Any, path: Path, kept: int) -> Any:
-    """A value with the first items of one of its lists; it is not changed itself."""
-    holder: Any = [value]
-    made, steps = holder, (0, *path)
-    for step in steps[:-1]:
-        holder[step] = holder[step].copy()
-        holder = holder[step]
-    holder[steps[-1]] = holder[steps[-1]][:kept]
-    return made[0]
+def _truncate_at(value: Any, path: Path, kept: int) -> Any:
+    """Return a value with only the first items of an array; copy the changed containers."""
+    root: Any = [value]
+    container, keys = root, (0, *path)
+    for key in keys[:-1]:
+        container[key] = container[key].copy()
+        container = container[key]
+    container[keys[-1]] = container[keys[-1]][:kept]
+    return root[0]

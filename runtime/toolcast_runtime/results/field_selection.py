@@ -1,11 +1,12 @@
-"""The properties of results that callers pick, by a parameter that is no handler's.
+"""Let callers select the properties of a result with a parameter of the tool.
 
-A path names one: `items.title` is the property `title` of each object in the list `items`. Lists
-are gone through; what `properties` and `items` of a schema do not write out has no path. What no
-path names is always sent.
+The runtime handles this parameter; handlers do not get it. A path names a property:
+`items.title` is the property `title` of each object in the array `items`. Only properties that
+a schema declares directly in `properties` and `items` have paths. Properties without a path in
+`allowed` are always sent.
 
-Of a tool's `fields` the `parameter` picks, of what is `allowed`; `default` is what a call gets
-that picks nothing, without it all.
+A tool's `fields` settings have the keys `parameter` (its name), `allowed` (the selectable
+paths) and optionally `default` (the paths that are sent if a call selects none; all by default).
 """
 
 from __future__ import annotations
@@ -14,61 +15,76 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-_PICKS = "Which of these properties the result has. Others of it are always there."
+_FIELDS_DESCRIPTION = (
+    "The properties to include in the result. Properties that are not in this list of"
+    " choices are always included."
+)
 
 
-def listed_parameters(
+def build_listed_parameters(
     parameters: Mapping[str, Any], fields: Mapping[str, Any] | None
 ) -> Mapping[str, Any]:
-    """The schema of a tool's arguments as callers are shown it, with the parameter that picks."""
+    """Return the arguments' schema for `tools/list`, with the parameter that selects fields."""
     if fields is None:
         return parameters
-    own = parameters.get("properties")
-    picks: dict[str, Any] = {
+    properties = parameters.get("properties")
+    selection: dict[str, Any] = {
         "type": "array",
         "items": {"type": "string", "enum": [*fields["allowed"]]},
-        "description": _PICKS,
+        "description": _FIELDS_DESCRIPTION,
     }
     if "default" in fields:
-        picks["default"] = [*fields["default"]]
-    named = {**(own if isinstance(own, Mapping) else {}), fields["parameter"]: picks}
-    return {**parameters, "properties": named}
+        selection["default"] = [*fields["default"]]
+    own = properties if isinstance(properties, Mapping) else {}
+    return {**parameters, "properties": {**own, fields["parameter"]: selection}}
 
 
-def listed_returns(returns: Any, fields: Mapping[str, Any] | None) -> Any:
-    """The schema of a tool's results as callers get them: what may be left out is optional."""
-    return _optional(returns, _steps(fields["allowed"])) if fields else returns
+def build_listed_returns(returns: Any, fields: Mapping[str, Any] | None) -> Any:
+    """Return the result's schema for `tools/list`; selectable properties are optional in it."""
+    return (
+        _make_optional(returns, _split_paths(fields["allowed"])) if fields else returns
+    )
 
 
-def left_out(
-    fields: Mapping[str, Any], chosen: Iterable[str] | None = None
+def list_omitted_paths(
+    fields: Mapping[str, Any], selected: Iterable[str] | None = None
 ) -> list[str]:
-    """The paths whose properties a call does not get, which picks some or says nothing.
+    """Return the allowed paths that are not sent to a call.
 
-    With a property goes what it is in, and all that is in it.
+    A selected property is sent with the properties that contain it and all that it contains.
+
+    Args:
+        fields: the tool's `fields` settings.
+        selected: the paths that the call selects; None for the default ones.
     """
     allowed = fields["allowed"]
-    wanted = {*(fields.get("default", allowed) if chosen is None else chosen)}
-    return [path for path in allowed if not any(_is_with(path, one) for one in wanted)]
+    if selected is None:
+        selected = fields.get("default", allowed)
+    sent = {*selected}
+    return [
+        path
+        for path in allowed
+        if not any(_is_same_branch(path, other) for other in sent)
+    ]
 
 
-def picked(value: Any, paths: Sequence[str]) -> Any:
-    """A result without the properties of some paths; it is not changed itself."""
-    return _without(value, _steps(paths)) if paths else value
+def remove_paths(value: Any, paths: Sequence[str]) -> Any:
+    """Return a copy of a result without the properties at the given paths."""
+    return _remove_split_paths(value, _split_paths(paths)) if paths else value
 
 
-def way_to(returns: Any, path: str) -> Sequence[Mapping[str, Any]]:
-    """The schemas from that of a result to that of a path's property, which is the last.
+def list_schemas_on_path(returns: Any, path: str) -> Sequence[Mapping[str, Any]]:
+    """Return the schemas on a path, from the result's schema to the property's schema.
 
     Raises:
-        LookupError: they do not write it out.
+        LookupError: the schemas do not declare the property directly.
     """
-    return [*_way(returns, path.split("."))]
+    return [*_walk_path(returns, path.split("."))]
 
 
-def _way(schema: Any, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def _walk_path(schema: Any, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     for name in names:
-        while _is_list(schema):
+        while _is_array_schema(schema):
             yield schema
             schema = schema["items"]
         properties = schema.get("properties") if isinstance(schema, Mapping) else None
@@ -79,53 +95,59 @@ def _way(schema: Any, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     yield schema if isinstance(schema, Mapping) else {}
 
 
-def _is_with(path: str, other: str) -> bool:
-    """Whether a property is sent where another one is."""
+def _is_same_branch(path: str, other: str) -> bool:
+    """Return whether a path is equal to another one, contains it, or is inside it."""
     return f"{path}.".startswith(f"{other}.") or other.startswith(f"{path}.")
 
 
-def _is_list(schema: Any) -> bool:
-    """Whether paths go on in the items of what a schema is of."""
-    is_mapping = isinstance(schema, Mapping)
-    return is_mapping and "items" in schema and "properties" not in schema
+def _is_array_schema(schema: Any) -> bool:
+    """Return whether a schema declares the items of an array, and no properties."""
+    if not isinstance(schema, Mapping):
+        return False
+    return "items" in schema and "properties" not in schema
 
 
-def _steps(paths: Iterable[str]) -> list[list[str]]:
+def _split_paths(paths: Iterable[str]) -> list[list[str]]:
     return [path.split(".") for path in paths]
 
 
-def _below(paths: Sequence[list[str]]) -> Mapping[str, list[list[str]]]:
-    """How paths go on behind their first steps: with nothing where one ends."""
-    below: defaultdict[str, list[list[str]]] = defaultdict(list)
+def _group_by_first_key(paths: Sequence[list[str]]) -> Mapping[str, list[list[str]]]:
+    """Group paths by their first key; the values are the remaining keys of each path."""
+    groups: defaultdict[str, list[list[str]]] = defaultdict(list)
     for path in paths:
         if path:
-            below[path[0]].append(path[1:])
-    return below
+            groups[path[0]].append(path[1:])
+    return groups
 
 
-def _optional(schema: Any, paths: Sequence[list[str]]) -> Any:
-    if _is_list(schema):
-        return {**schema, "items": _optional(schema["items"], paths)}
-    own = schema.get("properties") if isinstance(schema, Mapping) else None
-    if not isinstance(own, Mapping):
+def _make_optional(schema: Any, paths: Sequence[list[str]]) -> Any:
+    """Return a schema in which the properties at the paths are not required."""
+    if _is_array_schema(schema):
+        return {**schema, "items": _make_optional(schema["items"], paths)}
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping):
         return schema
-    below = _below(paths)
-    named = {n: _optional(part, below.get(n, ())) for n, part in own.items()}
+    groups = _group_by_first_key(paths)
+    optional_properties = {
+        name: _make_optional(part, groups.get(name, ()))
+        for name, part in properties.items()
+    }
     required = schema.get("required")
     if not isinstance(required, list):
-        return {**schema, "properties": named}
-    kept = [name for name in required if [] not in below.get(str(name), ())]
-    return {**schema, "properties": named, "required": kept}
+        return {**schema, "properties": optional_properties}
+    # An empty remainder means that a path ends at this property.
+    still_required = [name for name in required if [] not in groups.get(str(name), ())]
+    return {**schema, "properties": optional_properties, "required": still_required}
 
 
-def _without(value: Any, paths: Sequence[list[str]]) -> Any:
+def _remove_split_paths(value: Any, paths: Sequence[list[str]]) -> Any:
     if isinstance(value, list) and paths:
-        return [_without(item, paths) for item in value]
+        return [_remove_split_paths(item, paths) for item in value]
     if not isinstance(value, Mapping) or not paths:
         return value
-    below = _below(paths)
+    groups = _group_by_first_key(paths)
     return {
-        name: _without(part, below.get(name, ()))
+        name: _remove_split_paths(part, groups.get(name, ()))
         for name, part in value.items()
-        if [] not in below.get(name, ())
+        if [] not in groups.get(name, ())
     }

@@ -1,4 +1,4 @@
-"""What callers are sent of what a tool gave: picked properties, within the tool's budget."""
+"""Shape responses: send the selected properties, within the tool's size budget."""
 
 from __future__ import annotations
 
@@ -14,21 +14,26 @@ from ..core.calls.tool_validators import Validators
 from ..core.calls.worker_threads import run_in_thread
 from ..core.context import CallContext, CallResult, ToolResponse
 from ..core.definitions.tool import ResultForm, Tool
-from .budget import Limits, Shortening, estimated_tokens, json_text
-from .field_selection import left_out, listed_parameters, listed_returns, picked
+from .budget import ResultLimits, Shortening, encode_json_text, estimate_tokens
+from .field_selection import (
+    build_listed_parameters,
+    build_listed_returns,
+    list_omitted_paths,
+    remove_paths,
+)
 
 if TYPE_CHECKING:
     from ..core.calls.tool_calls import Stage
 
-__all__ = ["listed_parameters", "listed_returns", "shape_results"]
+__all__ = ["build_listed_parameters", "build_listed_returns", "shape_results"]
 
 _logger = logging.getLogger("toolcast")
 
 _MAX_CURSOR_CHARACTERS = 200
-"""Characters of a value that continues a call; a longer one is not mentioned."""
+"""Characters of an argument value that a note may suggest for the next call."""
 
 _MAX_INLINE_CHARACTERS = 100_000
-"""Characters of a result that is shaped on the event loop."""
+"""Characters of a result up to which it is shaped on the event loop, not in a thread."""
 
 
 def shape_results(stage: Stage) -> Stage:
@@ -43,39 +48,41 @@ def shape_results(stage: Stage) -> Stage:
             return response, outcome
         texts = [response.text(), *(b.get("text", "") for b in response.content or ())]
         if sum(map(len, texts)) > _MAX_INLINE_CHARACTERS:
-            shape = partial(shaped, tool, arguments, response)
+            shape = partial(shape_response, tool, arguments, response)
             sent, error = await run_in_thread(shape, tool.name)
-            # Where every thread is taken, others wait.
+            # `error` is set if all threads are busy: shape on the event loop instead.
             return shape() if error else sent, outcome
-        return shaped(tool, arguments, response), outcome
+        return shape_response(tool, arguments, response), outcome
 
     return shaped_stage
 
 
-def shaped(
+def shape_response(
     tool: Tool, arguments: Mapping[str, Any], response: ToolResponse
 ) -> ToolResponse:
-    """What is sent of the whole answer to a call with these arguments.
+    """Return the response to send, with the selected properties and within the budget.
 
-    Text blocks that a result has beside it are taken to repeat it: where it is not sent as it
-    was, its JSON text stands for them. Images, sounds and bytes are no text and not counted.
-    It is an error where no part of a result is small enough.
+    If the result is changed, its JSON text replaces the text blocks of the response, which
+    repeat the result. Images, audio and binary resources do not count towards the budget. If
+    the result cannot be shortened enough, the response is an error.
     """
     form = tool.result
     if form is None or response.error is not None:
         return response
     if form.fields is not None and response.result is not None:
-        chosen = arguments.get(form.fields["parameter"])
-        value = picked(response.result, left_out(form.fields, chosen))
+        selected = arguments.get(form.fields["parameter"])
+        value = remove_paths(response.result, list_omitted_paths(form.fields, selected))
         if value is not response.result:
-            response = _with(response, value)
+            response = _replace_result(response, value)
     if form.budget is not None:
-        response = _within(tool, form, form.budget, arguments, response)
+        response = _apply_budget(tool, form, form.budget, arguments, response)
     return response
 
 
-def _with(response: ToolResponse, value: Any, note: str | None = None) -> ToolResponse:
-    """The answer with another result."""
+def _replace_result(
+    response: ToolResponse, value: Any, note: str | None = None
+) -> ToolResponse:
+    """Return a response with another result, and with its text in the content blocks."""
     content = response.content
     if content is not None:
         others = [block for block in content if block["type"] != "text"]
@@ -84,106 +91,114 @@ def _with(response: ToolResponse, value: Any, note: str | None = None) -> ToolRe
     return ToolResponse(value, content=content, note=note)
 
 
-def _within(
+def _apply_budget(
     tool: Tool,
     form: ResultForm,
     budget: Mapping[str, Any],
     arguments: Mapping[str, Any],
     response: ToolResponse,
 ) -> ToolResponse:
-    """The answer, or as much of it as its budget has room for."""
+    """Return a response within the budget: unchanged, shortened, or an error."""
     unit = "tokens" if "tokens" in budget else "characters"
-    count: Callable[[str], int] = estimated_tokens if unit == "tokens" else len
-    # Where content blocks are the whole answer, they are its result as well.
+    measure: Callable[[str], int] = estimate_tokens if unit == "tokens" else len
+    # A handler that returns only content blocks has them as its result as well.
     value = None if response.result == response.content else response.result
-    own, others = _texts(response)
-    sent = [[*own, *others]]
+    result_texts, other_texts = _split_texts(response)
+    size = sum(map(measure, [*result_texts, *other_texts]))
     if value is not None and response.content is not None:
-        sent.append([ToolResponse(value).text()])
-    size = max(sum(map(count, texts)) for texts in sent)
+        size = max(size, measure(ToolResponse(value).text()))
     if size <= budget[unit]:
         return response
-    whole, is_text = value, value is None or isinstance(value, str)
-    written: Callable[[Any], Any] = json_text if is_text else lambda left: left
+    is_text = value is None or isinstance(value, str)
+    encode: Callable[[Any], Any] = encode_json_text if is_text else lambda part: part
+    whole = value
     if is_text:
         # Many servers answer with JSON in a text, and no value.
         with suppress(ValueError, RecursionError):
-            whole = json.loads("\n".join(own) if value is None else value)
-    check = _check(tool, form)
+            whole = json.loads("\n".join(result_texts) if value is None else value)
+    check = _build_check(tool, form)
     shortened = None
     if isinstance(whole, list | dict):
-        limits = Limits(
-            budget[unit] - sum(map(count, others)),
-            count,
-            lambda left: not check(written(left)),
-            partial(_rest, tool, budget.get("next"), arguments),
+        limits = ResultLimits(
+            budget[unit] - sum(map(measure, other_texts)),
+            measure,
+            lambda part: not check(encode(part)),
+            partial(_describe_next_call, tool, budget.get("next"), arguments),
         )
-        # What could be read may be nested too deeply to be written.
+        # A value that could be parsed may be nested too deeply to be encoded.
         with suppress(RecursionError):
-            shortened = Shortening(whole, count(json_text(whole)), limits).result()
+            size_as_json = measure(encode_json_text(whole))
+            shortened = Shortening(whole, size_as_json, limits).shorten()
     if shortened is None:
-        return _too_large(tool, form, f"{size:,} {unit}", f"{budget[unit]:,}")
-    left, note = shortened
+        return _build_too_large_error(
+            tool, form, f"{size:,} {unit}", f"{budget[unit]:,}"
+        )
+    part, note = shortened
     note = note or "Left out: the text beside the result."
-    return _with(response, written(left), note)
+    return _replace_result(response, encode(part), note)
 
 
-def _texts(response: ToolResponse) -> tuple[list[str], list[str]]:
-    """The texts of an answer: those of its result, and those of resources and links."""
+def _split_texts(response: ToolResponse) -> tuple[list[str], list[str]]:
+    """Return the texts of a response's result, and those of its resources and links."""
     if response.content is None:
         return [response.text()], []
-    own = [block["text"] for block in response.content if block["type"] == "text"]
-    others = [
+    result_texts = [
+        block["text"] for block in response.content if block["type"] == "text"
+    ]
+    other_texts = [
         ToolResponse(block).text()
         for block in response.content
         if block["type"] == "resource_link" or "text" in block.get("resource", ())
     ]
-    return own, others
+    return result_texts, other_texts
 
 
-def _check(tool: Tool, form: ResultForm) -> Callable[[Any], list[str]]:
-    """What is wrong with a result, as callers know the tool's."""
-    returns = listed_returns(tool.returns, form.fields)
-    known = replace(tool, result=replace(form, returns=returns))
-    return partial(Validators().check_result, known)
+def _build_check(tool: Tool, form: ResultForm) -> Callable[[Any], list[str]]:
+    """Return a function that validates a result against the schema in `tools/list`."""
+    returns = build_listed_returns(tool.returns, form.fields)
+    listed_tool = replace(tool, result=replace(form, returns=returns))
+    return partial(Validators().check_result, listed_tool)
 
 
-def _rest(
+def _describe_next_call(
     tool: Tool,
-    following: Mapping[str, Any] | None,
+    paging: Mapping[str, Any] | None,
     arguments: Mapping[str, Any],
     items: Sequence[Any],
     kept: int,
 ) -> str:
-    """How a call goes on behind the first items of a list; empty where nobody knows."""
-    declared = tool.parameters.get("properties", {})
-    if following is None or following["argument"] not in declared:
+    """Describe the call that returns the omitted items of an array; empty if unknown."""
+    parameters = tool.parameters.get("properties", {})
+    if paging is None or paging["argument"] not in parameters:
         return ""
-    name = following["argument"]
-    if "from" in following:
+    name = paging["argument"]
+    if "from" in paging:
         last = items[kept - 1]
-        value = last.get(following["from"]) if isinstance(last, Mapping) else None
+        value = last.get(paging["from"]) if isinstance(last, Mapping) else None
     else:
-        of = declared[name]
-        default = of.get("default", 0) if isinstance(of, Mapping) else 0
-        given = arguments.get(name, default)
-        value = given + kept if isinstance(given, int | float) else None
-    text = json_text(value)
-    # What could drive a terminal, or turn a line round, is an escape.
+        schema = parameters[name]
+        default = schema.get("default", 0) if isinstance(schema, Mapping) else 0
+        offset = arguments.get(name, default)
+        value = offset + kept if isinstance(offset, int | float) else None
+    text = encode_json_text(value)
+    # Escape characters that could control a terminal or reverse the text's direction.
     text = text if text.isprintable() else json.dumps(value)
-    is_told = (
-        isinstance(value, str | int | float) and len(text) <= _MAX_CURSOR_CHARACTERS
-    )
-    return f"call again with `{name}` = {text}" if is_told else ""
+    if not isinstance(value, str | int | float) or len(text) > _MAX_CURSOR_CHARACTERS:
+        return ""
+    return f"call again with `{name}` = {text}"
 
 
-def _too_large(tool: Tool, form: ResultForm, size: str, most: str) -> ToolResponse:
-    _logger.warning("the result of %s is not sent: %s of %s", tool.name, size, most)
-    picks = form.fields and f": `{form.fields['parameter']}` picks properties of it"
+def _build_too_large_error(
+    tool: Tool, form: ResultForm, size: str, max_size: str
+) -> ToolResponse:
+    _logger.warning("the result of %s is not sent: %s of %s", tool.name, size, max_size)
+    hint = ""
+    if form.fields:
+        hint = f", or select fewer properties with `{form.fields['parameter']}`"
     return ToolResponse(
         error=(
-            f"`{tool.name}` was done, and its result is not sent: it has about {size}, and"
-            f" {most} are the most. Nothing of it can be left out by itself. Repeat no call"
-            f" that changes something; ask for less{picks or ''}."
+            f"`{tool.name}` was called, but its result is too large to be sent: it has about"
+            f" {size}, the maximum is {max_size}, and it cannot be shortened. Do not repeat a"
+            f" call that changes data; request less{hint}."
         )
     )

@@ -206,9 +206,9 @@ class Specs:
         whole, fields = listed.get("outputSchema"), _fields(spec)
         if fields is not None:
             schema, results = listed["inputSchema"], optional.truncation
-            listed["inputSchema"] = results.listed_parameters(schema, fields)
+            listed["inputSchema"] = results.build_listed_parameters(schema, fields)
             if "outputSchema" in listed:
-                listed["outputSchema"] = results.listed_returns(whole, fields)
+                listed["outputSchema"] = results.build_listed_returns(whole, fields)
         if spec.get("result", {}).get("send") == "text":
             listed.pop("outputSchema", None)
         return listed, whole

@@ -180,7 +180,7 @@ def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]
         own = {**mcp["inputSchema"]["properties"]}
         del own[fields["parameter"]]
         of_handler = ({**mcp["inputSchema"], "properties": own}, returns)
-        returns = optional.truncation.listed_returns(returns, fields)
+        returns = optional.truncation.build_listed_returns(returns, fields)
     types = types_of_tool(
         mcp["name"],
         mcp["inputSchema"],

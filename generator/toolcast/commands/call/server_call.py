@@ -23,7 +23,7 @@ from toolcast_runtime.cli.terminal import (
     ask_at_terminal,
     has_terminal,
 )
-from toolcast_runtime.consent.questions import problems_with_form
+from toolcast_runtime.consent.questions import check_form
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.calls.untrusted_text import (
     escape_excerpt,
@@ -180,7 +180,7 @@ class _Watched:
         given = params.requested_schema
         # A title of the whole form is what some servers add; it asks nothing.
         form = {key: given[key] for key in _PARTS if key in given}
-        if measure_value(given).problem is not None or problems_with_form(form):
+        if measure_value(given).problem is not None or check_form(form):
             raise DeclinedError("the form that it asks for is none that MCP allows")
         said = (
             f"The server {self._server} asks:\n{params.message[:_MAX_SHOWN_CHARACTERS]}"

@@ -99,8 +99,8 @@ async def run_call(
     questions = context.questions
     if questions is not None and questions.is_pending:
         # The call is repeated with the answer, so the result of this run is not used.
-        return ToolResponse(error="a person has to answer first"), "asked"
-    if questions is not None and questions.unawaited:
+        return ToolResponse(error="the user has to answer a question first"), "asked"
+    if questions is not None and questions.unawaited_count:
         _logger.error("the handler of %s did not await its question", tool.name)
         unawaited = (
             "the tool did not wait for the user's answer; the log has the details"
@@ -165,7 +165,7 @@ async def _wait_while_asking(
     """
     started = asyncio.get_running_loop().time() - timeout
     while not task.done():
-        used = asyncio.get_running_loop().time() - started - questions.waited
+        used = asyncio.get_running_loop().time() - started - questions.waiting_seconds
         if used >= timeout and not questions.is_waiting:
             break
         await asyncio.wait({task}, timeout=max(timeout - used, 0.05))

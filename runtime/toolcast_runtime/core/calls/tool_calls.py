@@ -346,7 +346,7 @@ class ToolCalls:
             return run, "error"
         if tool.confirm is not None:
             try:
-                arguments = optional.confirmation.copied(arguments)
+                arguments = optional.confirmation.copy_arguments(arguments)
             except OptionalPartError as missing:
                 return _log_missing_part(tool, missing), "error"
             refused = await self._confirm(tool, tool.confirm, arguments, context)
@@ -374,7 +374,7 @@ class ToolCalls:
         try:
             if self._dependencies is None:
                 raise LifespanError("the toolset has no lifespan")
-            dependencies, loop = await self._dependencies().of(tool.uses)
+            dependencies, loop = await self._dependencies().resolve(tool.uses)
         except OptionalPartError as missing:
             return _log_missing_part(tool, missing)
         except LifespanError as error:
@@ -392,11 +392,13 @@ class ToolCalls:
     ) -> CallResult | None:
         """Ask the user to confirm a call if needed; return None if the call may continue."""
         confirmation = optional.confirmation
-        if not confirmation.is_needed(confirm, self._conditions, arguments):
+        if not confirmation.is_confirmation_needed(
+            confirm, self._conditions, arguments
+        ):
             return None
         try:
             questions = context.get_questions()
-            question = confirmation.confirmation(tool.name, confirm, arguments)
+            question = confirmation.build_question(tool.name, confirm, arguments)
             await questions.ask(question, confirm.message)
         except InputRequiredError as needed:
             return ToolResponse(error=str(needed)), "asked"
