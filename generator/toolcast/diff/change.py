@@ -1,4 +1,4 @@
-"""Changes between two versions of a spec, their rules and grades, and value helpers."""
+"""Changes between two versions of a spec, with their rules and grades."""
 
 from __future__ import annotations
 
