@@ -1,4 +1,4 @@
-"""A change of a spec, the rule that grades it, and JSON values as changes compare and say them."""
+"""Changes between two versions of a spec, with their rules and grades."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Grade(IntEnum):
 
 
 class Grades(NamedTuple):
-    """A grade for each audience."""
+    """The grade of a change for each audience."""
 
     call: Grade = Grade.SAFE
     prompt: Grade = Grade.SAFE
@@ -57,7 +57,7 @@ class Grades(NamedTuple):
 
     @property
     def worst(self) -> Grade:
-        """The highest of them."""
+        """The highest grade of any audience."""
         return max(self)
 
 
@@ -96,7 +96,7 @@ class ToolPair(NamedTuple):
 
     @property
     def files(self) -> SpecFiles:
-        """The tool's spec on both sides."""
+        """The old and the new spec file of the tool."""
         source = self.before.source, self.after.source
         return SpecFiles(self.toolset_after.name, self.after.name, *source)
 
@@ -196,7 +196,7 @@ class SpecFiles(NamedTuple):
 
 
 def files_of(before: Toolset, after: Toolset) -> SpecFiles:
-    """The `toolset.yaml` of a toolset on both sides."""
+    """Return the old and the new `toolset.yaml` of a toolset."""
     return SpecFiles(after.name, "", before.source, after.source)
 
 
@@ -211,14 +211,14 @@ def tools_of_both(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolS
 
 
 def place_of(source: Source, path: Path) -> Location:
-    """Where a path stands in a spec; the file as a whole where there are no lines."""
+    """Return the location of a path in a spec, or the file if it has no lines."""
     if source is NOWHERE or not source.data:
         return Location(source.file)
     return source.location(path, at_key=True)
 
 
 def raw(tool: ToolSpec | Toolset, field: str) -> Any:
-    """A field as the spec has it; ABSENT when it does not."""
+    """Return the value of a field in the spec, or ABSENT if it is not set."""
     return at_key(tool.source.tree, field)
 
 
@@ -231,12 +231,12 @@ def only_one_has(
 
 
 def at_key(value: Any, key: str) -> Any:
-    """What a mapping has under a key; ABSENT without it, and where there is no mapping."""
+    """Return the value of a key, or ABSENT if it is missing or value is not a mapping."""
     return value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same; the order of names says nothing."""
+    """Return whether two JSON values are equal, ignoring the order of object keys."""
     if one is other:
         return True
     # Python takes true for 1: the texts tell them apart, and are alike most of the time.
@@ -246,7 +246,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def key_of(value: Any) -> Hashable:
-    """What is equal for values that are the same, and for no others."""
+    """Return a hashable key that is equal exactly for equal JSON values."""
     if isinstance(value, bool) or value is None:
         return ("", value)
     if isinstance(value, dict):
