@@ -11,7 +11,8 @@ _DATACLASS = re.compile(r"^@dataclass(\(.*\))?\n(?:@.*\n)*class (\w+)", re.MULTI
 GROWING = {
     "CallContext",
     "DiskDifferences",
-    "Ending",
+    "ProcessExit",
+    "ProcessSignals",
     "Locals",
     "Node",
     "ObjectType",
@@ -19,7 +20,7 @@ GROWING = {
     "Size",
     "_Reading",
     "_Sequence",
-    "_Taken",
+    "_ToolDraft",
 }
 
 

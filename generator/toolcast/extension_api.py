@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from .rules.handler import place, way_to
     from .rules.rule import Problem, Rule, problem_at, rule
     from .rules.runner import check_workspace
-    from .rules.subjects import Where
-    from .static_analysis.call_graph import Noted, Reached, reached_from
-    from .static_analysis.function_body import Seen
+    from .rules.subjects import Scope
+    from .static_analysis.call_graph import ReachableCode, TracedUse, reached_from
+    from .static_analysis.function_body import Observation
     from .static_analysis.local_names import Locals
     from .static_analysis.modules import arguments_of, last_name
     from .static_analysis.string_values import texts_of
@@ -73,20 +73,20 @@ __all__ = [
     "JsonSchema",
     "Locals",
     "MarkdownShape",
-    "Noted",
+    "TracedUse",
     "Path",
     "Problem",
     "PythonShape",
-    "Reached",
+    "ReachableCode",
     "Reference",
     "Rule",
-    "Seen",
+    "Observation",
     "Severity",
     "Target",
     "ToolSpec",
     "Toolset",
     "USAGE",
-    "Where",
+    "Scope",
     "Workspace",
     "arguments_of",
     "check_workspace",
@@ -138,20 +138,20 @@ __getattr__ = lazy_getattr(
         "JsonSchema": "toolcast.json_schema.graph",
         "Locals": "toolcast.static_analysis.local_names",
         "MarkdownShape": "toolcast.rendering.output_shape",
-        "Noted": "toolcast.static_analysis.call_graph",
+        "TracedUse": "toolcast.static_analysis.call_graph",
         "Path": "toolcast.parsing.tree",
         "Problem": "toolcast.rules.rule",
         "PythonShape": "toolcast.rendering.output_shape",
-        "Reached": "toolcast.static_analysis.call_graph",
+        "ReachableCode": "toolcast.static_analysis.call_graph",
         "Reference": "toolcast.json_schema.graph",
         "Rule": "toolcast.rules.rule",
-        "Seen": "toolcast.static_analysis.function_body",
+        "Observation": "toolcast.static_analysis.function_body",
         "Severity": "toolcast.findings",
         "Target": "toolcast.targets.target",
         "ToolSpec": "toolcast.model.model",
         "Toolset": "toolcast.model.model",
         "USAGE": "toolcast.commands.exit_codes",
-        "Where": "toolcast.rules.subjects",
+        "Scope": "toolcast.rules.subjects",
         "Workspace": "toolcast.model.model",
         "arguments_of": "toolcast.static_analysis.modules",
         "check_workspace": "toolcast.rules.runner",

@@ -19,7 +19,7 @@ from letta.tests.toy import TOKEN, codes
 from toolcast.analysis.mcp_definitions import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
-from toolcast_letta.plan.backend import Applied, Calls, PlanRefusedError
+from toolcast_letta.plan.backend import ApplyResult, Calls, PlanRefusedError
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
@@ -28,7 +28,7 @@ from toolcast_letta.specs import desired_by_specs
 from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaApi
 from toolcast_letta.v1.reading import read_current
-from toolcast_letta.v1.rollback import RolledBack, roll_back
+from toolcast_letta.v1.rollback import RollbackResult, roll_back
 from toolcast_letta.v1.server_backend import ServerBackend
 
 __all__ = ["OURS", "THEIRS", "Stage", "actions", "stage_on"]
@@ -112,7 +112,7 @@ class Stage:
 
     def apply(
         self, plan: Plan | None = None, desired: DesiredState | None = None
-    ) -> Applied:
+    ) -> ApplyResult:
         desired = desired or self.desired()
         made = plan or self.plan(desired)
         return apply_plan(made, self.backend, desired, self.said.append)
@@ -131,7 +131,7 @@ class Stage:
     def verify(self, **calls: Any) -> Verification:
         return verify(self.backend, self.desired(), Calls(**calls))
 
-    def roll_back(self, *restore: str) -> RolledBack:
+    def roll_back(self, *restore: str) -> RollbackResult:
         api = self.api
         baseline = self.baselines.latest("toy", api.base_url)
         desired = self.desired()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_letta.plan.backend import Applied, PlanRefusedError
+from toolcast_letta.plan.backend import ApplyResult, PlanRefusedError
 from toolcast_letta.plan.desired_state import MissingSettingError
 from toolcast_letta.server_part import sync as syncing
 from toolcast_letta.state.baseline import ConcurrentRunError
@@ -52,7 +52,7 @@ class Syncs:
         return outcome
 
 
-DONE = Applied(3, 4, True, missed=())
+DONE = ApplyResult(3, 4, True, missed=())
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ DONE = Applied(3, 4, True, missed=())
                 "warnings": ["w"],
             },
         ),
-        (None, (Plan(), Applied(3, 4, False, missed=("m",))), 409, None),
+        (None, (Plan(), ApplyResult(3, 4, False, missed=("m",))), 409, None),
     ],
 )
 async def test_who_asks_is_answered(

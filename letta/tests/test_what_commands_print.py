@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 
 from toolcast_letta.commands import operations
-from toolcast_letta.plan.backend import Applied, BackendError, Calls, PlanRefusedError
+from toolcast_letta.plan.backend import (
+    ApplyResult,
+    BackendError,
+    Calls,
+    PlanRefusedError,
+)
 from toolcast_letta.plan.plan import Overrides
 from toolcast_letta.state.baseline import ConcurrentRunError
 from toolcast_letta.state.seal import StateError
@@ -117,12 +122,12 @@ SYNCED = "tools+rules synced - 3 tools, 4 rules\n"
 @pytest.mark.parametrize(
     ("backend", "saved", "done", "code", "out", "err"),
     [
-        ("v1", False, Applied(3, 4, True), 0, PLAN + SYNCED, ""),
-        ("v1", True, Applied(3, 4, True), 0, SYNCED, "missing: lost\n"),
+        ("v1", False, ApplyResult(3, 4, True), 0, PLAN + SYNCED, ""),
+        ("v1", True, ApplyResult(3, 4, True), 0, SYNCED, "missing: lost\n"),
         (
             "v1",
             False,
-            Applied(3, 4, True, missed=("m",)),
+            ApplyResult(3, 4, True, missed=("m",)),
             1,
             PLAN + SYNCED,
             "not as planned: m\n",
@@ -130,7 +135,7 @@ SYNCED = "tools+rules synced - 3 tools, 4 rules\n"
         (
             "code",
             False,
-            Applied(3, 4, True),
+            ApplyResult(3, 4, True),
             0,
             f"{PLAN}here: toys for 2 agents, written\n",
             "",
@@ -138,7 +143,7 @@ SYNCED = "tools+rules synced - 3 tools, 4 rules\n"
         (
             "code",
             False,
-            Applied(3, 4, False),
+            ApplyResult(3, 4, False),
             0,
             f"{PLAN}here: toys for 2 agents, as it should be already\n",
             "",
@@ -150,14 +155,14 @@ def test_what_was_done_is_told(
     capsys: pytest.CaptureFixture[str],
     backend: str,
     saved: bool,
-    done: Applied,
+    done: ApplyResult,
     code: int,
     out: str,
     err: str,
 ) -> None:
     made, given = Made(backend), list[Any]()
 
-    def applied(*words: Any) -> Applied:
+    def applied(*words: Any) -> ApplyResult:
         given.append(words)
         words[3]("a step")
         return done
@@ -198,7 +203,7 @@ def test_what_goes_wrong_is_told(
     code: int,
     said: str,
 ) -> None:
-    def applied(*_: Any) -> Applied:
+    def applied(*_: Any) -> ApplyResult:
         raise error
 
     monkeypatch.setattr(operations, "_planned", lambda *_: Made())

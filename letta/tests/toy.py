@@ -13,7 +13,7 @@ from letta.tests.fake_letta import FakeLetta, PlantedServer, World
 from toolcast.analysis.mcp_definitions import mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
-from toolcast_letta.plan.backend import Applied, Calls, PlanRefusedError
+from toolcast_letta.plan.backend import ApplyResult, Calls, PlanRefusedError
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import make_plan
@@ -21,7 +21,7 @@ from toolcast_letta.plan.verification import Verification, verify
 from toolcast_letta.specs import desired_by_specs
 from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaApi
-from toolcast_letta.v1.rollback import RolledBack, roll_back
+from toolcast_letta.v1.rollback import RollbackResult, roll_back
 from toolcast_letta.v1.server_backend import ServerBackend
 
 MCP = "http://mcp.test/mcp"
@@ -148,7 +148,7 @@ class Toy:
         desired, backend = desired or self.desired(), self.backend()
         return make_plan(backend.location, desired, backend.read(desired), overrides)
 
-    def apply(self, plan: Plan | None = None, timeout: float = 5.0) -> Applied:
+    def apply(self, plan: Plan | None = None, timeout: float = 5.0) -> ApplyResult:
         plan = plan or self.plan()
         backend = self.backend(timeout)
         return apply_plan(plan, backend, self.desired(), self.said.append)
@@ -165,7 +165,7 @@ class Toy:
     def verified(self, **calls: Any) -> Verification:
         return verify(self.backend(), self.desired(), Calls(**calls))
 
-    def rolled_back(self, *restore: str) -> RolledBack:
+    def rolled_back(self, *restore: str) -> RollbackResult:
         baselines = Baselines(self.state)
         baseline = baselines.latest("toy", self.fake.url)
         api, desired = self.api(), self.desired()

@@ -11,7 +11,13 @@ import ast
 import re
 from collections.abc import Sequence
 
-from toolcast.extension_api import Locals, Seen, arguments_of, last_name, texts_of
+from toolcast.extension_api import (
+    Locals,
+    Observation,
+    arguments_of,
+    last_name,
+    texts_of,
+)
 
 ANY_TOOL = "*"
 """In place of a tool's name: one that is known when it runs only."""
@@ -57,7 +63,7 @@ class SendingPlaces:
     """
 
     def __init__(self) -> None:
-        self.found: list[Seen] = []
+        self.found: list[Observation] = []
         # Those among whose arguments the present place is, from without to within.
         self._calls: list[ast.Call] = []
         self._speaks_mcp = False
@@ -154,7 +160,7 @@ class SendingPlaces:
         )
 
     def _add(self, node: ast.expr, tools: tuple[str, ...] = ()) -> None:
-        seen = Seen(node.lineno, " ".join(ast.unparse(node).split()), tools)
+        seen = Observation(node.lineno, " ".join(ast.unparse(node).split()), tools)
         if seen not in self.found:
             self.found.append(seen)
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from toolcast.extension_api import (
     JsonSchema,
-    Noted,
     Path,
     Problem,
-    Reached,
+    ReachableCode,
     Reference,
+    Scope,
     Severity,
     Toolset,
     ToolSpec,
-    Where,
+    TracedUse,
     Workspace,
     did_you_mean,
     directly_listed,
@@ -61,18 +61,20 @@ def registered(toolset: Toolset) -> Sequence[ToolSpec]:
     return offered_to_letta(toolset) if has_settings(toolset) else toolset.tools
 
 
-def reach(workspace: Workspace, toolset: Toolset, tool: ToolSpec) -> Reached | None:
+def reach(
+    workspace: Workspace, toolset: Toolset, tool: ToolSpec
+) -> ReachableCode | None:
     """What a tool's handler reaches, with the places that send an agent a message."""
     return reached_from(workspace, toolset, tool, SendingPlaces)
 
 
-def senders(workspace: Workspace, toolset: Toolset) -> dict[str, Noted]:
+def senders(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
     """The tools whose handlers send the agent a message, each with the first place.
 
     By themselves, or by calling another one of the toolset's tools that does, by its present
     or a former name.
     """
-    noted: dict[str, tuple[Noted, ...]] = {}
+    noted: dict[str, tuple[TracedUse, ...]] = {}
     present: dict[str, str] = {}
     for tool in toolset.tools:
         reached = reach(workspace, toolset, tool)
@@ -101,7 +103,7 @@ def senders(workspace: Workspace, toolset: Toolset) -> dict[str, Noted]:
     return found
 
 
-def sent_text(sent: Noted) -> str:
+def sent_text(sent: TracedUse) -> str:
     """What a place does, in words that follow on where it is."""
     shown = f"`{sent.text[:80]}`"
     if not sent.tools:
@@ -112,7 +114,7 @@ def sent_text(sent: Noted) -> str:
 
 
 @rule("letta/duplicate-confirmation", on="tool", severity=Severity.WARNING)
-def asked_twice(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def asked_twice(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if tool.confirm is not None and "requires_approval" in facts_of(tool):
         yield problem_at(
             tool,
@@ -123,7 +125,7 @@ def asked_twice(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("letta/circular-tool", on="tool", severity=Severity.ERROR)
-def attached_circular(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def attached_circular(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     letta = facts_of(tool)
     if letta.get("attached") and letta.get("calls_agent_loop"):
         yield problem_at(
@@ -190,7 +192,7 @@ _MAX_TIMEOUT_S = 120.0
 
 
 @rule("letta/long-timeout", on="tool", severity=Severity.ERROR)
-def long_timeout(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def long_timeout(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     timeout = where.toolset.timeout if tool.timeout is None else tool.timeout
     if facts_of(tool).get("attached") and timeout > _MAX_TIMEOUT_S:
         own = tool.timeout is not None
@@ -223,7 +225,7 @@ _MAX_NAME_CHARACTERS = 48
 
 
 @rule("letta/name-too-long", on="tool", severity=Severity.ERROR)
-def name_too_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def name_too_long(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if facts_of(tool).get("attached") and len(tool.name) > _MAX_NAME_CHARACTERS:
         yield problem_at(
             tool,
@@ -234,7 +236,7 @@ def name_too_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("letta/nested-definition", on="tool", severity=Severity.ERROR)
-def nested_definition(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def nested_definition(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     schema = tool.schemas["parameters"]
     nested = [r for r in schema.references if _is_nested(r)]
     if not nested or not facts_of(tool).get("attached"):
@@ -427,7 +429,7 @@ def _agent(toolset: Toolset, agent: LettaAgent) -> Iterator[_Fault]:
 
 
 @rule("letta/skipped-schema", on="tool", severity=Severity.ERROR)
-def skipped_schema(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def skipped_schema(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if not facts_of(tool).get("attached"):
         return
     for path, reason in schema_problem_places(tool.parameters):

@@ -15,7 +15,7 @@ from toolcast_runtime import Caller, Registry, calling_as
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.http.app import build_http_app
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
 
@@ -93,7 +93,7 @@ def test_a_request_over_http_brings_its_id_and_the_headers_that_are_asked_for(
 async def _asked(server: McpServer, tool: str, version: str) -> Any:
     assert server.http is not None
     app = build_http_app(
-        server, Listening.from_environment(server.http, "127.0.0.1", {})
+        server, ListenSettings.from_environment(server.http, "127.0.0.1", {})
     )
     meta = {
         "io.modelcontextprotocol/protocolVersion": version,

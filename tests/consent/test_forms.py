@@ -16,7 +16,7 @@ from toolcast_runtime.consent.questions import (
     Questions,
     check_form,
 )
-from toolcast_runtime.core.question import Answer, Asked
+from toolcast_runtime.core.question import Answer, PendingQuestion
 
 TITLED = [{"const": "in", "title": "Inside"}]
 WORDS = {"title": "A", "description": "An a."}
@@ -119,8 +119,8 @@ async def test_a_round_is_remembered_for_an_hour(
     monkeypatch.setattr(questions, "time", clock)
     approvals = ApprovalsInMemory()
 
-    def asked(round: str) -> Asked:
-        return Asked(round, "q", "t", None, None, "m", {}, {}, "now")
+    def asked(round: str) -> PendingQuestion:
+        return PendingQuestion(round, "q", "t", None, None, "m", {}, {}, "now")
 
     await approvals.record_question(asked("first"))
     clock.now = 1.0

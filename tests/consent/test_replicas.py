@@ -15,7 +15,7 @@ from tests.consent.counters import CAN, YES, Shop, said
 from tests.mcp.servers import LEGACY, MODERN, meta
 from toolcast_runtime import Registry
 from toolcast_runtime.http.app import build_http_app
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 
 OLD, NEW = "o" * 32, "n" * 32
 ORDER = {"order_id": "7"}
@@ -31,7 +31,7 @@ def replica(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> Replica:
     @asynccontextmanager
     async def begun(keys: str) -> AsyncIterator[Call]:
         monkeypatch.setenv("SHOP_STATE_KEY", keys)
-        listening = Listening.from_environment(served.http, "127.0.0.1")
+        listening = ListenSettings.from_environment(served.http, "127.0.0.1")
         app = build_http_app(served, listening, is_one_of_several=True)
         transport = httpx.ASGITransport(app)
         base = "http://127.0.0.1"

@@ -14,7 +14,7 @@ from tests.consent.counters import Shop
 from tests.mcp.servers import LEGACY
 from toolcast_runtime import Registry
 from toolcast_runtime.http.app import build_http_app
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 
 TOKEN = "t" * 32
 
@@ -23,7 +23,7 @@ def called(client: str, tool: str, token: str | None, **arguments: Any) -> str:
     """What a caller of the older era reads, as those of such programs are."""
     server = importlib.import_module("generated.shop.mcp_server").SERVER
     environment = {} if token is None else {"SHOP_TOKEN_PHONE": token}
-    listening = Listening.from_environment(server.http, "127.0.0.1", environment)
+    listening = ListenSettings.from_environment(server.http, "127.0.0.1", environment)
     app = build_http_app(server, listening)
     headers = {
         "Accept": "application/json, text/event-stream",

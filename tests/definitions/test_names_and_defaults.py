@@ -21,7 +21,7 @@ from toolcast_runtime.core.definitions.tool import (
 )
 from toolcast_runtime.core.question import Question
 from toolcast_runtime.core.safe_file import load_secret, read_regular_file
-from toolcast_runtime.core.server_settings import ExternalServer, Resolved
+from toolcast_runtime.core.server_settings import ExternalServer, ResolvedServer
 
 TOOL = Tool("a", "", "", {"inputSchema": {}})
 
@@ -45,7 +45,9 @@ def test_a_server_has_time_and_two_hundred_and_fifty_tools() -> None:
     assert (server.connect_timeout, server.list_timeout) == (30.0, 15.0)
     assert (server.call_timeout, server.max_tools) == (60.0, 250)
     assert not (server.whole_environment or server.persistent)
-    assert not (server.is_proxied or server.is_locked or Resolved().whole_environment)
+    assert not (
+        server.is_proxied or server.is_locked or ResolvedServer().whole_environment
+    )
 
 
 def _fields(value: object) -> dict[str, object]:

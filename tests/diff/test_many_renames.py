@@ -15,7 +15,7 @@ def test_each_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read = 0
     letters = matching._letters
 
-    def counted(one: matching._Owned) -> object:
+    def counted(one: matching._OwnedTool) -> object:
         nonlocal read
         read += 1
         return letters(one)

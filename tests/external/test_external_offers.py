@@ -22,7 +22,7 @@ from tests.external.conftest import (
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import CallContext, Registry
 from toolcast_runtime.core.access import Client
-from toolcast_runtime.core.definitions.tool import Wanted
+from toolcast_runtime.core.definitions.tool import ToolFilter
 from toolcast_runtime.core.server_settings import ExternalServer
 
 
@@ -237,15 +237,15 @@ async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        ({"clients": ("internal",)}, Wanted(client="desk")),
-        ({"allow": ("echo",)}, Wanted(frozenset({"memory"}), client="desk")),
-        ({"allow": ("echo",)}, Wanted(without=frozenset({"echo"}), client="desk")),
-        ({"prefix": "odd_"}, Wanted(frozenset({"echo"}))),
-        ({"deny": ("echo",)}, Wanted(frozenset({"echo"}))),
+        ({"clients": ("internal",)}, ToolFilter(client="desk")),
+        ({"allow": ("echo",)}, ToolFilter(frozenset({"memory"}), client="desk")),
+        ({"allow": ("echo",)}, ToolFilter(without=frozenset({"echo"}), client="desk")),
+        ({"prefix": "odd_"}, ToolFilter(frozenset({"echo"}))),
+        ({"deny": ("echo",)}, ToolFilter(frozenset({"echo"}))),
     ],
 )
 async def test_a_list_starts_no_server_whose_tools_nobody_asks_for(
-    opened: Open, options: dict[str, Any], wanted: Wanted
+    opened: Open, options: dict[str, Any], wanted: ToolFilter
 ) -> None:
     tools = opened(odd("well", "only-when-wanted", **options))
     assert await tools.list_tools(wanted) == ()

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.definitions.tool import Wanted
+from toolcast_runtime.core.definitions.tool import ToolFilter
 from toolcast_runtime.core.server_settings import (
     ExternalServer,
     MissingVariableError,
-    Resolved,
+    ResolvedServer,
     expand_variables,
     resolve_server,
 )
@@ -55,23 +55,23 @@ def test_a_name_could_be_the_servers(
 @pytest.mark.parametrize(
     ("settings", "wanted", "expected"),
     [
-        ({}, Wanted(), True),
-        ({}, Wanted(only=["p_a"]), True),
-        ({}, Wanted(only=["a"]), False),
-        ({}, Wanted(only=[]), False),
-        ({}, Wanted(only=["p_a"], without=["p_a"]), False),
-        ({}, Wanted(without=["p_a"]), True),
-        ({"allow": ("a", "b")}, Wanted(without=["p_a"]), True),
-        ({"allow": ("a",)}, Wanted(without=["p_a"]), False),
-        ({"allow": ()}, Wanted(), False),
-        ({"clients": ("me",)}, Wanted(client="me"), True),
-        ({"clients": ("me",)}, Wanted(client="you"), False),
-        ({"clients": ("me",)}, Wanted(), True),
-        ({"clients": None}, Wanted(client="you"), True),
+        ({}, ToolFilter(), True),
+        ({}, ToolFilter(only=["p_a"]), True),
+        ({}, ToolFilter(only=["a"]), False),
+        ({}, ToolFilter(only=[]), False),
+        ({}, ToolFilter(only=["p_a"], without=["p_a"]), False),
+        ({}, ToolFilter(without=["p_a"]), True),
+        ({"allow": ("a", "b")}, ToolFilter(without=["p_a"]), True),
+        ({"allow": ("a",)}, ToolFilter(without=["p_a"]), False),
+        ({"allow": ()}, ToolFilter(), False),
+        ({"clients": ("me",)}, ToolFilter(client="me"), True),
+        ({"clients": ("me",)}, ToolFilter(client="you"), False),
+        ({"clients": ("me",)}, ToolFilter(), True),
+        ({"clients": None}, ToolFilter(client="you"), True),
     ],
 )
 def test_one_of_the_wanted_could_be_the_servers(
-    settings: dict[str, Any], wanted: Wanted, expected: bool
+    settings: dict[str, Any], wanted: ToolFilter, expected: bool
 ) -> None:
     assert server(**settings).can_provide_any(wanted) is expected
 
@@ -109,7 +109,7 @@ def test_secrets_are_what_the_environment_put_in() -> None:
         "LONGER": "s3cret-longer",
         "SHORT": "short",
     }
-    assert resolve_server(far, environment) == Resolved(
+    assert resolve_server(far, environment) == ResolvedServer(
         command="command",
         args=("argument",),
         env={"TOKEN": "s3cret", "PLAIN": "plain"},
@@ -123,7 +123,7 @@ def test_secrets_are_what_the_environment_put_in() -> None:
         },
         secrets=("s3cret-longer", "s3cret"),
     )
-    assert repr(resolve_server(far, environment)) == "Resolved(whole_environment=True)"
+    assert repr(resolve_server(far, environment)) == "ResolvedServer(whole_environment=True)"
     with pytest.raises(MissingVariableError):
         resolve_server(server(headers={"X": "${NONE:-} ${NONE}"}), {})
-    assert resolve_server(server(), {}) == Resolved()
+    assert resolve_server(server(), {}) == ResolvedServer()

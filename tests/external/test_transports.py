@@ -11,12 +11,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from toolcast_runtime.core.server_settings import ExternalServer, Resolved
+from toolcast_runtime.core.server_settings import ExternalServer, ResolvedServer
 from toolcast_runtime.external import connection as connections
 from toolcast_runtime.external import server_process, transports
 from toolcast_runtime.external import session as sessions
 from toolcast_runtime.external.connection import Connection
-from toolcast_runtime.external.transports import Ending, _Bounded, _Pace
+from toolcast_runtime.external.transports import ProcessExit, _BoundedTransport, _Pace
 
 ANSWER = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
 REPORT = json.dumps(
@@ -83,7 +83,7 @@ async def test_a_burst_goes_through_and_then_so_many_a_second(clock: Clock) -> N
 async def test_a_thousand_lines_go_through_and_then_200_a_second(clock: Clock) -> None:
     reading: Any = Reading(*[ANSWER + b"\n"] * 1_001)
     session: Any = Session()
-    await transports._read_messages(reading, session, Ending(lambda: None))
+    await transports._read_messages(reading, session, ProcessExit(lambda: None))
     assert len(session.taken) == 1_001
     assert clock.slept == [1 / 200]
 
@@ -99,8 +99,8 @@ class Reading:
         return self.chunks.pop(0) if self.chunks else b""
 
 
-async def read(*chunks: bytes) -> tuple[Session, Ending]:
-    session, ending = Session(), Ending(lambda: None)
+async def read(*chunks: bytes) -> tuple[Session, ProcessExit]:
+    session, ending = Session(), ProcessExit(lambda: None)
     process: Any = Reading(*chunks)
     await transports._read_messages(process, session, ending)
     return session, ending
@@ -156,7 +156,7 @@ async def test_half_of_the_burst_is_for_answers(
     clock: Clock, left: int, line: bytes, is_passed_on: bool, cost: float, changes: int
 ) -> None:
     changed: list[int] = []
-    ending = Ending(lambda: None, lambda: changed.append(1))
+    ending = ProcessExit(lambda: None, lambda: changed.append(1))
     pace = _Pace(1_000, 200)
     pace._left = left
     session: Any = Session()
@@ -166,7 +166,7 @@ async def test_half_of_the_burst_is_for_answers(
 
 
 async def test_the_last_words_are_two_thousand_bytes(clock: Clock) -> None:
-    ending = Ending(lambda: None)
+    ending = ProcessExit(lambda: None)
     process: Any = Reading(b"a", b"b" * 1_999, b"c")
     await transports._read_stderr(process, ending)
     assert bytes(ending.stderr) == b"b" * 1_999 + b"c"
@@ -175,7 +175,7 @@ async def test_the_last_words_are_two_thousand_bytes(clock: Clock) -> None:
 
 def test_the_first_reason_counts() -> None:
     told: list[int] = []
-    ending = Ending(lambda: told.append(1))
+    ending = ProcessExit(lambda: told.append(1))
     for reason in ("one", "two"):
         ending.end(reason)
     assert (ending.reason, told) == ("one", [1])
@@ -214,7 +214,7 @@ async def asked(answer: Any) -> int:
         "POST", "http://far.test", headers={"accept-encoding": "gzip"}
     )
     inner = Answers(answer)
-    found = await _Bounded(inner).handle_async_request(request)
+    found = await _BoundedTransport(inner).handle_async_request(request)
     assert inner.packed == "identity"
     return (
         found.status_code if isinstance(answer, Exception) else len(await found.aread())
@@ -272,7 +272,7 @@ async def test_a_client_follows_no_proxy_and_has_fifty_connections(
     monkeypatch.setattr(httpx2, "AsyncHTTPTransport", lambda limits: limits)
     monkeypatch.setattr(httpx2, "AsyncClient", client)
     with pytest.raises(Given):
-        async with transports.http_transport(Resolved(headers={"a": "b"})):
+        async with transports.http_transport(ResolvedServer(headers={"a": "b"})):
             pass
     assert (given["headers"], given["trust_env"]) == ({"a": "b"}, False)
     assert given["transport"]._inner.max_connections == 50

@@ -57,7 +57,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(
         runner, "run_workers", lambda *given: world.log.append(("supervise", given[2]))
     )
-    monkeypatch.setattr(runner.Ending, "install_handlers", lambda *_: None)
+    monkeypatch.setattr(runner.ProcessSignals, "install_handlers", lambda *_: None)
     return world
 
 
@@ -129,7 +129,7 @@ def test_of_several_nothing_holds_for_one_alone(
     monkeypatch.setattr(runner, "resolve_listen_settings", listening_at)
     monkeypatch.setattr(runner, "build_http_app", http_app)
     served: Any = runner.replace(SERVER, external=True)
-    app, listening = runner._build_app(served, options, runner.Ending(1))
+    app, listening = runner._build_app(served, options, runner.ProcessSignals(1))
     assert callable(app) and listening == "listening"
     assert made == [several, ("listening", several, external)]
 

@@ -14,7 +14,7 @@ from generated.kirishima.mcp_server import SERVER
 from tests.http.serving import rpc
 from toolcast_runtime.http import AdminAnswer, AdminRequest, AdminRoute
 from toolcast_runtime.http.app import build_http_app
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.mcp import ServerPart
 
 TOKEN = {"Authorization": "Bearer admin-token"}
@@ -56,7 +56,7 @@ def opened(part: Part) -> TestClient:
     assert server.http is not None
     tokens = {server.http.admin_variable: "admin-token"}
     app = build_http_app(
-        server, Listening.from_environment(server.http, "127.0.0.1", tokens)
+        server, ListenSettings.from_environment(server.http, "127.0.0.1", tokens)
     )
     return TestClient(app, base_url="http://localhost")
 

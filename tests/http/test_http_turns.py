@@ -17,7 +17,7 @@ import pytest
 from generated.kirishima.mcp_server import SERVER
 from tests.http.serving import rpc
 from toolcast_runtime.http.app import build_http_app
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,7 @@ async def opened() -> AsyncIterator[httpx.AsyncClient]:
     server = replace(SERVER, external=False)
     assert server.http is not None
     app = build_http_app(
-        server, Listening.from_environment(server.http, "127.0.0.1", {})
+        server, ListenSettings.from_environment(server.http, "127.0.0.1", {})
     )
     async with app.lifespan_context(app):
         transport = httpx.ASGITransport(app)

@@ -10,7 +10,7 @@ import pytest
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, Scope
 from toolcast_runtime.http.endpoints import (
     Issuer,
-    Listening,
+    ListenSettings,
     is_loopback,
     log_endpoints,
 )
@@ -41,7 +41,7 @@ def _settings(**more: Any) -> HttpSettings:
 def test_hosts_are_those_that_are_named_and_its_own(
     host: str, environment: dict[str, str], hosts: tuple[str, ...]
 ) -> None:
-    listening = Listening.from_environment(_settings(), host, environment)
+    listening = ListenSettings.from_environment(_settings(), host, environment)
     assert (listening.hosts, listening.host) == (hosts, host)
     assert {*listening.tokens} == environment.keys() - {"HOSTS"}
     assert "tokens" not in repr(listening)
@@ -67,7 +67,7 @@ def test_what_is_missing_is_told(
     host: str, environment: dict[str, str], problems: list[str]
 ) -> None:
     with pytest.raises(SettingsError) as refused:
-        Listening.from_environment(_settings(), host, environment)
+        ListenSettings.from_environment(_settings(), host, environment)
     for problem in problems:
         assert problem in str(refused.value)
     assert ("needs a token" in str(refused.value)) is ("needs a token" in problems[0])
@@ -76,7 +76,7 @@ def test_what_is_missing_is_told(
 def test_an_authorization_server_stands_for_tokens() -> None:
     settings = _settings(oauth=OAuth("SHOP", ()))
     with pytest.raises(SettingsError) as refused:
-        Listening.from_environment(settings, "192.0.2.1", {})
+        ListenSettings.from_environment(settings, "192.0.2.1", {})
     assert "every client needs a token" in str(refused.value)
 
 
@@ -167,7 +167,7 @@ def test_each_endpoint_is_told_with_who_gets_in(
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.http")
     endpoints = (Endpoint("/mcp/", None, "A"), Endpoint("/b/", "b", "B"))
-    listening = Listening.from_environment(
+    listening = ListenSettings.from_environment(
         _settings(endpoints=endpoints), "localhost", {"A": "x"}
     )
     log_endpoints(listening, "http://x")

@@ -23,7 +23,7 @@ from toolcast_runtime import Registry
 from toolcast_runtime.external import ExternalServer, ExternalTools
 from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.http.app import build_http_app
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.ledger import LedgerSettings
 from toolcast_runtime.mcp import McpServer
 
@@ -41,7 +41,7 @@ SECRET = "hunter2-hunter2"
 def asked(registry: Registry, times: int = 1, pause: float = 0.0) -> list[Any]:
     """What `/ready` answers, within the application's lifespan."""
     server = McpServer(registry, name="s", http=HTTP)
-    app = build_http_app(server, Listening.from_environment(HTTP, "127.0.0.1", {}))
+    app = build_http_app(server, ListenSettings.from_environment(HTTP, "127.0.0.1", {}))
 
     async def answers() -> list[Any]:
         transport = httpx.ASGITransport(app)
@@ -75,7 +75,7 @@ def made(folder: Path, source: str, *, persistent: bool = False) -> tuple[Any, s
 
 def test_it_answers_everybody_that_it_is_ready() -> None:
     assert SERVER.http is not None
-    listening = Listening.from_environment(SERVER.http, "127.0.0.1", {})
+    listening = ListenSettings.from_environment(SERVER.http, "127.0.0.1", {})
     with TestClient(
         build_http_app(SERVER, listening), base_url="http://10.0.0.7"
     ) as client:
@@ -159,7 +159,7 @@ def test_a_ledger_that_is_a_function(tmp_path: Path, there: bool) -> None:
 def test_a_lifespan_that_does_not_run(tmp_path: Path) -> None:
     toolset = Toolset(tmp_path, LIFESPAN)
     server = McpServer(toolset.registry, name="s", http=HTTP)
-    app = build_http_app(server, Listening.from_environment(HTTP, "127.0.0.1", {}))
+    app = build_http_app(server, ListenSettings.from_environment(HTTP, "127.0.0.1", {}))
     before = asked(toolset.again())
     assert before[0] == (200, WHOLE)
     # Nobody has entered this one's: a program that mounts it has to.

@@ -55,7 +55,7 @@ async def test_a_request_has_a_line(
         sent.append(message["type"])
 
     scope = {"type": "http", "method": "POST", "path": "/mcp", **found}
-    await app._Logged(answer, "desk")(scope, None, send)  # type: ignore[arg-type]
+    await app._AccessLog(answer, "desk")(scope, None, send)  # type: ignore[arg-type]
     assert len(sent) == (0 if status is None else 2)
     [((number, text, *words), extra)] = told
     what = "no answer" if status is None else status

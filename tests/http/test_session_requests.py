@@ -13,7 +13,7 @@ import pytest
 from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.http import app
 from toolcast_runtime.http import sessions as module
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.http.sessions import Sessions
 
 OLD = (b"mcp-protocol-version", b"2025-06-18")
@@ -188,7 +188,7 @@ def test_two_hundred_sessions_are_kept_where_a_person_may_be_asked(
     monkeypatch.setattr(app, "StreamableHTTPSessionManager", manager)
     server = replace(SERVER, external=False, state_key_variable=variable)
     assert server.http is not None
-    listening = Listening.from_environment(
+    listening = ListenSettings.from_environment(
         replace(server.http, max_body=77), "127.0.0.1", {}
     )
     app.build_http_app(server, listening)

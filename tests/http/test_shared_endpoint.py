@@ -18,7 +18,7 @@ from tests.http.serving import rpc
 from toolcast_runtime import RUNTIME_LEVEL, DefinitionError, Registry
 from toolcast_runtime.http import SettingsError
 from toolcast_runtime.http.app import build_http_app
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.lifespan import Lifespan
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.testing.generated_package import raw_tools_list
@@ -166,7 +166,7 @@ def test_a_runtime_of_another_level_is_told_before_anything_is_imported_from_it(
 def client(server: McpServer) -> Iterator[TestClient]:
     assert server.http is not None
     app = build_http_app(
-        server, Listening.from_environment(server.http, "127.0.0.1", TOKENS)
+        server, ListenSettings.from_environment(server.http, "127.0.0.1", TOKENS)
     )
 
     async def whole(scope: Any, receive: Any, send: Any) -> None:
@@ -359,7 +359,7 @@ def test_an_unknown_client_gets_nothing(server: McpServer) -> None:
 def test_it_does_not_start_open(server: McpServer) -> None:
     assert server.http is not None
     with pytest.raises(SettingsError, match="DESK_TOKEN_ASSISTANT, DESK_TOKEN_GUEST"):
-        Listening.from_environment(server.http, "0.0.0.0", {})
+        ListenSettings.from_environment(server.http, "0.0.0.0", {})
 
 
 def test_what_cannot_be_one_server_is_refused_at_load(server: McpServer) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tests.diff.histories.releases import FOLDER as HISTORIES
 from tests.program import toolcast
 from toolcast.analysis.mcp_definitions import mcp_definition
-from toolcast.importing.importing import Imported, importing
+from toolcast.importing.importing import ImportPlan, importing
 from toolcast.importing.source_file import source_in
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset, Workspace
@@ -52,7 +52,7 @@ def listed(root: Path) -> dict[str, Tool]:
     return {one.name: mcp_definition(one) for one in loaded(root).tools}
 
 
-def sync(root: Path, tools: Any, *, force: bool = False) -> Imported:
+def sync(root: Path, tools: Any, *, force: bool = False) -> ImportPlan:
     """As `toolcast import` does it, without its command line."""
     workspace = load_workspace(str(root)).workspace or Workspace(str(root), (), ())
     source = source_in(json.dumps(tools).encode(), "list.json")

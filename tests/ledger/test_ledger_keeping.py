@@ -17,7 +17,7 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
-from toolcast_runtime.core.question import Asked
+from toolcast_runtime.core.question import PendingQuestion
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
 from toolcast_runtime.ledger.recorder import open_ledger
 from toolcast_runtime.ledger.tables import ApprovalsTable, remove_old, stop
@@ -96,7 +96,9 @@ def test_a_question_stays_as_long_as_its_answer_may_come(
 ) -> None:
     settings = replace(settings, keep="1h")
     table = ApprovalsTable(replace(settings, keep=None))
-    asked = Asked("round", "1", "spin", None, None, "Sure?", {}, {}, ago(hours))
+    asked = PendingQuestion(
+        "round", "1", "spin", None, None, "Sure?", {}, {}, ago(hours)
+    )
 
     async def use() -> bool:
         await table.record_question(asked)
@@ -181,7 +183,9 @@ def test_a_ledger_that_cannot_be_changed_keeps_its_rows_and_says_so(
 
     async def ask() -> None:
         with pytest.raises(OSError):
-            asked = Asked("1", "1", "spin", None, None, "Sure?", {}, {}, ago(0))
+            asked = PendingQuestion(
+                "1", "1", "spin", None, None, "Sure?", {}, {}, ago(0)
+            )
             await ApprovalsTable(settings).record_question(asked)
 
     caplog.set_level(logging.WARNING, "toolcast.ledger")

@@ -144,7 +144,7 @@ def test_old_rows_are_looked_for_each_hour(
         return not gone
 
     monkeypatch.setattr(tables, "remove_old", remove_old)
-    sweeping = tables._Sweeping(LedgerSettings("toys", "NO_LEDGER", "x", keep="1h"))
+    sweeping = tables._Sweeper(LedgerSettings("toys", "NO_LEDGER", "x", keep="1h"))
     ended: Any = SimpleNamespace(wait=wait)
     sweeping.ended = ended
     sweeping.run()

@@ -22,7 +22,7 @@ from tests.postgres import postgres_server
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.context import Caller, calling_as
-from toolcast_runtime.core.question import Asked
+from toolcast_runtime.core.question import PendingQuestion
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record, records
 from toolcast_runtime.ledger.recorder import open_ledger
 from toolcast_runtime.ledger.tables import ApprovalsTable, remove_old
@@ -274,7 +274,7 @@ asyncio.run(take())
 async def test_an_answer_is_taken_by_one_process(url: str) -> None:
     table = ApprovalsTable(SETTINGS)
     for number in range(10):
-        asked = Asked(
+        asked = PendingQuestion(
             f"{number}", "sure", "spin", None, "mia", "Sure? \0", {}, {}, "2026"
         )
         await table.record_question(asked)
@@ -400,7 +400,7 @@ async def test_rows_go_when_they_are_older_than_the_toolset_says(url: str) -> No
     for round_, month in (("taken", "05"), ("open", "05"), ("waits", "11")):
         asked = f"2026-{month}-20"
         await table.record_question(
-            Asked(round_, "1", "spin", None, None, "Sure?", {}, {}, asked)
+            PendingQuestion(round_, "1", "spin", None, None, "Sure?", {}, {}, asked)
         )
     assert await table.claim_round("taken")
     now = datetime(2026, 11, 23, tzinfo=UTC)

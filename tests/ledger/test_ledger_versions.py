@@ -12,7 +12,7 @@ import pytest
 
 from tests.runtime.kept_ledger import Kept
 from toolcast_runtime.core.context import Caller, calling_as
-from toolcast_runtime.core.question import Asked
+from toolcast_runtime.core.question import PendingQuestion
 from toolcast_runtime.ledger import LedgerSettings
 from toolcast_runtime.ledger.records import VERSION
 from toolcast_runtime.ledger.sqlite_ledger import connected
@@ -36,7 +36,7 @@ async def test_the_approvals_say_who_asked(tmp_path: Path) -> None:
     path = tmp_path / "toys.sqlite3"
     table = ApprovalsTable(LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path)))
     await table.record_question(
-        Asked("1", "1", "pay", "desk", "mia\ud800", "Pay?", {}, {}, "2026")
+        PendingQuestion("1", "1", "pay", "desk", "mia\ud800", "Pay?", {}, {}, "2026")
     )
     with closing(sqlite3.connect(path)) as connection:
         asked = connection.execute("SELECT round, user FROM approvals").fetchall()

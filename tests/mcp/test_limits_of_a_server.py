@@ -107,7 +107,7 @@ def test_a_person_has_ten_minutes_and_state_is_one_persons(
     )
     monkeypatch.setattr(request_state, "RequestStateBoundary", lambda *_, **__: None)
     for keys in ([], ["k" * 32]):
-        assert seals.Sealing("toy", keys, None)._boundary is None
+        assert seals.StateSealer("toy", keys, None)._boundary is None
     assert [one["ttl"] for one in made] == [600.0, 600.0]
     assert [len(one["keys"][0]) for one in made] == [32, 32]
     who = made[0]["bind_principal"]

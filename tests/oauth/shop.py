@@ -11,7 +11,7 @@ import httpx
 from tests.http.serving import rpc
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, Scope
 from toolcast_runtime.http.app import build_http_app
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.mcp import McpServer
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ async def serving(
     more = server or {}
     served = McpServer(registry, name="shop", client="desk", http=settings, **more)
     app = build_http_app(
-        served, Listening.from_environment(settings, "127.0.0.1", given)
+        served, ListenSettings.from_environment(settings, "127.0.0.1", given)
     )
     async with (
         app.lifespan_context(app),

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.oauth.authorization_server import ID, SECRET, AuthorizationServer
 from tests.oauth.shop import BACK, DESK, SCOPES, environment, serving
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.oauth import authorization_server as asking
 
 if TYPE_CHECKING:
@@ -409,4 +409,4 @@ def test_credentials_that_cannot_be_meant_do_not_start(
     oauth = OAuth("S", SCOPES, introspection=True)
     settings = HttpSettings((Endpoint("/mcp/", "desk", "D"),), "A", "H", oauth=oauth)
     with pytest.raises(SettingsError, match=problem):
-        Listening.from_environment(settings, "127.0.0.1", given)
+        ListenSettings.from_environment(settings, "127.0.0.1", given)

@@ -27,7 +27,7 @@ from tests.oauth.forged import (
 )
 from tests.oauth.shop import BACK, DESK, METADATA, SCOPES, environment, serving, told
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
-from toolcast_runtime.http.endpoints import Listening
+from toolcast_runtime.http.endpoints import ListenSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -289,7 +289,7 @@ def test_what_is_not_set_up_does_not_start(given: dict[str, str], problem: str) 
         (Endpoint("/mcp/", "desk", "D"),), "A", "H", oauth=OAuth("SHOP", SCOPES)
     )
     with pytest.raises(SettingsError, match=problem):
-        Listening.from_environment(settings, "127.0.0.1", given)
+        ListenSettings.from_environment(settings, "127.0.0.1", given)
 
 
 @pytest.mark.parametrize("metadata_url", [None, "https://agent.example/client.json"])

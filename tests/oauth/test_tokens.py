@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolcast_runtime.http import Endpoint, HttpSettings, SettingsError
-from toolcast_runtime.http.endpoints import Listening, Tokens, is_safe_url
+from toolcast_runtime.http.endpoints import ListenSettings, Tokens, is_safe_url
 
 
 def test_a_variable_holds_the_old_and_the_new_token() -> None:
@@ -52,7 +52,7 @@ def test_what_cannot_be_meant_does_not_start(
 ) -> None:
     settings = HttpSettings((Endpoint("/mcp/", None, "D"),), "A", "H")
     with pytest.raises(SettingsError, match=problem):
-        Listening.from_environment(settings, "127.0.0.1", given)
+        ListenSettings.from_environment(settings, "127.0.0.1", given)
 
 
 @pytest.mark.parametrize(

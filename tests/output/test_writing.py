@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from toolcast.output.disk_differences import (
-    Recoverable,
+    RecoverableContent,
     compare_with_disk,
     compute_digest,
 )
@@ -60,7 +60,7 @@ class Project:
         step: Callable[[], object] = bool,
     ) -> WriteResult:
         """One run, as `generate` does it."""
-        recoverable = Recoverable(str(self.root), output, self.known())
+        recoverable = RecoverableContent(str(self.root), output, self.known())
         before = partial(self.note, files)
         return write_output(
             str(self.root),

@@ -33,7 +33,7 @@ def test_a_rename_of_any_of_our_tools_changes_its_name_alone(
     # The rules are tried elsewhere; here they would take their time for each tool.
     monkeypatch.setattr(project_edit, "_errors", lambda workspace: [])
     owned = [
-        project_edit.Owned(toolset, tool)
+        project_edit.OwnedTool(toolset, tool)
         for toolset in workspace.toolsets
         for tool in toolset.tools
     ]

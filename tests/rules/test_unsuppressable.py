@@ -34,7 +34,7 @@ UNSUPPRESSABLE = (
     "handler/missing-setting",
     "handler/outside-package",
     "handler/imported-type",
-    "handler/unknown-resource",
+    "handler/unknown-dependency",
     "spec/variable-name",
 )
 HERE = Path(__file__).parent

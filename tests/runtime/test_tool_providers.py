@@ -20,7 +20,7 @@ from toolcast_runtime import (
     current_call,
 )
 from toolcast_runtime.core.access import Client
-from toolcast_runtime.core.definitions.tool import Tool, Wanted
+from toolcast_runtime.core.definitions.tool import Tool, ToolFilter
 
 
 def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
@@ -51,7 +51,7 @@ class Shelf:
     def is_available_to(self, name: str, client: str | None) -> bool:
         return name != "secret" or client == "internal"
 
-    async def list_tools(self, wanted: Wanted) -> list[Tool]:
+    async def list_tools(self, wanted: ToolFilter) -> list[Tool]:
         return list(self.shelf.values())
 
     async def find_tool(self, name: str) -> Tool | None:

@@ -10,7 +10,7 @@ import pytest
 
 from toolcast_runtime.http.runner import HttpOptions
 from toolcast_runtime.stdio import process
-from toolcast_runtime.stdio.process import Ending
+from toolcast_runtime.stdio.process import ProcessSignals
 
 
 class Timer:
@@ -44,7 +44,7 @@ def test_the_first_signal_asks_and_the_second_ends(
     timers: list[Timer], exits: list[int]
 ) -> None:
     """Unless said otherwise calls have ten seconds, and what is open five more."""
-    ending, asked = Ending(HttpOptions().grace), list[str]()
+    ending, asked = ProcessSignals(HttpOptions().grace), list[str]()
     before = {number: signal.getsignal(number) for number in process.SIGNALS}
     try:
         ending.install_handlers(lambda: asked.append("to end"))
@@ -62,7 +62,7 @@ def test_it_is_left_at_once_while_nobody_is_there_to_be_asked(
     timers: list[Timer],
 ) -> None:
     with pytest.raises(SystemExit) as left:
-        Ending(1)._handle(signal.SIGTERM, None)
+        ProcessSignals(1)._handle(signal.SIGTERM, None)
     assert left.value.code == 0
     assert [one.seconds for one in timers] == [6.0]
 
@@ -70,7 +70,7 @@ def test_it_is_left_at_once_while_nobody_is_there_to_be_asked(
 def test_a_worker_leaves_the_second_signal_to_its_supervisor(
     timers: list[Timer], exits: list[int]
 ) -> None:
-    ending, asked = Ending(1, is_worker=True), list[str]()
+    ending, asked = ProcessSignals(1, is_worker=True), list[str]()
     ending._stop = lambda: asked.append("to end")
     ending._handle(signal.SIGTERM, None)
     ending._handle(signal.SIGTERM, None)
@@ -84,7 +84,7 @@ def test_a_process_that_does_not_end_in_time_is_left(
     monkeypatch.setattr(
         process.signal, "pthread_kill", lambda *given: sent.append(given)
     )
-    ending = Ending(3)
+    ending = ProcessSignals(3)
     ending.exit_after(2)
     [timer] = timers
     assert timer.seconds == 7.0
@@ -97,7 +97,7 @@ def test_a_process_that_does_not_end_in_time_is_left(
 
 def test_in_another_thread_no_signal_is_taken() -> None:
     before = signal.getsignal(signal.SIGTERM)
-    thread = threading.Thread(target=Ending(1).install_handlers)
+    thread = threading.Thread(target=ProcessSignals(1).install_handlers)
     thread.start()
     thread.join()
     assert signal.getsignal(signal.SIGTERM) is before

@@ -11,7 +11,7 @@ import pytest
 from generated.kirishima.mcp_server import SERVER
 from tests.mcp.servers import LEGACY, meta
 from toolcast_runtime.mcp.sdk_server import build_server
-from toolcast_runtime.stdio.streams import Incoming, Outgoing
+from toolcast_runtime.stdio.streams import IncomingMessages, OutgoingMessages
 
 PERSONALITY = {"name": "get_personality", "arguments": {}}
 HELLO = {
@@ -31,8 +31,8 @@ def line(method: str, params: Any = None, number: int | None = None) -> bytes:
 async def answers(sent: bytes) -> list[dict[str, Any]]:
     """What a server answers to a client that says all this and leaves."""
     (source, ask), (read, sink) = os.pipe(), os.pipe()
-    outgoing = Outgoing(sink, 2)
-    incoming = Incoming(source, outgoing)
+    outgoing = OutgoingMessages(sink, 2)
+    incoming = IncomingMessages(source, outgoing)
     os.write(ask, sent)
     os.close(ask)
     server = build_server(SERVER, "internal", takes_raw_json=True)

@@ -23,8 +23,8 @@ from toolcast_runtime.stdio.framing import LineSplitter, RawJson, encode_message
 from toolcast_runtime.stdio.streams import (
     MAX_UNSENT_BYTES,
     SEND_PAUSE_BYTES,
-    Incoming,
-    Outgoing,
+    IncomingMessages,
+    OutgoingMessages,
 )
 
 Ends = tuple[int, int]
@@ -54,8 +54,8 @@ class Wire:
     def __init__(self, kind: Callable[[], Ends]) -> None:
         self.source, self.ask = kind()
         self.read, self.sink = kind()
-        self.outgoing = Outgoing(self.sink, 2)
-        self.incoming = Incoming(self.source, self.outgoing)
+        self.outgoing = OutgoingMessages(self.sink, 2)
+        self.incoming = IncomingMessages(self.source, self.outgoing)
 
     def request(self, number: int) -> None:
         message = {"jsonrpc": "2.0", "id": number, "method": "ping"}
@@ -156,7 +156,7 @@ async def test_a_short_line_for_a_client_that_takes_nothing_waits_for_nobody(
 async def test_what_somebody_else_reads_is_waited_for_no_longer() -> None:
     async with wire(pipe) as made:
         os.set_blocking(made.source, False)
-        other = Incoming(made.source, made.outgoing)
+        other = IncomingMessages(made.source, made.outgoing)
         both = {asyncio.create_task(each.receive()) for each in (made.incoming, other)}
         await asyncio.sleep(0)
         made.request(1)
@@ -329,8 +329,8 @@ async def test_a_file_is_served_as_a_pipe_is(tmp_path: Path) -> None:
     asked, said = tmp_path / "asked", tmp_path / "said"
     asked.write_bytes(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
     with asked.open("rb") as source, said.open("wb") as sink:
-        outgoing = Outgoing(sink.fileno(), 2)
-        incoming = Incoming(source.fileno(), outgoing)
+        outgoing = OutgoingMessages(sink.fileno(), 2)
+        incoming = IncomingMessages(source.fileno(), outgoing)
         async for item in incoming:
             assert isinstance(item.message, JSONRPCRequest)
             answer = JSONRPCResponse(jsonrpc="2.0", id=item.message.id, result={})

@@ -10,8 +10,8 @@ import pytest
 
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.core.question import Asked, Question
-from toolcast_runtime.core.server_settings import Resolved
+from toolcast_runtime.core.question import PendingQuestion, Question
+from toolcast_runtime.core.server_settings import ResolvedServer
 from toolcast_runtime.http import AdminRoute
 from toolcast_runtime.mcp.toolset_server import ToolsetServer
 
@@ -22,12 +22,12 @@ SECRET: Any = {"x": "s3cret"}
     "value",
     [
         Question("q", "Sure?", {}, "buy", SECRET),
-        Asked("r", "q", "buy", None, None, "Sure?", SECRET, {}, "2026"),
-        Asked("r", "q", "buy", None, None, "Sure?", {}, SECRET, "2026"),
+        PendingQuestion("r", "q", "buy", None, None, "Sure?", SECRET, {}, "2026"),
+        PendingQuestion("r", "q", "buy", None, None, "Sure?", {}, SECRET, "2026"),
         Tool("a", "", "", {}, source="s3cret"),
         AdminRoute("GET", "/", SECRET),
-        Resolved(command="s3cret", args=("s3cret",), env=SECRET, cwd="s3cret"),
-        Resolved(url="https://s3cret", headers=SECRET, secrets=("s3cret",)),
+        ResolvedServer(command="s3cret", args=("s3cret",), env=SECRET, cwd="s3cret"),
+        ResolvedServer(url="https://s3cret", headers=SECRET, secrets=("s3cret",)),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.repository import TOOLSETS, own_project
-from toolcast.analysis.client_kinds import KINDS, Limited, limits_here
+from toolcast.analysis.client_kinds import KINDS, LimitKind, limits_here
 from toolcast.analysis.token_costs import Cost, client_costs
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
@@ -130,7 +130,7 @@ def test_limits_on_texts_are_those_of_one_kind(make_project: MakeProject) -> Non
     for kind in (None, *KINDS):
         line = f"client_kind: {kind}\n" if kind else ""
         toolset = loaded(make_project({"ping": PING}, toolset=line, at=f"{kind}"))
-        limits = limits_here(toolset, toolset.tools[0], Limited.DESCRIPTION)
+        limits = limits_here(toolset, toolset.tools[0], LimitKind.DESCRIPTION)
         found[kind] = [limit.most for limit in limits]
     assert {name: most for name, most in found.items() if most} == {
         None: [2_048],
@@ -189,7 +189,7 @@ def test_how_many_real_descriptions_each_limit_finds() -> None:
         limit.most
         for kind in KINDS.values()
         for limit in kind.limits
-        if limit.limited is Limited.DESCRIPTION
+        if limit.limited is LimitKind.DESCRIPTION
     }
     found = {limit: sum(length > limit for length in lengths) for limit in most}
     assert found == {1_024: 37, 2_048: 12}

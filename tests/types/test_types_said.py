@@ -12,10 +12,10 @@ from toolcast_runtime.values.annotated_types import (
     Choice,
     ConditionalTexts,
     Member,
+    NamedType,
     ObjectName,
     OneOf,
     Place,
-    Plain,
     class_name,
     is_keyword_argument,
     nested_class_name,
@@ -208,9 +208,9 @@ def test_what_is_required_is_told_of_each_member() -> None:
     }
     made = SchemaTypes(root, "Try").arguments("TryArguments")
     assert made.members == {
-        "a": Member(Plain("str"), True),
+        "a": Member(NamedType("str"), True),
         "b": Member(Choice((1,)), True),
-        "c": Member(Plain("str"), False),
+        "c": Member(NamedType("str"), False),
         "d": Member(Choice((2,)), False),
         "x": Member(ANY, True),
         "y": Member(ANY, False),
@@ -258,7 +258,7 @@ def test_the_same_schema_says_the_same_wherever_it_stands() -> None:
     loose: Schema = {"type": "string", "not": {}}
     types = SchemaTypes({"properties": {"a": loose, "b": loose, "c": K, "d": K}}, "Try")
     members = types.arguments("TryArguments").members
-    assert members["a"] == members["b"] == Member(Plain("str"), False, ("not",))
+    assert members["a"] == members["b"] == Member(NamedType("str"), False, ("not",))
     assert members["c"] == members["d"] == Member(ObjectName("TryC"), False)
 
 
@@ -278,7 +278,7 @@ def test_twenty_thousand_schemas_are_looked_at() -> None:
         types = SchemaTypes(root, "Try")
         return types.arguments("TryArguments").members["last"]
 
-    text, unresolved = Member(Plain("str"), False), Member(ANY, False, ("$ref",))
+    text, unresolved = Member(NamedType("str"), False), Member(ANY, False, ("$ref",))
     assert found(19_997, {"allOf": [S]}) == text
     assert found(19_998, {"allOf": [S]}) == unresolved
     assert found(19_998, S) == found(19_998, {"type": ["string"]}) == text
@@ -324,9 +324,9 @@ def test_classes_are_called_after_what_tells_them_apart() -> None:
 
 def test_a_type_of_several_is_each_once() -> None:
     text, whole, number, one, yes = (
-        Plain("str"),
-        Plain("int"),
-        Plain("float"),
+        NamedType("str"),
+        NamedType("int"),
+        NamedType("float"),
         Choice((1,)),
         Choice((True,)),
     )

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from toolcast.extension_api import Problem, Severity, ToolSpec, Where, problem_at, rule
+from toolcast.extension_api import Problem, Scope, Severity, ToolSpec, problem_at, rule
 
 
 @rule("owners/missing", on="tool", severity=Severity.WARNING)
-def missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def missing(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if "owner" not in tool.extensions:
         message = f"nobody answers for `{tool.name}`"
         yield problem_at(tool, ("name",), message, "add `owner: {team: ...}`")

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from toolcast_runtime.values.annotated_types import (
     Array,
     Choice,
+    NamedType,
     ObjectName,
     ObjectType,
     OneOf,
-    Plain,
     PythonType,
     Table,
 )
@@ -133,19 +133,19 @@ class Annotations:
                 return
             case ObjectName(_) if name in _TABLES:
                 return
-            case Table() | ObjectName() | Plain("str") | Choice((str(),)) if (
+            case Table() | ObjectName() | NamedType("str") | Choice((str(),)) if (
                 name == "Iterable" and self._takes
             ):
                 # Who iterates over a text or an object is given texts.
-                item = Plain("str")
+                item = NamedType("str")
                 for part in inner[-1:]:
                     if any(self._compared(item, module, part, place, depth + 1)):
                         yield _said(place, type_, kind.node)
             case ObjectName(class_) if kind.fields is not None:
                 yield from self._members_by(class_, kind, kind.fields, place, depth)
-            case Plain(scalar) if self._is_scalar(scalar, name):
+            case NamedType(scalar) if self._is_scalar(scalar, name):
                 return
-            case Plain("str") if name == "Literal" and not self._takes:
+            case NamedType("str") if name == "Literal" and not self._takes:
                 return
             case Choice((value,)) if _takes_value(value, kind):
                 return
@@ -236,7 +236,7 @@ def _members(type_: PythonType) -> Iterator[PythonType]:
     for one in type_.members if isinstance(type_, OneOf) else (type_,):
         if isinstance(one, Choice):
             yield from (Choice((value,)) for value in one.values)
-        elif one != Plain("Any"):
+        elif one != NamedType("Any"):
             yield one
 
 
@@ -248,7 +248,7 @@ def _said(place: str, given: PythonType, node: ast.expr) -> str:
     }.get(type(given), "")
     if isinstance(given, Choice):
         what = repr(given.values[0])
-    elif isinstance(given, Plain):
+    elif isinstance(given, NamedType):
         what = given.name
     return f"`{place}` can be {what}, and `{shown(node)}` does not take it"
 

@@ -16,7 +16,7 @@ from ..model.toolset_parts import Client
 from ..package_data import read_packaged
 
 
-class Loading(StrEnum):
+class LoadingMode(StrEnum):
     """What of its tools a client loads before one is needed."""
 
     UPFRONT = "upfront"
@@ -31,7 +31,7 @@ class Loading(StrEnum):
     """Tools with `always`; nothing of the others, which the model searches."""
 
 
-class Limited(StrEnum):
+class LimitKind(StrEnum):
     """What is limited, and the unit that it is counted in."""
 
     DESCRIPTION = "description"
@@ -59,7 +59,7 @@ class ClientLimit(NamedTuple):
     """
 
     client: str
-    limited: Limited
+    limited: LimitKind
     most: int
     is_refused: bool
     source: str
@@ -82,7 +82,7 @@ class ClientKind(NamedTuple):
 
     name: str
     title: str
-    loading: Loading
+    loading: LoadingMode
     source: str
     limits: tuple[ClientLimit, ...] = ()
     mark: str = ""
@@ -96,7 +96,7 @@ class ClientKind(NamedTuple):
 
     def is_upfront(self, tool: ToolSpec, tools: int, has_hints: bool = False) -> bool:
         """Whether the definition of a tool, marked by hints, is in each request, among so many."""
-        if self.loading is Loading.UPFRONT or tools < self.defers_from:
+        if self.loading is LoadingMode.UPFRONT or tools < self.defers_from:
             return True
         if self.mark:
             hint = has_hints and tool.always
@@ -105,9 +105,9 @@ class ClientKind(NamedTuple):
 
     def kept_of(self, tool: ToolSpec, server: str) -> str:
         """What a request holds of a tool that is not loaded yet; "" when that is nothing."""
-        if self.loading is Loading.NAMED:
+        if self.loading is LoadingMode.NAMED:
             return f"{self.prefix.format(server)}{tool.name}\n"
-        if self.loading is Loading.ROUTED:
+        if self.loading is LoadingMode.ROUTED:
             return f"{tool.name}: {tool.summary}\n"
         return ""
 
@@ -116,11 +116,11 @@ def _kinds() -> Iterator[ClientKind]:
     rows = yaml.load(read_packaged("analysis", "client_kinds.yaml"), yaml.CSafeLoader)
     for name, row in rows.items():
         limits = tuple(
-            ClientLimit(**{**limit, "limited": Limited(limit["limited"])})
+            ClientLimit(**{**limit, "limited": LimitKind(limit["limited"])})
             for limit in row.pop("limits", ())
         )
         yield ClientKind(
-            name, loading=Loading(row.pop("loading")), limits=limits, **row
+            name, loading=LoadingMode(row.pop("loading")), limits=limits, **row
         )
 
 
@@ -140,7 +140,7 @@ def callers(toolset: Toolset) -> tuple[Client | None, ...]:
 
 
 def limits_of(
-    toolset: Toolset, client: Client | None, limited: Limited
+    toolset: Toolset, client: Client | None, limited: LimitKind
 ) -> Iterator[ClientLimit]:
     """The limits of a client on one thing.
 
@@ -152,7 +152,7 @@ def limits_of(
 
 
 def limits_here(
-    toolset: Toolset, tool: ToolSpec | None, limited: Limited
+    toolset: Toolset, tool: ToolSpec | None, limited: LimitKind
 ) -> list[ClientLimit]:
     """The limits on one thing of the clients that have a tool, each once, the smallest first.
 

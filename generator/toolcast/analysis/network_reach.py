@@ -97,7 +97,7 @@ def reach_of(toolset: Toolset) -> NetworkReach:
     return NetworkReach(*map(tuple, kinds))
 
 
-class Reached(NamedTuple):
+class ReachedResource(NamedTuple):
     """One thing that a toolset reaches.
 
     Attributes:
@@ -111,39 +111,43 @@ class Reached(NamedTuple):
     path: Path
 
 
-def reached(toolset: Toolset) -> Iterator[Reached]:
+def reached(toolset: Toolset) -> Iterator[ReachedResource]:
     """The same one by one, as often as it is reached."""
     for server in toolset.mcp_servers:
         path: Path = ("mcp_servers", server.name)
         if server.command is not None:
-            yield Reached("programs", command_line(server), path)
+            yield ReachedResource("programs", command_line(server), path)
         if server.url is not None:
-            yield Reached("hosts", _host(server.url), path)
+            yield ReachedResource("hosts", _host(server.url), path)
         for _, text in server.texts:
-            yield from (Reached("variables", one, path) for one in references(text))
+            yield from (
+                ReachedResource("variables", one, path) for one in references(text)
+            )
     if toolset.router is not None:
         path = ("router",)
-        yield Reached("hosts", _host(toolset.router.base_url), path)
+        yield ReachedResource("hosts", _host(toolset.router.base_url), path)
         for _, text in _router_texts(toolset):
-            yield from (Reached("variables", one, path) for one in references(text))
+            yield from (
+                ReachedResource("variables", one, path) for one in references(text)
+            )
     for client in toolset.clients:
         if client.token_variable:
             path = ("clients", client.name, "token_variable")
-            yield Reached("variables", client.token_variable, path)
+            yield ReachedResource("variables", client.token_variable, path)
     mcp = toolset.targets.get("mcp", {})
     http = mcp.get("http")
     admin = http.get("admin_token_variable") if isinstance(http, dict) else None
     for name in (admin, mcp.get("state_key_variable")):
         if isinstance(name, str):
-            yield Reached("variables", name, ("targets", "mcp"))
+            yield ReachedResource("variables", name, ("targets", "mcp"))
     for at, text, is_key in texts_in(dict(toolset.extensions), ()):
         key = next((str(one) for one in reversed(at) if isinstance(one, str)), "")
         if is_key:
             continue
         if _URL.match(text):
-            yield Reached("hosts", _host(text), at[:1])
+            yield ReachedResource("hosts", _host(text), at[:1])
         elif key.endswith("_env") and _VARIABLE.fullmatch(text):
-            yield Reached("variables", text, at[:1])
+            yield ReachedResource("variables", text, at[:1])
 
 
 def variables_of(toolset: Toolset) -> dict[str, dict[str, Any]]:

@@ -15,7 +15,7 @@ from toolcast_runtime.results.budget import estimate_tokens as estimate_tokens
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
-from .client_kinds import ClientKind, Loading, kind_of
+from .client_kinds import ClientKind, LoadingMode, kind_of
 from .prompt_docs import OTHER_SECTION
 from .tool_search import (
     directly_listed,
@@ -284,7 +284,7 @@ def _namespaces(
     costs: Iterable[ToolCost],
     count: Count,
 ) -> int:
-    if kind is None or kind.loading is not Loading.NAMESPACES:
+    if kind is None or kind.loading is not LoadingMode.NAMESPACES:
         return 0
     used = {one.section for one in costs if one.cost.on_demand}
     headings = {section.name: section.heading for section in toolset.sections}

@@ -75,7 +75,7 @@ _FAILURES = (
 """Errors of a project's extensions and templates, which end a command with their text."""
 
 
-class _Lazy(click.Group):
+class _LazyCommand(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -203,7 +203,9 @@ def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
     return found
 
 
-@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=_LazyCommand, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="toolcast")
 def main() -> None:
     """Generate MCP servers, LangChain tools, commands, prompts and tests from YAML specs."""

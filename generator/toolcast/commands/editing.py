@@ -22,7 +22,12 @@ from .options import complete_tools, dry_run_option, project_option, toolset_opt
 
 if TYPE_CHECKING:
     from ..model.model import Workspace
-    from ..refactoring.project_edit import EditRefusedError, Left, Owned, ProjectEdit
+    from ..refactoring.project_edit import (
+        EditRefusedError,
+        OwnedTool,
+        ProjectEdit,
+        RemainingMention,
+    )
 
 _MAX_MENTIONS_SHOWN = 100
 """Remaining mentions that are printed; of the others, only their number."""
@@ -34,7 +39,7 @@ def _run_edit(
     project: str | None,
     name: str,
     toolset: str | None,
-    make: Callable[[Workspace, Owned], ProjectEdit],
+    make: Callable[[Workspace, OwnedTool], ProjectEdit],
     *,
     dry_run: bool,
     may_lose: bool = True,
@@ -91,7 +96,7 @@ def _extent(edit: ProjectEdit) -> str:
     return f"{counted(written, 'file')} changed"
 
 
-def _tell_left(left: tuple[Left, ...]) -> None:
+def _tell_left(left: tuple[RemainingMention, ...]) -> None:
     if not left:
         return
     click.echo("\nLeft for you to decide:")
@@ -126,7 +131,7 @@ def rename(
     Ambiguous mentions are listed and not changed.
     """
 
-    def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
+    def make(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
         from ..refactoring.rename import rename as edited
 
         return edited(workspace, owned, new, with_handler=handler)
@@ -169,7 +174,7 @@ def remove(
     and removes nothing. Draft tools need no announced date.
     """
 
-    def make(workspace: Workspace, owned: Owned) -> ProjectEdit:
+    def make(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
         from ..refactoring.remove import remove as edited
 
         return edited(

@@ -13,7 +13,7 @@ from ..findings import Finding, Severity
 from ..project import WORKSPACE_FILE, find_misnamed, find_root
 from ..reports.escaping import printable
 from ..reports.formats import report_changes, report_findings
-from ..reports.item import About, summary
+from ..reports.item import ReportContext, summary
 
 if TYPE_CHECKING:
     from ..diff.review.verdict import Limits, Verdict
@@ -184,7 +184,7 @@ def print_findings(
     *,
     fail_on: Severity = Severity.ERROR,
     with_notes: bool = True,
-    about: About | None = None,
+    about: ReportContext | None = None,
 ) -> int:
     """Prints findings and gives the exit code that they ask for.
 
@@ -195,7 +195,7 @@ def print_findings(
     text = report(
         findings,
         format_,
-        (about or About())._replace(colour=colour),
+        (about or ReportContext())._replace(colour=colour),
         with_notes=with_notes,
     )
     if text:
@@ -203,7 +203,7 @@ def print_findings(
     return code_of(findings, fail_on)
 
 
-def print_verdict(verdict: Verdict, format_: str, about: About) -> int:
+def print_verdict(verdict: Verdict, format_: str, about: ReportContext) -> int:
     """Prints a verdict on changes to stdout, and gives the exit code that it asks for."""
     colour = wants_colour(format_, sys.stdout)
     text = report_changes(verdict, format_, about._replace(colour=colour))
@@ -211,13 +211,15 @@ def print_verdict(verdict: Verdict, format_: str, about: About) -> int:
     return FINDINGS if verdict.failing else CLEAN
 
 
-def about_run(root: str, generated: GenerationResult, *, every: bool = False) -> About:
+def about_run(
+    root: str, generated: GenerationResult, *, every: bool = False
+) -> ReportContext:
     """What the findings of a run are about; see `About`."""
     workspace = generated.workspace
     if workspace is None:
-        return About(root, every=every)
+        return ReportContext(root, every=every)
     tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
-    return About(root, tools, len(generated.files), every, workspace.extensions)
+    return ReportContext(root, tools, len(generated.files), every, workspace.extensions)
 
 
 def wants_colour(format_: str, stream: TextIO | None = None) -> bool:
@@ -238,7 +240,7 @@ def code_of(findings: Sequence[Finding], fail_on: Severity = Severity.ERROR) -> 
 def report(
     findings: Sequence[Finding],
     format_: str,
-    about: About,
+    about: ReportContext,
     *,
     with_notes: bool,
 ) -> str:

@@ -41,7 +41,7 @@ from .options import (
 if TYPE_CHECKING:
     from toolcast_runtime.core.server_settings import ExternalServer
 
-    from ..importing.importing import Imported
+    from ..importing.importing import ImportPlan
     from ..model.model import Workspace
     from ..refactoring.project_edit import EditRefusedError
 
@@ -220,7 +220,7 @@ def _refuse(refusal: EditRefusedError) -> None:
     sys.exit(FINDINGS)
 
 
-def _json(imported: Imported, toolset: str) -> str:
+def _json(imported: ImportPlan, toolset: str) -> str:
     """The report as one JSON object, for programs."""
     value = {
         "toolset": toolset,
@@ -236,7 +236,7 @@ def _json(imported: Imported, toolset: str) -> str:
     return json.dumps(value, indent=2)
 
 
-def _report(imported: Imported, source: Source, toolset: str) -> None:
+def _report(imported: ImportPlan, source: Source, toolset: str) -> None:
     if imported.toolset_fields:
         fields = imported.toolset_fields
         click.echo(f"changed: the toolset: {', '.join(fields)}")

@@ -20,7 +20,7 @@ from .schemas.schema_rules import RULES_BY_ID
 from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
 from .table import rows
 from .text_changes import with_moved_texts
-from .tools import Matched, match
+from .tools import MatchedTools, match
 from .walk import changes_of
 
 _Rows = Mapping[str, ChangeRule]
@@ -146,7 +146,7 @@ def rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
 
 
 def _pairs(
-    matched: Matched,
+    matched: MatchedTools,
     before: Workspace,
     after: Workspace,
     extensions: tuple[str, ...],
@@ -188,7 +188,9 @@ def _held(where: str, functions: ChangeFunctions) -> ChangeFunctions:
     )
 
 
-def _of_extensions(matched: Matched, extensions: tuple[str, ...]) -> Iterator[Change]:
+def _of_extensions(
+    matched: MatchedTools, extensions: tuple[str, ...]
+) -> Iterator[Change]:
     known = rows(extensions)
     for functions in _functions(extensions):
         if functions.of_toolset is not None:
@@ -201,7 +203,7 @@ def _of_extensions(matched: Matched, extensions: tuple[str, ...]) -> Iterator[Ch
 
 
 def _relaxed(
-    changes: Iterable[Change], matched: Matched, before: Workspace
+    changes: Iterable[Change], matched: MatchedTools, before: Workspace
 ) -> Iterator[Change]:
     """The changes with the grades that the promises before them leave.
 
@@ -223,7 +225,7 @@ def _relaxed(
         yield replace(change, grades=grades, reason=reason)
 
 
-def _levels(matched: Matched, before: Workspace) -> _Levels:
+def _levels(matched: MatchedTools, before: Workspace) -> _Levels:
     levels: _Levels = {}
     for toolset in before.toolsets:
         own = {tool.name: toolset.stability_of(tool) for tool in toolset.tools}

@@ -8,13 +8,13 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..analysis.client_kinds import Limited, crossed, limits_of
+from ..analysis.client_kinds import LimitKind, crossed, limits_of
 from ..analysis.token_costs import Cost, client_costs, estimate_tokens
 from ..analysis.tool_search import list_length
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import format_list
 from .change import ABSENT, quoted
-from .tools import Matched
+from .tools import MatchedTools
 
 if TYPE_CHECKING:
     from ..targets.exposure import Exposure
@@ -87,7 +87,7 @@ class Effect:
 
 
 def effects_of(
-    matched: Matched, before: Workspace, after: Workspace
+    matched: MatchedTools, before: Workspace, after: Workspace
 ) -> Iterator[Effect]:
     """What every reader of the toolsets that both sides have sees differently.
 
@@ -263,7 +263,7 @@ def _listed(places: frozenset[str]) -> str:
 
 def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:
     client = toolset.client(name) if name else None
-    limits = limits_of(toolset, client, Limited.TOOLS)
+    limits = limits_of(toolset, client, LimitKind.TOOLS)
     for limit in crossed(limits, before, after):
         who = f"{quoted(name)} has" if name else "there are"
         takes = f"{limit.client} takes {limit.most}"

@@ -35,7 +35,7 @@ LOWER, HIGHER = "selection/rank-lower", "selection/rank-higher"
 _PASSING = {LOST: ("passes", "fails"), WON: ("fails", "passes")}
 
 
-class _Moved(NamedTuple):
+class _OutcomeChange(NamedTuple):
     """A message whose outcome differs between the sides.
 
     Attributes:
@@ -51,7 +51,7 @@ class _Moved(NamedTuple):
     after: int | None
 
 
-class _About(NamedTuple):
+class _ChangeSubject(NamedTuple):
     """What messages have in common that are told as one change.
 
     Attributes:
@@ -80,9 +80,11 @@ def compare_toolsets(
         yield _outcome(about, after, messages, meant[about.tool])
 
 
-def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
+def _moved(
+    before: Toolset, after: Toolset
+) -> Mapping[_ChangeSubject, list[_OutcomeChange]]:
     """The messages that lead elsewhere, by what they have in common."""
-    found: defaultdict[_About, list[_Moved]] = defaultdict(list)
+    found: defaultdict[_ChangeSubject, list[_OutcomeChange]] = defaultdict(list)
     declared = list(cases_of(after))
     if not declared:
         return found
@@ -111,8 +113,8 @@ def _moved(before: Toolset, after: Toolset) -> Mapping[_About, list[_Moved]]:
                 other = ""
                 if rule in (LOST, WON) and not new.is_near:
                     other = (new if rule is LOST else old).rival
-                about = _About(rule, one.case.tool, other, new.is_near)
-                found[about].append(_Moved(one, new.message, *ranks))
+                about = _ChangeSubject(rule, one.case.tool, other, new.is_near)
+                found[about].append(_OutcomeChange(one, new.message, *ranks))
     return found
 
 
@@ -135,7 +137,7 @@ def _renamed(case: Case, former: Mapping[str, str]) -> Case:
 
 
 def _outcome(
-    about: _About, toolset: Toolset, messages: list[_Moved], meant: int
+    about: _ChangeSubject, toolset: Toolset, messages: list[_OutcomeChange], meant: int
 ) -> Change:
     """The change that some messages of a tool come to."""
     rule, tool = about.rule, about.tool
@@ -159,7 +161,7 @@ def _outcome(
     )
 
 
-def _told_of(about: _About, number: int, meant: int) -> str:
+def _told_of(about: _ChangeSubject, number: int, meant: int) -> str:
     rule, tool, other, is_near = about
     lost = rule is LOST
     if tool is None:
@@ -178,7 +180,7 @@ def _told_of(about: _About, number: int, meant: int) -> str:
     return f"`{tool}` stands {'lower' if rule is LOWER else 'higher'} for {cases}"
 
 
-def _quote(one: _Moved) -> str:
+def _quote(one: _OutcomeChange) -> str:
     text = " ".join(one.message.split())
     if len(text) > _MAX_QUOTE_CHARACTERS:
         text = f"{text[: _MAX_QUOTE_CHARACTERS - 3]}..."

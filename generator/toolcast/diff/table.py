@@ -124,7 +124,7 @@ def told(
     there = before if after is ABSENT else after
     named = {"old": before, "new": after, "value": there, **said}
     message = (words[form] if form else words).format(
-        **{name: Said(value) for name, value in named.items()}
+        **{name: ValueText(value) for name, value in named.items()}
     )
     rule = row_of(id_)
     return files.changed(
@@ -141,7 +141,7 @@ def came_or_went(
     return told(files, f"{family}/removed", path, value, **said)
 
 
-class Said:
+class ValueText:
     """A value as messages say it: `{it}` in backticks, `{it:text}` as it is.
 
     Its keys can be named: `{it[key]}`.
@@ -282,14 +282,14 @@ def _sentence(field: Field, event: str, row: Mapping[str, Any]) -> str:
             of_value = f"Value changed from `{value}` for {{}}"
         words = _WORDS.get(event, of_value if value else _OTHER).format(what)
     else:
-        words = words.format("NAME", **dict.fromkeys(PLACES, Unsaid()))
+        words = words.format("NAME", **dict.fromkeys(PLACES, ValuePlaceholder()))
     return words[0].upper() + words[1:]
 
 
-class Unsaid:
+class ValuePlaceholder:
     """Stands in a sentence for what one change alone knows."""
 
-    def __getitem__(self, key: str) -> Unsaid:
+    def __getitem__(self, key: str) -> ValuePlaceholder:
         return self
 
     def __format__(self, form: str) -> str:

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..analysis.client_kinds import Limited, crossed, limits_here
+from ..analysis.client_kinds import LimitKind, crossed, limits_here
 from ..analysis.tool_names import (
     mention_pattern,
     mentions_in,
@@ -79,7 +79,7 @@ def _texts(file: FilePair) -> Iterator[TextSides]:
                 continue  # A change of its default is told where that stands.
             limited, raws = _LIMITED.get(path), None
             if path == ("summary",) and not is_described:
-                limited = Limited.DESCRIPTION
+                limited = LimitKind.DESCRIPTION
             elif path == ("description",):
                 raws = written[0], written[1]
             elif path == ("cli", "comment"):
@@ -95,9 +95,9 @@ def _texts(file: FilePair) -> Iterator[TextSides]:
             yield TextSides(path, subject, _text(old), _text(new), limited, raws)
 
 
-_LIMITED: Mapping[Path, Limited] = {
-    ("description",): Limited.DESCRIPTION,
-    ("instructions",): Limited.INSTRUCTIONS,
+_LIMITED: Mapping[Path, LimitKind] = {
+    ("description",): LimitKind.DESCRIPTION,
+    ("instructions",): LimitKind.INSTRUCTIONS,
 }
 
 
@@ -204,7 +204,7 @@ class TextSides(NamedTuple):
     subject: str
     before: str | None
     after: str | None
-    limited: Limited | None = None
+    limited: LimitKind | None = None
     raw: tuple[Any, Any] | None = None
 
 
@@ -438,7 +438,7 @@ def _with_names_now(text: str, owner: _Owner) -> str:
     return text
 
 
-def _crossed(text: TextSides, limited: Limited, owner: _Owner) -> Iterator[Change]:
+def _crossed(text: TextSides, limited: LimitKind, owner: _Owner) -> Iterator[Change]:
     before, after = len(text.before or ""), len(text.after or "")
     is_over = after > before
     tools = owner.tools or (None, None)

@@ -16,7 +16,7 @@ from .table import came_or_went, row_of, told
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-class Matched(NamedTuple):
+class MatchedTools(NamedTuple):
     """What both sides have, and the changes of what only one of them has.
 
     Attributes:
@@ -30,7 +30,7 @@ class Matched(NamedTuple):
     changes: list[Change]
 
 
-class _Owned(NamedTuple):
+class _OwnedTool(NamedTuple):
     """A tool with its toolset, and what that one is called now."""
 
     toolset: Toolset
@@ -40,7 +40,7 @@ class _Owned(NamedTuple):
 
 def match(
     before: Workspace, after: Workspace, today: datetime.date | None = None
-) -> Matched:
+) -> MatchedTools:
     """Finds for each toolset and each tool what it was before.
 
     Args:
@@ -51,13 +51,13 @@ def match(
     now = {id(old): current for old, current in toolsets}
     gone, new = (
         [
-            _Owned(t, tool, now.get(id(t), t).name)
+            _OwnedTool(t, tool, now.get(id(t), t).name)
             for t in side.toolsets
             for tool in t.tools
         ]
         for side in (before, after)
     )
-    pairs: list[tuple[_Owned, _Owned]] = []
+    pairs: list[tuple[_OwnedTool, _OwnedTool]] = []
     for event, keys_before, keys_after in (
         ("", _own_name, _own_name),
         ("renamed", _name, _former_names),
@@ -79,7 +79,7 @@ def match(
         ToolPair(old.tool, current.tool, old.toolset, current.toolset, before, after)
         for old, current in pairs
     ]
-    return Matched(toolsets, both, changes)
+    return MatchedTools(toolsets, both, changes)
 
 
 def _toolsets(
@@ -108,18 +108,18 @@ def _toolsets(
     return pairs, changes
 
 
-_Keys = Callable[[_Owned], Iterable[Hashable]]
+_Keys = Callable[[_OwnedTool], Iterable[Hashable]]
 
 
 def _paired(
-    gone: list[_Owned], keys_before: _Keys, new: list[_Owned], keys_after: _Keys
-) -> list[tuple[_Owned, _Owned]]:
+    gone: list[_OwnedTool], keys_before: _Keys, new: list[_OwnedTool], keys_after: _Keys
+) -> list[tuple[_OwnedTool, _OwnedTool]]:
     """Each tool that is gone with the first new one, not yet another's, that has its key."""
-    free: defaultdict[Hashable, deque[_Owned]] = defaultdict(deque)
+    free: defaultdict[Hashable, deque[_OwnedTool]] = defaultdict(deque)
     for one in new:
         for key in keys_after(one):
             free[key].append(one)
-    pairs: list[tuple[_Owned, _Owned]] = []
+    pairs: list[tuple[_OwnedTool, _OwnedTool]] = []
     taken: set[int] = set()
     for old in gone:
         for key in keys_before(old):
@@ -132,31 +132,31 @@ def _paired(
     return pairs
 
 
-def _own_name(one: _Owned) -> Iterable[Hashable]:
+def _own_name(one: _OwnedTool) -> Iterable[Hashable]:
     return [(one.home, one.tool.name)]
 
 
-def _name(one: _Owned) -> Iterable[Hashable]:
+def _name(one: _OwnedTool) -> Iterable[Hashable]:
     return [one.tool.name]
 
 
-def _former_names(one: _Owned) -> Iterable[Hashable]:
+def _former_names(one: _OwnedTool) -> Iterable[Hashable]:
     return one.tool.renamed_from
 
 
-def _content(one: _Owned) -> Iterable[Hashable]:
+def _content(one: _OwnedTool) -> Iterable[Hashable]:
     """All but the name, as far as two tools of a toolset that differ there are one."""
     tool = one.tool
     return [(one.home, key_of(tool.parameters), tool.summary, tool.description)]
 
 
-def _letters(one: _Owned) -> Iterable[Hashable]:
+def _letters(one: _OwnedTool) -> Iterable[Hashable]:
     """The name without its marks: `get-docs` is `get_docs`."""
     letters = re.sub(r"[-_.]", "", one.tool.name).casefold()
     return [(one.home, letters or one.tool.name)]
 
 
-def _other_name(event: str, old: _Owned, new: _Owned) -> Change:
+def _other_name(event: str, old: _OwnedTool, new: _OwnedTool) -> Change:
     is_same = old.tool.name == new.tool.name
     names = [(o.toolset if is_same else o.tool).name for o in (old, new)]
     files = SpecFiles(new.toolset.name, new.tool.name, old.tool.source, new.tool.source)
@@ -165,7 +165,7 @@ def _other_name(event: str, old: _Owned, new: _Owned) -> Change:
     return told(files, f"tool/{event}", ("name",), *names, form=form, tool=tool)
 
 
-def _gone(one: _Owned, here: Toolset, day: datetime.date) -> Change:
+def _gone(one: _OwnedTool, here: Toolset, day: datetime.date) -> Change:
     name = one.tool.name
     files = SpecFiles(one.toolset.name, name, one.tool.source, NOWHERE)
     heir = next((tool.name for tool in here.tools if name in tool.renamed_from), None)
@@ -187,7 +187,7 @@ def _gone(one: _Owned, here: Toolset, day: datetime.date) -> Change:
     return told(files, "tool/removed", ("name",), name, form="spec")
 
 
-def _came(one: _Owned, day: datetime.date) -> Change:
+def _came(one: _OwnedTool, day: datetime.date) -> Change:
     name = one.tool.name
     files = SpecFiles(one.toolset.name, name, NOWHERE, one.tool.source)
     if _was_announced(one.tool, day):

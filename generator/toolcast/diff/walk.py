@@ -30,7 +30,7 @@ from .change import (
     same,
 )
 from .state import FilePair, is_whole
-from .table import Said, called, id_of, language, rows
+from .table import ValueText, called, id_of, language, rows
 
 _WORDS = {
     "set": "{what} {is_} {new}; {it_was} not set",
@@ -62,7 +62,7 @@ class _Event(NamedTuple):
     key: Any = ABSENT
 
 
-class _At(NamedTuple):
+class _WalkPosition(NamedTuple):
     """Where the walk is.
 
     Attributes:
@@ -77,10 +77,10 @@ class _At(NamedTuple):
     written: tuple[Any, Any]
     keys: tuple[str, ...] = ()
 
-    def below(self, step: str, *, is_key: bool) -> _At:
+    def below(self, step: str, *, is_key: bool) -> _WalkPosition:
         """One step further."""
         way = "*" if is_key else step
-        return _At(
+        return _WalkPosition(
             (*self.path, step),
             f"{self.way}.{way}" if self.way else way,
             (at_key(self.written[0], step), at_key(self.written[1], step)),
@@ -104,10 +104,12 @@ class _Walk:
     def all(self) -> Iterator[Change]:
         """The changes of all fields."""
         old, new = self._pair.states
-        at = _At((), "", (old.written, new.written))
+        at = _WalkPosition((), "", (old.written, new.written))
         yield from self._below(self._language, old.values, new.values, at)
 
-    def _below(self, node: Any, old: Any, new: Any, at: _At) -> Iterator[Change]:
+    def _below(
+        self, node: Any, old: Any, new: Any, at: _WalkPosition
+    ) -> Iterator[Change]:
         """The changes of what is in a value."""
         known = {*node.get("properties", {}), *node.get("keys", {})}
         change = node.get("change", {})
@@ -129,7 +131,7 @@ class _Walk:
                 yield from self._field(part, *values, step, (old, new))
 
     def _field(
-        self, node: Any, old: Any, new: Any, at: _At, above: tuple[Any, Any]
+        self, node: Any, old: Any, new: Any, at: _WalkPosition, above: tuple[Any, Any]
     ) -> Iterator[Change]:
         change = node.get("change", {})
         yield from self._nulls(node, at)
@@ -148,13 +150,13 @@ class _Walk:
         if not is_told and "entry" not in change and "any" not in change:
             yield from self._below(node, old, new, at)
 
-    def _nulls(self, node: Any, at: _At) -> Iterator[Change]:
+    def _nulls(self, node: Any, at: _WalkPosition) -> Iterator[Change]:
         old, new = at.written
         for name, side, other in (("to null", new, old), ("from null", old, new)):
             if name in node.get("change", {}) and side is None and other is not None:
                 yield self._told(node, _Event(name, old, new), at)
 
-    def _is_silent(self, node: Any, at: _At, above: tuple[Any, Any]) -> bool:
+    def _is_silent(self, node: Any, at: _WalkPosition, above: tuple[Any, Any]) -> bool:
         """Whether a difference says nothing, or is told at another place."""
         absent = node.get("absent")
         is_inherited = isinstance(absent, dict) and "of" in absent
@@ -163,7 +165,9 @@ class _Walk:
         void = node.get("void_if")
         return void is not None and any(at_key(side, void) is True for side in above)
 
-    def _entries(self, node: Any, old: Any, new: Any, at: _At) -> Iterator[Change]:
+    def _entries(
+        self, node: Any, old: Any, new: Any, at: _WalkPosition
+    ) -> Iterator[Change]:
         """The changes of a list whose entries are told apart by one of their fields."""
         key = node["key"]
         before, after = _by_key(old, key), _by_key(new, key)
@@ -182,11 +186,11 @@ class _Walk:
                 yield from self._entry(node, was, is_, at, new.index(is_))
 
     def _entry(
-        self, node: Any, was: Any, is_: Any, at: _At, index: int
+        self, node: Any, was: Any, is_: Any, at: _WalkPosition, index: int
     ) -> Iterator[Change]:
         """The changes of one entry: its path has no index, which others may change."""
         name = is_[node["key"]]
-        inner = _At((), f"{at.way}.*", (was, is_), (*at.keys, str(name)))
+        inner = _WalkPosition((), f"{at.way}.*", (was, is_), (*at.keys, str(name)))
         for one in self._below(node["items"], was, is_, inner):
             given = {node["key"]: name}
             values = [
@@ -202,12 +206,12 @@ class _Walk:
                 is_gone=False,
             )
 
-    def _unsaid(self, old: Any, new: Any, at: _At) -> Change:
+    def _unsaid(self, old: Any, new: Any, at: _WalkPosition) -> Change:
         name = quoted(".".join(map(str, at.path)))
         message = f"the extension's field {name} is changed"
         return self._pair.files.changed(self._rows[_FIELD], at.path, message, old, new)
 
-    def _told(self, node: Any, event: _Event, at: _At) -> Change:
+    def _told(self, node: Any, event: _Event, at: _WalkPosition) -> Change:
         change = node["change"]
         name = event.name if event.name in change else "any"
         row = change[name] or {}
@@ -244,7 +248,7 @@ class _Walk:
             rule, path, message, before, after, grades=grades, reason=reason
         )
 
-    def _was_denied(self, contraries: Mapping[str, Any], at: _At) -> bool:
+    def _was_denied(self, contraries: Mapping[str, Any], at: _WalkPosition) -> bool:
         """Whether the old side said one of the contraries beside a field."""
         beside = self._pair.states[0].written
         for step in at.path[:-1]:
@@ -258,7 +262,7 @@ class _Walk:
         node: Any,
         event: _Event,
         row: Mapping[str, Any],
-        at: _At,
+        at: _WalkPosition,
         concerned: int,
     ) -> str:
         named = quoted(at.keys[-1]) if at.keys else ""
@@ -277,9 +281,9 @@ class _Walk:
             words.format(
                 named,
                 what=what,
-                old=Said(old),
-                new=Said(new),
-                key=Said(event.key),
+                old=ValueText(old),
+                new=ValueText(new),
+                key=ValueText(event.key),
                 concerned=concerned,
                 is_="are" if is_plural else "is",
                 it_was="they were" if is_plural else "it was",

@@ -91,7 +91,7 @@ _LISTS = ("resources", "resourceTemplates", "prompts", "instructions")
 
 
 @dataclass(slots=True)
-class _Taken:
+class _ToolDraft:
     """One tool, so far."""
 
     form: str
@@ -128,7 +128,7 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
         whole = body if isinstance(tools, list) and "tools" not in value else value
         listing = listing_of(whole, name, notes)
         return Source(name, (MCP,), listing)
-    taken: list[_Taken] = []
+    taken: list[_ToolDraft] = []
     left_out: list[str] = []
     problems: list[str] = []
     for path, tool in _flat(tools, "tools"):
@@ -247,14 +247,14 @@ def _told(tool: Mapping[str, Any]) -> str:
     return f"`{escape_excerpt(name, 80)}`{of_type} is a tool of the provider's own"
 
 
-def _taken(tool: Mapping[str, Any]) -> _Taken | None:
+def _taken(tool: Mapping[str, Any]) -> _ToolDraft | None:
     """One tool of any form; None for what is no function of the caller's."""
     schema = tool.get("inputSchema")
     if isinstance(schema, dict) and list(schema) == ["json"]:
         names = {"inputSchema": "inputSchema"}
         return _placed(BEDROCK, {**tool, "inputSchema": schema["json"]}, names)
     if "inputSchema" in tool:
-        return _Taken(MCP, dict(tool), says=frozenset(mcp_members()))
+        return _ToolDraft(MCP, dict(tool), says=frozenset(mcp_members()))
     if "input_schema" in tool:
         one = _placed(ANTHROPIC, tool, {"input_schema": "inputSchema"}, {"type"})
         examples = tool.get("input_examples")
@@ -297,7 +297,7 @@ def _placed(
     names: Mapping[str, str],
     known: Set[str] = frozenset(),
     says: Set[str] = frozenset(),
-) -> _Taken:
+) -> _ToolDraft:
     """A tool of a form with each of its keys at its place, in the tool's order.
 
     Args:
@@ -305,7 +305,7 @@ def _placed(
         known: keys that say nothing of the tool.
         says: members that the form has a place for beside a description and parameters.
     """
-    one = _Taken(form, {}, says=frozenset({"description", "inputSchema", *says}))
+    one = _ToolDraft(form, {}, says=frozenset({"description", "inputSchema", *says}))
     plain = {"name"} | (one.says - set(names.values()))
     for key, value in tool.items():
         if key in names and (value is not None or key != "output_schema"):

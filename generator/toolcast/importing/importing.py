@@ -19,8 +19,8 @@ from ..parsing.project_files import DiskFiles
 from ..project import WORKSPACE_FILE
 from ..refactoring.free_names import free_file_names
 from ..refactoring.project_edit import (
-    Editing,
     EditRefusedError,
+    EditSession,
     ProjectEdit,
     specs_after,
 )
@@ -28,7 +28,7 @@ from ..refactoring.spec_text import UneditableValueError
 from ..spec_language.spec_language import schema_text
 from ..suggestions import format_first
 from .formats import Source
-from .local_decisions import Decided, decided
+from .local_decisions import LocalSelection, decided
 from .spec_fields import fields_of, needed_fields, said_of, spec_text
 
 _TARGETS: Mapping[str, Any] = {"mcp": {}, "registry": {}, "snapshots": {}}
@@ -46,7 +46,7 @@ def schemas_of(workspace: Workspace, toolset: Toolset | None) -> str | None:
 
 
 def new_toolset(
-    workspace: Workspace, editing: Editing, source: Source, name: str
+    workspace: Workspace, editing: EditSession, source: Source, name: str
 ) -> tuple[str, str | None, dict[str, bytes]]:
     """Adds a toolset without tools to the project, or begins a project with it.
 
@@ -71,7 +71,7 @@ def new_toolset(
 
 
 def change_toolset(
-    editing: Editing, toolset: Toolset, source: Source
+    editing: EditSession, toolset: Toolset, source: Source
 ) -> tuple[str, ...]:
     """Makes a toolset say the server's version and instructions; the fields that change.
 
@@ -128,7 +128,7 @@ _PASSED = ("name/retired-name-used", "prompt/other-tools")
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportPlan:
     """An import that may be written.
 
     Attributes:
@@ -161,7 +161,7 @@ def importing(
     *,
     keep_missing: bool = False,
     force: bool = False,
-) -> Imported:
+) -> ImportPlan:
     """Makes the specs of a toolset say what a source lists.
 
     A tool without a spec gets one. In a spec that is there only the fields change that
@@ -181,7 +181,7 @@ def importing(
     """
     toolset = next((one for one in workspace.toolsets if one.name == name), None)
     there = {} if toolset is None else {tool.name: tool for tool in toolset.tools}
-    editing = Editing()
+    editing = EditSession()
     toolset_fields: tuple[str, ...] = ()
     changed: dict[str, tuple[str, ...]] = {}
     files: dict[str, bytes] = {}
@@ -190,7 +190,7 @@ def importing(
     try:
         if toolset is None:
             folder, schemas, files = new_toolset(workspace, editing, source, name)
-            here = Decided({tool["name"]: tool for tool in source.listing.tools})
+            here = LocalSelection({tool["name"]: tool for tool in source.listing.tools})
         else:
             folder, schemas = toolset.folder, schemas_of(workspace, toolset)
             toolset_fields = change_toolset(editing, toolset, source)
@@ -251,7 +251,7 @@ def importing(
         *notes,
         *_left_out(source),
     )
-    return Imported(
+    return ImportPlan(
         edit,
         tuple(new),
         changed,
@@ -265,7 +265,7 @@ def importing(
 
 
 def _change(
-    editing: Editing, spec: ToolSpec, tool: Mapping[str, Any]
+    editing: EditSession, spec: ToolSpec, tool: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Makes a spec say what the tool is; the names of the fields that change.
 

@@ -13,7 +13,7 @@ from toolcast_runtime.core.definitions.tool import look_alike_key
 from ..analysis.tool_names import NOT_LISTED, mention_pattern, other_meanings
 from ..json_schema.graph import JsonSchema
 from ..model.model import Toolset
-from ..refactoring.project_edit import Editing, Owned
+from ..refactoring.project_edit import EditSession, OwnedTool
 from ..refactoring.references import renamed_text
 from ..refactoring.remove import reserve, take_out
 from .formats import Source
@@ -22,7 +22,7 @@ from .spec_fields import is_untouched
 Tool = Mapping[str, Any]
 
 
-class Decided(NamedTuple):
+class LocalSelection(NamedTuple):
     """What of a list counts in a toolset.
 
     Attributes:
@@ -39,14 +39,14 @@ class Decided(NamedTuple):
 
 
 def decided(
-    editing: Editing,
+    editing: EditSession,
     toolset: Toolset,
     source: Source,
     schemas: str | None,
     *,
     keep_missing: bool,
     force: bool,
-) -> Decided:
+) -> LocalSelection:
     """Holds a list to what a toolset has decided, and removes what is not listed any more.
 
     A tool that was renamed here keeps its name, in texts of others, too; one whose name was
@@ -76,7 +76,7 @@ def decided(
     }
     removed = [tool for tool in gone if tool.name not in staying]
     for tool in removed:
-        take_out(editing, Owned(toolset, tool))
+        take_out(editing, OwnedTool(toolset, tool))
     # What looks like a listed name would keep that one out.
     keys = set(map(look_alike_key, listed))
     reserved = [name for tool in removed for name in (tool.name, *tool.renamed_from)]
@@ -87,7 +87,7 @@ def decided(
     }
     new = [name for name in reserved if look_alike_key(name) not in keys]
     reserve(editing, toolset, dict.fromkeys(new, NOT_LISTED), free)
-    return Decided(tools, tuple(tool.name for tool in removed), staying, notes)
+    return LocalSelection(tools, tuple(tool.name for tool in removed), staying, notes)
 
 
 def _called_here(

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
-from toolcast_runtime.core.server_settings import Resolved
+from toolcast_runtime.core.server_settings import ResolvedServer
 from toolcast_runtime.external.server_process import (
     READ_BYTES,
     ServerProcess,
@@ -45,7 +45,7 @@ class StdioMessages:
         changed: methods of the notifications that came since it was last emptied.
     """
 
-    def __init__(self, server: Resolved) -> None:
+    def __init__(self, server: ResolvedServer) -> None:
         self.noise: list[str] = []
         self.twice: dict[str, None] = {}
         self.changed: set[str] = set()
@@ -206,7 +206,7 @@ class HttpMessages:
     Proxies, .netrc and redirects are not followed. It has what `StdioMessages` has.
     """
 
-    def __init__(self, server: Resolved) -> None:
+    def __init__(self, server: ResolvedServer) -> None:
         self.noise: list[str] = []
         self.twice: dict[str, None] = {}
         self.changed: set[str] = set()

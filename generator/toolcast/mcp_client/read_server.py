@@ -23,7 +23,7 @@ from toolcast_runtime.core.calls.untrusted_text import (
 from toolcast_runtime.core.server_settings import (
     ExternalServer,
     MissingVariableError,
-    Resolved,
+    ResolvedServer,
     resolve_server,
 )
 
@@ -99,7 +99,7 @@ async def _read(
     return listing
 
 
-async def _once(server: ExternalServer, resolved: Resolved) -> ServerListing:
+async def _once(server: ExternalServer, resolved: ResolvedServer) -> ServerListing:
     """One reading, by a process of its own. One that ends at `server/discover` gets another."""
     for is_newest_tried in (True, False):
         kind = StdioMessages if server.command is not None else HttpMessages

@@ -267,7 +267,7 @@ def compute_digests(files: Mapping[str, bytes]) -> dict[str, str]:
     return {path: compute_digest(data) for path, data in files.items()}
 
 
-class Recoverable:
+class RecoverableContent:
     """Decides whether a file on disk can be restored if it is overwritten.
 
     Args:
@@ -325,7 +325,11 @@ class Decision(NamedTuple):
 
 
 def decide(
-    difference: DiskDifferences, recoverable: Recoverable, output: str, *, force: bool
+    difference: DiskDifferences,
+    recoverable: RecoverableContent,
+    output: str,
+    *,
+    force: bool,
 ) -> Decision:
     """Decide what to write and to remove, and which files prevent the run.
 

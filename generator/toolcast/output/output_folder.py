@@ -18,7 +18,7 @@ from ..git.index import GitIndex, read_index
 from .disk_differences import (
     Decision,
     DiskDifferences,
-    Recoverable,
+    RecoverableContent,
     compare,
     decide,
     find_source,
@@ -324,7 +324,7 @@ def write_output(
     root: str,
     output: str,
     files: Mapping[str, bytes],
-    recoverable: Recoverable,
+    recoverable: RecoverableContent,
     replacements: Sequence[Replacement] = (),
     *,
     force: bool = False,

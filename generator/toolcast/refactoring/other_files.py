@@ -16,7 +16,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles
 from ..parsing.tree import Document, Path
 from ..parsing.yaml_reader import MAX_BYTES, read_yaml
-from .project_edit import Editing, Left, Owned, left_at
+from .project_edit import EditSession, OwnedTool, RemainingMention, left_at
 from .references import places_of
 from .spec_text import SpecText, UneditableValueError
 
@@ -31,24 +31,30 @@ class _Mark(NamedTuple):
 
 
 def rename_in_other_files(
-    editing: Editing, workspace: Workspace, owned: Owned, new: str
+    editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
     """Changes the name in these files where they can be read, and tells of it elsewhere."""
     for document, path in _list_places(workspace, owned):
         try:
             editing.text(document.source).set_name(path, new)
         except UneditableValueError as error:
-            editing.left.append(Left(document.source.file, 0, 0, str(error)))
+            editing.left.append(
+                RemainingMention(document.source.file, 0, 0, str(error))
+            )
 
 
-def named_in_other_files(workspace: Workspace, owned: Owned) -> list[Left]:
+def named_in_other_files(
+    workspace: Workspace, owned: OwnedTool
+) -> list[RemainingMention]:
     """Where these files name a tool."""
     text = f"`{owned.tool.name}` is named here"
     places = _list_places(workspace, owned)
     return [left_at(document.source, path, text) for document, path in places]
 
 
-def _list_places(workspace: Workspace, owned: Owned) -> Iterator[tuple[Document, Path]]:
+def _list_places(
+    workspace: Workspace, owned: OwnedTool
+) -> Iterator[tuple[Document, Path]]:
     name = owned.tool.name
     override = _read_list(workspace, owned.toolset.clients_override)
     if override is not None:
@@ -84,7 +90,7 @@ def _read_list(workspace: Workspace, path: str | None) -> Document | None:
 
 
 def change_marks(
-    editing: Editing, workspace: Workspace, owned: Owned, name: str
+    editing: EditSession, workspace: Workspace, owned: OwnedTool, name: str
 ) -> None:
     """Lets the marks of a tool name it as it is called now."""
     found: dict[str, list[_Mark]] = {}
@@ -103,15 +109,15 @@ def change_marks(
         editing.set_bytes(document, before, after)
 
 
-def marks_of(workspace: Workspace, owned: Owned) -> list[Left]:
+def marks_of(workspace: Workspace, owned: OwnedTool) -> list[RemainingMention]:
     """Where marks name a tool."""
     return [
-        Left(mark.document, mark.region.line, 1, mark.region.text)
+        RemainingMention(mark.document, mark.region.line, 1, mark.region.text)
         for mark in _marks(workspace, owned)
     ]
 
 
-def _marks(workspace: Workspace, owned: Owned) -> Iterator[_Mark]:
+def _marks(workspace: Workspace, owned: OwnedTool) -> Iterator[_Mark]:
     for document in workspace.documents:
         try:
             path = os.path.join(workspace.root, document)
@@ -123,7 +129,7 @@ def _marks(workspace: Workspace, owned: Owned) -> Iterator[_Mark]:
                 yield _Mark(document, data, region)
 
 
-def keep_answering(editing: Editing, owned: Owned, new: str) -> None:
+def keep_answering(editing: EditSession, owned: OwnedTool, new: str) -> None:
     """Lets the tool's server be called as before when the tool has another name."""
     server = _server_of(*owned)
     if server is not None:
@@ -131,7 +137,7 @@ def keep_answering(editing: Editing, owned: Owned, new: str) -> None:
         _name(text, server, server.get_server_name(owned.tool.name), new)
 
 
-def take_from_server(editing: Editing, owned: Owned) -> None:
+def take_from_server(editing: EditSession, owned: OwnedTool) -> None:
     """Takes the tool from its server's names; a server that answers no other tool goes.
 
     It would be one whose own list is offered, with every tool that it has.

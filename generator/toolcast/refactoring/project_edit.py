@@ -40,7 +40,7 @@ class EditRefusedError(Exception):
         self.is_usage = is_usage
 
 
-class Left(NamedTuple):
+class RemainingMention(NamedTuple):
     """A place that a person has to decide about.
 
     Attributes:
@@ -56,10 +56,10 @@ class Left(NamedTuple):
     text: str
 
 
-def left_at(source: Source, path: Path, text: str) -> Left:
+def left_at(source: Source, path: Path, text: str) -> RemainingMention:
     """A value of a file that a person has to decide about."""
     span = source.span(path)
-    return Left(source.file, span.line, span.column, text)
+    return RemainingMention(source.file, span.line, span.column, text)
 
 
 @dataclass(frozen=True)
@@ -78,23 +78,23 @@ class ProjectEdit:
     done: str
     before: Mapping[str, bytes | None]
     after: Mapping[str, bytes | None]
-    left: tuple[Left, ...] = ()
+    left: tuple[RemainingMention, ...] = ()
     steps: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-class Owned(NamedTuple):
+class OwnedTool(NamedTuple):
     """A tool with its toolset."""
 
     toolset: Toolset
     tool: ToolSpec
 
 
-class Editing:
+class EditSession:
     """The files of a workspace while they are edited."""
 
     def __init__(self) -> None:
-        self.left: list[Left] = []
+        self.left: list[RemainingMention] = []
         self._texts: dict[str, SpecText] = {}
         self._before: dict[str, bytes | None] = {}
         self._after: dict[str, bytes | None] = {}
@@ -154,7 +154,7 @@ class Editing:
         return data
 
 
-def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
+def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> OwnedTool:
     """The tool that a command names, by its name or as reports do, by `toolset/tool`.
 
     Raises:
@@ -170,7 +170,10 @@ def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> Owned:
         message = f"there is no toolset `{toolset_name}`"
         raise EditRefusedError(message, help_, is_usage=True)
     found = [
-        Owned(one, tool) for one in toolsets for tool in one.tools if tool.name == name
+        OwnedTool(one, tool)
+        for one in toolsets
+        for tool in one.tools
+        if tool.name == name
     ]
     if len(found) > 1:
         named = format_quoted_list([one.toolset.name for one in found])

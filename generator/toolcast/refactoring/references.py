@@ -17,7 +17,7 @@ from ..model.model import Toolset, Workspace
 from ..model.toolset_parts import ResourceSpec
 from ..parsing.tree import Path, Source
 from ..spec_language.name_fields import OF_TOOLS, named_places
-from .project_edit import Editing, Left, Owned, left_at
+from .project_edit import EditSession, OwnedTool, RemainingMention, left_at
 
 Pattern = tuple[str, ...]
 
@@ -60,7 +60,7 @@ def _entries(value: Any) -> Iterable[tuple[str | int, Any]]:
     return enumerate(value) if isinstance(value, list) else ()
 
 
-def referring_toolsets(workspace: Workspace, owned: Owned) -> list[Toolset]:
+def referring_toolsets(workspace: Workspace, owned: OwnedTool) -> list[Toolset]:
     """The toolsets in which the name means the tool for certain.
 
     Where several toolsets have such a tool, only each own means its own.
@@ -71,7 +71,7 @@ def referring_toolsets(workspace: Workspace, owned: Owned) -> list[Toolset]:
     return toolsets_that_may_mean(workspace, owned) if is_only else [owned.toolset]
 
 
-def toolsets_that_may_mean(workspace: Workspace, owned: Owned) -> list[Toolset]:
+def toolsets_that_may_mean(workspace: Workspace, owned: OwnedTool) -> list[Toolset]:
     """A tool's toolset, and those that have nothing of the name themselves."""
     name = owned.tool.name
     return [
@@ -88,7 +88,7 @@ def _has_another(toolset: Toolset, name: str) -> bool:
 
 
 def rename_references(
-    editing: Editing, workspace: Workspace, owned: Owned, new: str
+    editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
     """Changes the name in every field that refers to the tool."""
     name = owned.tool.name
@@ -104,7 +104,7 @@ def rename_references(
 
 
 def rename_mentions(
-    editing: Editing, workspace: Workspace, owned: Owned, new: str
+    editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
     """Changes the name in the texts that say it, where it can only mean the tool."""
     name = owned.tool.name
@@ -122,7 +122,7 @@ def rename_mentions(
 
 
 def _rename_in_content(
-    editing: Editing,
+    editing: EditSession,
     toolset: Toolset,
     spec: ResourceSpec,
     pattern: re.Pattern[str] | None,
@@ -161,7 +161,7 @@ def _is_prose(head: str, tail: str) -> bool:
     return is_word and head.count("`") % 2 == 0
 
 
-def mentions_of(workspace: Workspace, owned: Owned) -> Iterator[Left]:
+def mentions_of(workspace: Workspace, owned: OwnedTool) -> Iterator[RemainingMention]:
     """The texts that say a tool's name, but for its own spec and its exclusions."""
     pattern = mention_pattern([owned.tool.name])
     for toolset in referring_toolsets(workspace, owned):
@@ -171,7 +171,7 @@ def mentions_of(workspace: Workspace, owned: Owned) -> Iterator[Left]:
             yield left_at(source, path, f"a text says `{owned.tool.name}`")
 
 
-def _is_of_exclusion(source: Source, path: Path, owned: Owned) -> bool:
+def _is_of_exclusion(source: Source, path: Path, owned: OwnedTool) -> bool:
     if source is not owned.toolset.source or path[0] != "exclusions":
         return False
     return bool(source.tree["exclusions"][path[1]]["tool"] == owned.tool.name)

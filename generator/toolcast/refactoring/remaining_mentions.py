@@ -18,7 +18,7 @@ from ..parsing.tree import Path, Source
 from ..static_analysis.handler import defining_module
 from ..static_analysis.modules import MAX_BYTES
 from ..suggestions import format_path
-from .project_edit import Left, Owned, left_at
+from .project_edit import OwnedTool, RemainingMention, left_at
 from .references import fields_with, toolsets_that_may_mean
 
 _MAX_MODULES = 2_000
@@ -90,8 +90,8 @@ _MAX_TEXT_CHARACTERS = 80
 
 
 def left_in_specs(
-    workspace: Workspace, owned: Owned, edited: Workspace
-) -> Iterator[Left]:
+    workspace: Workspace, owned: OwnedTool, edited: Workspace
+) -> Iterator[RemainingMention]:
     """The lines of specs that say the name still, comments and data among them.
 
     What resources hold counts, too.
@@ -125,7 +125,9 @@ def left_in_specs(
                     yield left_at(toolset.source, path, text)
 
 
-def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
+def left_patterns(
+    owned: OwnedTool, edited: Workspace, new: str
+) -> Iterator[RemainingMention]:
     """Patterns of clients' lists that stand for a renamed tool no more, or from now on."""
     old = owned.tool.name
     here = next(one for one in edited.toolsets if one.name == owned.toolset.name)
@@ -151,7 +153,9 @@ def left_patterns(owned: Owned, edited: Workspace, new: str) -> Iterator[Left]:
                 yield left_at(here.source, place, text)
 
 
-def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
+def _lines(
+    source: Source, name: str, live: frozenset[str]
+) -> Iterator[RemainingMention]:
     pattern = mention_pattern([name])
     if pattern is None or name.lower().encode() not in source.data.lower():
         return
@@ -165,7 +169,9 @@ def _lines(source: Source, name: str, live: frozenset[str]) -> Iterator[Left]:
     for mention, line, column in names_in_lines(lines, pattern):
         place = begins[line - 1] + column - 1
         if mention not in live and not any(a <= place < b for a, b in passed):
-            yield Left(source.file, line, column, _shown(lines[line - 1].strip()))
+            yield RemainingMention(
+                source.file, line, column, _shown(lines[line - 1].strip())
+            )
 
 
 def _declarations(tree: object, name: str) -> Iterator[Path]:
@@ -183,7 +189,7 @@ def _declarations(tree: object, name: str) -> Iterator[Path]:
 
 def left_in_handlers(
     workspace: Workspace, toolset: Toolset, name: str
-) -> Iterator[Left]:
+) -> Iterator[RemainingMention]:
     """String literals of the modules that define handlers in which the name stands."""
     pattern = mention_pattern([name])
     read: set[str] = set()
@@ -199,10 +205,12 @@ def left_in_handlers(
             text = node.value if isinstance(node.value, str) else ""
             if text == name or (pattern is not None and pattern.search(text)):
                 shown = " ".join(text.split())[:_MAX_TEXT_CHARACTERS]
-                yield Left(module.file, node.lineno, node.col_offset + 1, f'"{shown}"')
+                yield RemainingMention(
+                    module.file, node.lineno, node.col_offset + 1, f'"{shown}"'
+                )
 
 
-def left_imports(workspace: Workspace, owned: Owned) -> Iterator[Left]:
+def left_imports(workspace: Workspace, owned: OwnedTool) -> Iterator[RemainingMention]:
     """Where handlers import the tool's types, whose module will not be there any more."""
     toolset, tool = owned
     package = f"{workspace.package}.{toolset.name}.tools".lstrip(".")
@@ -216,10 +224,12 @@ def left_imports(workspace: Workspace, owned: Owned) -> Iterator[Left]:
                 names.append(node.module)
             if isinstance(node, ast.stmt) and f"{package}.{tool.module}" in names:
                 text = f"imports the types of `{tool.name}` from a module that goes"
-                yield Left(found.file, node.lineno, node.col_offset + 1, text)
+                yield RemainingMention(
+                    found.file, node.lineno, node.col_offset + 1, text
+                )
 
 
-def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:
+def left_in_files(edited: Workspace, name: str) -> Iterator[RemainingMention]:
     """The places of files below `scan` that say the name.
 
     Args:
@@ -228,7 +238,7 @@ def left_in_files(edited: Workspace, name: str) -> Iterator[Left]:
     for mention in scanned(edited).mentions:
         if mention.name == name:
             text = _shown(mention.text.strip())
-            yield Left(mention.file, mention.line, mention.column, text)
+            yield RemainingMention(mention.file, mention.line, mention.column, text)
 
 
 def _shown(text: str) -> str:

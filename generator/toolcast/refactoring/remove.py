@@ -10,11 +10,11 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..static_analysis.handler import handler_code
 from .other_files import marks_of, named_in_other_files, take_from_server
 from .project_edit import (
-    Editing,
     EditRefusedError,
-    Left,
-    Owned,
+    EditSession,
+    OwnedTool,
     ProjectEdit,
+    RemainingMention,
     left_at,
     specs_after,
 )
@@ -32,7 +32,7 @@ _MAY_FOLLOW = ("permissions", "timeout", "handlers", "version", "title", "name")
 
 def remove(
     workspace: Workspace,
-    owned: Owned,
+    owned: OwnedTool,
     *,
     without_notice: bool = False,
     ignore_mentions: bool = False,
@@ -62,7 +62,7 @@ def remove(
             message,
             "change them first, or use `--ignore-mentions` and change them afterwards",
         )
-    editing = Editing()
+    editing = EditSession()
     take_out(editing, owned)
     names = (tool.name, *tool.renamed_from)
     reserve(editing, toolset, dict.fromkeys(names, reason or _reason(tool)))
@@ -84,7 +84,7 @@ def remove(
     return ProjectEdit(done, before, after, tuple(left), ("toolcast generate",))
 
 
-def take_out(editing: Editing, owned: Owned) -> None:
+def take_out(editing: EditSession, owned: OwnedTool) -> None:
     """Removes a spec, and takes its tool from what names it as one of several."""
     editing.text(owned.tool.source)
     editing.remove(owned.tool.source.file)
@@ -92,7 +92,7 @@ def take_out(editing: Editing, owned: Owned) -> None:
     take_from_server(editing, owned)
 
 
-def _take_from_lists(editing: Editing, toolset: Toolset, tool: ToolSpec) -> None:
+def _take_from_lists(editing: EditSession, toolset: Toolset, tool: ToolSpec) -> None:
     """Takes a tool from its toolset's lists of clients, its exclusions, and its cases."""
     files = [("toolset", toolset.source)]
     files += [("tool", one.source) for one in toolset.tools if one is not tool]
@@ -125,7 +125,7 @@ def _refuse_unannounced(tool: ToolSpec) -> None:
     )
 
 
-def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
+def _refuse_replacement(workspace: Workspace, owned: OwnedTool) -> None:
     name = owned.tool.name
     users = [
         left_at(tool.source, ("deprecated", "replacement"), "")
@@ -140,7 +140,7 @@ def _refuse_replacement(workspace: Workspace, owned: Owned) -> None:
         )
 
 
-def _listed(places: list[Left]) -> str:
+def _listed(places: list[RemainingMention]) -> str:
     return "".join(f"\n  {one.file}:{one.line}:{one.column}" for one in places)
 
 
@@ -152,7 +152,7 @@ def _reason(tool: ToolSpec) -> str:
 
 
 def reserve(
-    editing: Editing,
+    editing: EditSession,
     toolset: Toolset,
     reasons: Mapping[str, str],
     free: Set[str] = frozenset(),
@@ -176,7 +176,7 @@ def reserve(
         text.insert_key((before,), "reserved_names", entries)
 
 
-def _handler(workspace: Workspace, owned: Owned) -> list[Left]:
+def _handler(workspace: Workspace, owned: OwnedTool) -> list[RemainingMention]:
     """The function that is no tool's handler any more."""
     toolset, tool = owned
     used = any(
@@ -190,4 +190,4 @@ def _handler(workspace: Workspace, owned: Owned) -> list[Left]:
         return []
     file, _, line = code.location.rpartition(":")
     text = f"`{tool.handler}` is no tool's handler any more"
-    return [Left(file, int(line), 1, text)]
+    return [RemainingMention(file, int(line), 1, text)]

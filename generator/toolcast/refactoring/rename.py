@@ -25,7 +25,7 @@ from ..model.toolset_parts import HandlerReference
 from ..static_analysis.handler import function_code
 from ..static_analysis.modules import (
     FunctionDefinition,
-    Imported,
+    ImportedName,
     PythonModule,
     bindings_of,
     imports_of,
@@ -33,11 +33,11 @@ from ..static_analysis.modules import (
 from .free_names import refuse_taken_name
 from .other_files import change_marks, keep_answering, rename_in_other_files
 from .project_edit import (
-    Editing,
     EditRefusedError,
-    Left,
-    Owned,
+    EditSession,
+    OwnedTool,
     ProjectEdit,
+    RemainingMention,
     specs_after,
 )
 from .references import rename_mentions, rename_references
@@ -58,7 +58,7 @@ _MAY_FOLLOW = ("timeout", "handler", "name")
 
 
 def rename(
-    workspace: Workspace, owned: Owned, new: str, *, with_handler: bool = False
+    workspace: Workspace, owned: OwnedTool, new: str, *, with_handler: bool = False
 ) -> ProjectEdit:
     """Gives a tool a name that is free, or one that it had before.
 
@@ -105,15 +105,15 @@ def rename(
 
 def _edited(
     workspace: Workspace,
-    owned: Owned,
+    owned: OwnedTool,
     new: str,
     function: HandlerEdit | None,
     *,
     is_taken_back: bool = False,
-) -> Editing:
+) -> EditSession:
     """The specs with another name of a tool."""
     tool = owned.tool
-    editing = Editing()
+    editing = EditSession()
     text = editing.text(tool.source)
     text.set_name(("name",), new)
     if is_taken_back:
@@ -134,8 +134,8 @@ def _edited(
 
 
 def _taken_back(
-    workspace: Workspace, owned: Owned, new: str, function: HandlerEdit | None
-) -> Editing | None:
+    workspace: Workspace, owned: OwnedTool, new: str, function: HandlerEdit | None
+) -> EditSession | None:
     """Takes renames back that git has not seen; None when its index has another spec.
 
     Nobody else knows the names that came after the one that git has.
@@ -159,7 +159,7 @@ def _file(tool: ToolSpec, name: str) -> str:
 
 
 def _name_function(
-    editing: Editing, workspace: Workspace, owned: Owned, function: HandlerEdit
+    editing: EditSession, workspace: Workspace, owned: OwnedTool, function: HandlerEdit
 ) -> None:
     """Changes the function's name in every spec that has it as its handler."""
     old = re.compile(rf":{re.escape(function.old)}\b")
@@ -189,7 +189,7 @@ class HandlerEdit(NamedTuple):
     old: str
     new: str
     files: dict[str, tuple[bytes, bytes]]
-    left: tuple[Left, ...] = ()
+    left: tuple[RemainingMention, ...] = ()
 
 
 class _Place(NamedTuple):
@@ -197,7 +197,7 @@ class _Place(NamedTuple):
     node: ast.AST
 
 
-def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
+def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerEdit:
     """Names the handler of a tool after the tool's new name.
 
     A function that has the name already is left as it is.
@@ -230,7 +230,7 @@ def rename_handler(workspace: Workspace, owned: Owned, new: str) -> HandlerEdit:
         )
     defining = place.rpartition(":")[0]
     files: dict[str, tuple[bytes, bytes]] = {}
-    left: list[Left] = []
+    left: list[RemainingMention] = []
     modules = modules_with(workspace, toolset, old)
     for module in sorted(modules, key=lambda one: one.file == defining):
         if module.tree is None:
@@ -291,14 +291,14 @@ class _Uses:
         others = (node for node in nodes if not isinstance(node, ast.alias))
         self._bound = {name for node in others for name in _bound(node)}
 
-    def places(self, new: str) -> tuple[list[_Place], list[Left]]:
+    def places(self, new: str) -> tuple[list[_Place], list[RemainingMention]]:
         """Where the function is named for certain, and where it may be.
 
         Raises:
             EditRefusedError: where it is imported, the name stands for something else as well.
         """
         found: list[_Place] = []
-        left: list[Left] = []
+        left: list[RemainingMention] = []
         own: set[int] = set()
         for node in ast.walk(self._tree):
             if isinstance(node, ast.ImportFrom):
@@ -317,7 +317,9 @@ class _Uses:
                     shown = ast.unparse(node)[:80]
                     text = f"`{shown}` may be the function"
                     column = node.col_offset + 1
-                    left.append(Left(self._module.file, node.lineno, column, text))
+                    left.append(
+                        RemainingMention(self._module.file, node.lineno, column, text)
+                    )
         is_starred = any(key.startswith("*") for key in self._imports)
         if own or (is_starred and self._means(self._module.name)):
             _refuse_other_meanings(self._module, self._tree, self._old, new, own)
@@ -337,7 +339,7 @@ class _Uses:
             node = node.value
         if not isinstance(node, ast.Name) or node.id in self._bound:
             return None
-        known: Imported | None = self._imports.get(node.id)
+        known: ImportedName | None = self._imports.get(node.id)
         if known is None:
             return None
         root = known.module if known.name is None else f"{known.module}.{known.name}"

@@ -15,7 +15,7 @@ from .item import NO_VALUES, Item
 
 if TYPE_CHECKING:
     from ..diff.effects import Effect
-    from ..diff.review.verdict import Judged, Verdict
+    from ..diff.review.verdict import ChangeVerdict, Verdict
 
 _AROUND = 24
 _MAX_LOCATIONS_SHOWN = 4
@@ -29,7 +29,9 @@ _START = 40
 """A text of which so much stands in a message is said there."""
 
 
-def items_of_changes(changes: Sequence[Judged], *, each: bool = False) -> list[Item]:
+def items_of_changes(
+    changes: Sequence[ChangeVerdict], *, each: bool = False
+) -> list[Item]:
     """What has changed, over all tools the worst first: what fails, then by grades.
 
     Items of one rule and grade stand together. What is the same in many tools is one item,
@@ -47,7 +49,7 @@ def items_of_changes(changes: Sequence[Judged], *, each: bool = False) -> list[I
     worst_first.sort(key=lambda one: places[_kind(one)])
     if each:
         return [_item([one], named) for one in worst_first]
-    alike: dict[object, list[Judged]] = {}
+    alike: dict[object, list[ChangeVerdict]] = {}
     seen: Counter[object] = Counter()
     for one in worst_first:
         repeated: object = ""
@@ -61,20 +63,20 @@ def items_of_changes(changes: Sequence[Judged], *, each: bool = False) -> list[I
     return [_item(group, named) for group in alike.values()]
 
 
-def _owner(one: Judged) -> str:
+def _owner(one: ChangeVerdict) -> str:
     return one.owner
 
 
-def _label(one: Judged) -> str:
+def _label(one: ChangeVerdict) -> str:
     """A tool's name alone, where all of them are of one toolset."""
     return one.change.tool or one.owner
 
 
-def _urgency(one: Judged) -> tuple[bool, list[int]]:
+def _urgency(one: ChangeVerdict) -> tuple[bool, list[int]]:
     return not one.fails, sorted(-grade for grade in one.change.grades)
 
 
-def _kind(one: Judged) -> object:
+def _kind(one: ChangeVerdict) -> object:
     """What changes have in common that stand together."""
     change = one.change
     accepted = one.accepted.reason if one.accepted is not None else ""
@@ -89,7 +91,9 @@ def _of_any(change: Change) -> str:
     return message.replace(f"`{change.tool}`", "the tool")
 
 
-def _item(group: Sequence[Judged], named: Callable[[Judged], str]) -> Item:
+def _item(
+    group: Sequence[ChangeVerdict], named: Callable[[ChangeVerdict], str]
+) -> Item:
     first, *others = group
     change = first.change
     message = _of_any(change) if others else change.message
@@ -122,7 +126,9 @@ def graded(grades: Grades) -> str:
     return "; ".join(parts) or Grade.SAFE.word
 
 
-def _listed(group: Sequence[Judged], named: Callable[[Judged], str]) -> Iterator[str]:
+def _listed(
+    group: Sequence[ChangeVerdict], named: Callable[[ChangeVerdict], str]
+) -> Iterator[str]:
     """The tools of a group, each with what of it has changed where that is not the same."""
     spots: dict[str, list[str]] = {}
     known = {}
@@ -252,14 +258,14 @@ def counts_in_words(verdict: Verdict) -> dict[str, str]:
 
 def from_definitions(verdict: Verdict) -> list[tuple[str, str]]:
     """What is told once of changes of shared definitions: the file, and words behind it."""
-    found: dict[str, list[Judged]] = {}
+    found: dict[str, list[ChangeVerdict]] = {}
     for one in verdict.changes:
         if one.change.is_shared:
             found.setdefault(one.change.location.file, []).append(one)
     return [(file, _told_once(changes)) for file, changes in found.items()]
 
 
-def _told_once(changes: Sequence[Judged]) -> str:
+def _told_once(changes: Sequence[ChangeVerdict]) -> str:
     lines = len({(one.change.location.line, one.change.is_gone) for one in changes})
     tools = len({one.owner for one in changes})
     return (

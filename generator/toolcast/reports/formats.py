@@ -17,9 +17,9 @@ from ..findings import Finding, Location, Severity, limit_findings
 from ..git.program import path_in_repository
 from .escaping import printable, workflow_message, workflow_property
 from .item import (
-    About,
     Item,
     ItemRule,
+    ReportContext,
     items_of_findings,
     place_in_repository,
 )
@@ -38,10 +38,10 @@ _MAX_SARIF_RESULTS = 25_000
 
 
 def report_findings(
-    findings: Sequence[Finding], format_: str, about: About | None = None
+    findings: Sequence[Finding], format_: str, about: ReportContext | None = None
 ) -> str:
     """Findings in one of `FORMATS`; untrusted text is escaped for it."""
-    about = about or About()
+    about = about or ReportContext()
     if format_ == "github":
         return workflow_commands(
             items_of_findings(limit_findings(findings)), about.root
@@ -53,7 +53,7 @@ def report_findings(
     return text
 
 
-def report_changes(verdict: Verdict, format_: str, about: About) -> str:
+def report_changes(verdict: Verdict, format_: str, about: ReportContext) -> str:
     """A diff in one of `FORMATS`; untrusted text is escaped for it.
 
     Annotations and results are what a reviewer has to see: no safe changes, then the findings

@@ -17,7 +17,7 @@ NO_VALUES: tuple[Any, ...] = ()
 """The values of an item whose message says them."""
 
 
-class About(NamedTuple):
+class ReportContext(NamedTuple):
     """What findings or changes are about, and how they are printed.
 
     Attributes:

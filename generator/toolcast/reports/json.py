@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from ..diff.change import ABSENT, AUDIENCES, Change
 from ..findings import Finding, limit_findings
 from .change_items import counts
-from .item import About, fingerprinted
+from .item import ReportContext, fingerprinted
 
 if TYPE_CHECKING:
     from ..diff.effects import Effect
     from ..diff.review.acceptances import Acceptance
-    from ..diff.review.verdict import Judged, Proposal, Verdict
+    from ..diff.review.verdict import ChangeVerdict, Proposal, Verdict
 
 
-def findings(found: Sequence[Finding], about: About) -> str:
+def findings(found: Sequence[Finding], about: ReportContext) -> str:
     """Their number by severity, rule and file, and each of them."""
     severities = Counter(finding.severity.word for finding in found)
     numbers = {
@@ -36,7 +36,7 @@ def findings(found: Sequence[Finding], about: About) -> str:
     return _text({"summary": numbers, "findings": listed})
 
 
-def changes(verdict: Verdict, about: About) -> str:
+def changes(verdict: Verdict, about: ReportContext) -> str:
     """Everything that is known of the changes."""
     return _text(
         {
@@ -76,7 +76,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _change(one: Judged) -> dict[str, Any]:
+def _change(one: ChangeVerdict) -> dict[str, Any]:
     change = one.change
     graded = zip(AUDIENCES, change.grades, strict=True)
     return {

@@ -22,11 +22,11 @@ from .change_items import (
     items_of_changes,
 )
 from .escaping import code_span, markdown_text, printable
-from .item import About, Item, summary
+from .item import Item, ReportContext, summary
 
 if TYPE_CHECKING:
     from ..diff.effects import Effect
-    from ..diff.review.verdict import Judged
+    from ..diff.review.verdict import ChangeVerdict
 
 _MAX_REPORT_CHARACTERS = 60_000
 """Length of a report.
@@ -52,7 +52,7 @@ _TABLE = _MAX_REPORT_CHARACTERS // 3
 """How much of a comment the table may take, so that there is room for changes beside it."""
 
 
-def findings(found: Sequence[Finding], about: About) -> str:
+def findings(found: Sequence[Finding], about: ReportContext) -> str:
     """A table with a row each, those that are alike once, errors first."""
     if not found:
         return f"### Tool specs\n\nNo findings in {about.tools:,} tools.\n"
@@ -84,7 +84,7 @@ def _finding_row(finding: Finding) -> str:
     return f"| {finding.severity.word} | {_cell(words)} | {_cell(where)} |\n"
 
 
-def changes(verdict: Verdict, about: About) -> str:
+def changes(verdict: Verdict, about: ReportContext) -> str:
     """What fails, over all tools the worst first, then folds: what is risky, safe, and follows.
 
     As much as a comment holds; what is left out is told.
@@ -157,9 +157,9 @@ def _sentence(verdict: Verdict, against: str) -> str:
     return sentence + (f"; {verdict.accepted:,} accepted." if verdict.accepted else ".")
 
 
-def _table(changes: Sequence[Judged]) -> str:
+def _table(changes: Sequence[ChangeVerdict]) -> str:
     """What each tool's changes mean, worst first; of those that have more than safe ones."""
-    owners: dict[str, list[Judged]] = {}
+    owners: dict[str, list[ChangeVerdict]] = {}
     for one in changes:
         owners.setdefault(one.owner, []).append(one)
     worst = {

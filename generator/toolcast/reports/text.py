@@ -20,7 +20,7 @@ from .change_items import (
     items_of_changes,
 )
 from .escaping import log_line, printable
-from .item import About, Item, items_of_findings
+from .item import Item, ReportContext, items_of_findings
 
 if TYPE_CHECKING:
     from ..diff.effects import Effect
@@ -36,7 +36,7 @@ _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _GRADE_COLOURS = {Grade.BREAKING.word: "31", Grade.RISKY.word: "33"}
 
 
-def findings(found: Sequence[Finding], about: About) -> str:
+def findings(found: Sequence[Finding], about: ReportContext) -> str:
     """A paragraph each, those that are alike once."""
     shown = found if about.every else group_similar(found)
     return "".join(
@@ -82,7 +82,7 @@ def _excerpt(item: Item) -> str:
     )
 
 
-def changes(verdict: Verdict, about: About) -> str:
+def changes(verdict: Verdict, about: ReportContext) -> str:
     """A paragraph for each kind of change, the worst first, then what they come to."""
     items = items_of_changes(verdict.changes, each=about.every)
     blocks = [
@@ -113,7 +113,7 @@ def _head(item: Item) -> tuple[str, ...]:
     return item.grades, item.rule, item.help, item.accepted, str(item.fails)
 
 
-def _paragraph(items: Sequence[Item], about: About) -> Iterator[str]:
+def _paragraph(items: Sequence[Item], about: ReportContext) -> Iterator[str]:
     first = items[0]
     graded = printable(f"{first.grades}: {first.rule}")
     if about.colour:

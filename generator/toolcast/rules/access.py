@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from toolcast_runtime.http.endpoints import is_safe_url
 
-from ..analysis.client_kinds import Limited, callers, crossed, kind_of, limits_of
+from ..analysis.client_kinds import LimitKind, callers, crossed, kind_of, limits_of
 from ..analysis.network_reach import reach_of
 from ..analysis.prompt_docs import OTHER_SECTION
 from ..analysis.skill_texts import front_matter_of, name_path, skill_owners
@@ -24,7 +24,7 @@ from ..parsing.tree import Path
 from ..suggestions import did_you_mean, format_quoted_list, suggest_name
 from ..targets.table import list_enabled_targets
 from .rule import Problem, problem_at, rule
-from .subjects import Where
+from .subjects import Scope
 from .unknown_names import unknown_names
 
 unknown_client = unknown_names("access/unknown-client", "client")
@@ -35,14 +35,14 @@ unknown_tool = unknown_names("access/unknown-tool", "tool_entry")
 
 
 @rule("access/task-support", on="tool", severity=Severity.ERROR, target="mcp")
-def task_required(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def task_required(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     message = "clients may call this tool as a task only, and the server has no tasks"
     help_ = "leave `taskSupport` out: long calls have `timeout`"
     yield from _task_support(tool, "required", message, help_)
 
 
 @rule("access/task-support", on="tool", severity=Severity.NOTE, target="mcp")
-def task_optional(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def task_optional(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     message = "the tool is listed as one for tasks, and the server has none"
     help_ = "leave `taskSupport` out; plain calls work either way"
     yield from _task_support(tool, "optional", message, help_)
@@ -177,7 +177,7 @@ def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         ]
         is_api = (kind := kind_of(toolset, client)) is not None and kind.is_api
         count = len(tools) if is_api else list_length(toolset, tools)
-        for limit in crossed(limits_of(toolset, client, Limited.TOOLS), 0, count):
+        for limit in crossed(limits_of(toolset, client, LimitKind.TOOLS), 0, count):
             path: Path = ("client_kind",)
             if client is not None and client.kind is not None:
                 path = ("clients", client.name, "kind")
@@ -193,7 +193,7 @@ def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     known = {section.name for section in toolset.sections}
     for client in callers(toolset):
-        limits = list(limits_of(toolset, client, Limited.NAMESPACE))
+        limits = list(limits_of(toolset, client, LimitKind.NAMESPACE))
         members: dict[str, list[ToolSpec]] = {}
         for tool in toolset.tools:
             if tool.always or (client and not toolset.is_offered(tool, client)):
@@ -241,7 +241,7 @@ def without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
 
 
 @rule("access/unreachable", on="tool", severity=Severity.ERROR)
-def always_without_clients(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def always_without_clients(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     """What the system prompt counts on, and nobody has."""
     if tool.always and _has_nobody(where.toolset, tool):
         message = f"`{tool.name}` is always offered, and no client may have it"

@@ -14,11 +14,11 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.tree import Path
 from ..suggestions import Suggestions
 from .rule import Problem, problem_at, rule
-from .subjects import Where
+from .subjects import Scope
 
 
 @rule("cli/missing-decision", on="tool", severity=Severity.ERROR, target="cli")
-def cli_decision(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def cli_decision(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     asked = where.toolset.targets["cli"].get("decisions")
     if asked == "required" and "cli" not in tool.fields:
         help_ = "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`"
@@ -88,7 +88,7 @@ def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
 
 
 @rule("cli/invalid-usage", on="tool", severity=Severity.ERROR, target="cli")
-def cli_usage(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def cli_usage(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
         for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
             yield problem_at(tool, ("cli", "usage"), message, help_)

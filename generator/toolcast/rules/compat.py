@@ -10,13 +10,13 @@ from ..analysis.mcp_definitions import mcp_definition, refusals_of
 from ..findings import Severity
 from ..model.model import ToolSpec
 from .rule import Problem, problem_at, rule
-from .subjects import Where
+from .subjects import Scope
 
 _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
 
 
 @rule("compat/strict-client", on="tool", severity=Severity.WARNING, target="mcp")
-def strict_list(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def strict_list(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     refused: dict[Refusal, list[str]] = {}
     for revision, refusals in refusals_of(mcp_definition(tool)).items():
         for refusal in refusals:

@@ -6,26 +6,26 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..static_analysis.call_graph import Touched, reached_from
+from ..static_analysis.call_graph import TableAccess, reached_from
 from ..static_analysis.handler import is_below
 from ..static_analysis.modules import read_module
 from ..suggestions import did_you_mean, format_quoted_list
 from .handler import place, way_to
 from .rule import Problem, problem_at, rule
-from .subjects import Where
+from .subjects import Scope
 from .unknown_names import unknown_names
 
 unknown_pool = unknown_names("data/unknown-pool", "pool")
 unknown_table = unknown_names("data/unknown-table", "table")
 
 
-def touched_of(where: Where, tool: ToolSpec) -> tuple[Touched, ...]:
+def touched_of(where: Scope, tool: ToolSpec) -> tuple[TableAccess, ...]:
     """The tables that a tool's handler names; empty when it cannot be read."""
     reach = reached_from(where.workspace, where.toolset, tool)
     return reach.touched if reach else ()
 
 
-def wrong_pool(toolset: Toolset, touched: Touched) -> str | None:
+def wrong_pool(toolset: Toolset, touched: TableAccess) -> str | None:
     """The pool that has the table, where it is queried through another pool; else None."""
     if not touched.pools:
         return None
@@ -42,7 +42,7 @@ def declared(tool: ToolSpec) -> dict[str, set[str]]:
     return found
 
 
-def at_data(tool: ToolSpec, touched: Touched, does: str, help_: str) -> Problem:
+def at_data(tool: ToolSpec, touched: TableAccess, does: str, help_: str) -> Problem:
     """What a line does, told at a tool's `data`, or at its handler when it has none."""
     path = ("data",) if tool.data is not None else ("handler",)
     message = f"{place(touched.file, touched.line)} {does}{way_to(touched.way)}"
@@ -50,7 +50,7 @@ def at_data(tool: ToolSpec, touched: Touched, does: str, help_: str) -> Problem:
 
 
 @rule("data/undeclared-effect", on="tool", severity=Severity.ERROR)
-def undeclared_effect(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def undeclared_effect(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     named = declared(tool)
     reported: set[tuple[str, str]] = set()
     for one in touched_of(where, tool) if where.toolset.pools else ():
@@ -64,7 +64,7 @@ def undeclared_effect(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("data/undeclared-table", on="tool", severity=Severity.ERROR)
-def undeclared_table(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def undeclared_table(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     pools = where.toolset.pools
     known = {table for tables in pools.values() for table in tables}
     named = declared(tool)
@@ -112,7 +112,7 @@ def _problem(
 
 
 @rule("data/unknown-pool", on="tool", severity=Severity.ERROR)
-def without_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def without_pool(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if tool.data is not None and "pool" not in tool.data:
         message = "`data` does not say in which pool the tables are"
         help_ = "add `pool:`, one of the toolset's `pools`"
@@ -120,7 +120,7 @@ def without_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("data/wrong-pool", on="tool", severity=Severity.ERROR)
-def check_wrong_pool(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def check_wrong_pool(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     accessors = where.toolset.pool_accessors
     reported: set[str] = set()
     for one in touched_of(where, tool) if any(accessors.values()) else ():

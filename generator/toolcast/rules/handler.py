@@ -33,7 +33,7 @@ from ..static_analysis.handler import (
     names_of,
 )
 from ..static_analysis.modules import (
-    Imported,
+    ImportedName,
     PythonModule,
     bindings_of,
     imports_in,
@@ -43,7 +43,7 @@ from ..static_analysis.modules import (
 from ..suggestions import did_you_mean, suggest_name
 from ..targets.table import list_enabled_targets
 from .rule import Problem, problem_at, rule
-from .subjects import Where
+from .subjects import Scope
 
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
@@ -116,7 +116,7 @@ def problems_with_dependencies(
 ) -> Iterator[tuple[str, str]]:
     """What a function does not take of the dependencies that it is given, with a help each.
 
-    One that the toolset does not have is `handler/unknown-resource`'s to tell.
+    One that the toolset does not have is `handler/unknown-dependency`'s to tell.
     """
     for name in filter(toolset.dependencies.__contains__, uses):
         if name in signature.positional_only:
@@ -129,7 +129,7 @@ def problems_with_dependencies(
 
 
 @rule("handler/annotation-mismatch", on="tool", severity=Severity.WARNING)
-def annotation_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def annotation_mismatch(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     code = handler_code(where.workspace, where.toolset, tool)
     # What is given as another value than JSON is compared by `handler/type-mismatch`.
     if code is None or tool.handler is None:
@@ -167,7 +167,7 @@ def _problems_of_annotation_mismatch(
 
 
 @rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
-def default(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def default(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     code = handler_code(where.workspace, where.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
@@ -460,7 +460,7 @@ def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 
 @rule("handler/signature", on="tool", severity=Severity.ERROR)
-def signature(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def signature(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     whole = tool.handler and function_code(where.workspace, where.toolset, tool.handler)
     if not whole or whole.signature is None:
         return
@@ -521,7 +521,7 @@ def _always_sent(tool: ToolSpec) -> set[str]:
 
 
 @rule("handler/type-mismatch", on="tool", severity=Severity.ERROR)
-def type_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def type_mismatch(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     for key, reference, schema in (
         ("arguments_type", tool.arguments_type, tool.parameters),
         ("result_type", tool.result_type, tool.returns),
@@ -567,7 +567,7 @@ def _disagreements(
 @rule(
     "handler/imported-type", on="tool", severity=Severity.ERROR, can_be_suppressed=False
 )
-def type_not_own(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def type_not_own(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     for field in ("arguments_type", "result_type"):
         named = getattr(tool, field)
         problem = named and class_problem(where.workspace, where.toolset, named)
@@ -635,7 +635,7 @@ def _is_ask(node: ast.expr, calls: set[str]) -> bool:
 
 
 @rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
-def undeclared_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def undeclared_parameter(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     code = handler_code(where.workspace, where.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
@@ -661,7 +661,7 @@ def undeclared_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("handler/unanalyzed-code", on="tool", severity=Severity.WARNING)
-def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def unfollowed(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if not tool.data:
         return
     reach = reached_from(where.workspace, where.toolset, tool)
@@ -672,7 +672,7 @@ def unfollowed(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule(
-    "handler/unknown-resource",
+    "handler/unknown-dependency",
     on="toolset",
     severity=Severity.ERROR,
     can_be_suppressed=False,
@@ -713,7 +713,7 @@ def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, b
     return "an argument of the prompt", name in arguments
 
 
-@rule("handler/unused-resource", on="toolset", severity=Severity.WARNING)
+@rule("handler/unused-dependency", on="toolset", severity=Severity.WARNING)
 def unused_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     specs = (*toolset.tools, *toolset.mcp_specs)
     used = {name for spec in specs for name in spec.uses}
@@ -778,7 +778,7 @@ def gone_imports(
 
 def _imports_of_handlers(
     workspace: Workspace,
-) -> Iterator[tuple[PythonModule, ast.stmt, Imported]]:
+) -> Iterator[tuple[PythonModule, ast.stmt, ImportedName]]:
     waiting = [
         (toolset.handlers, reference.module)
         for toolset in workspace.toolsets

@@ -15,7 +15,7 @@ from toolcast_runtime.core.definitions.tool import (
     module_name,
 )
 
-from ..analysis.client_kinds import Limited, limits_here
+from ..analysis.client_kinds import LimitKind, limits_here
 from ..analysis.former_names import scanned
 from ..analysis.name_limits import LANGCHAIN_LOSES, name_problem
 from ..analysis.skill_texts import (
@@ -33,7 +33,7 @@ from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.tree import Path
 from .rule import Problem, problem_at, rule
-from .subjects import Parameter, Texts, Where
+from .subjects import Parameter, Scope, Texts
 
 
 @rule("name/server-clash", on="toolset", severity=Severity.WARNING)
@@ -101,8 +101,8 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 
 @rule("name/client-prefix", on="tool", severity=Severity.WARNING, target="mcp")
-def client_prefix(tool: ToolSpec, where: Where) -> Iterator[Problem]:
-    for limit in limits_here(where.toolset, tool, Limited.NAME):
+def client_prefix(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+    for limit in limits_here(where.toolset, tool, LimitKind.NAME):
         name = f"{limit.prefix.format(where.toolset.name)}{tool.name}"
         if len(name) > limit.most:
             message = (
@@ -171,13 +171,13 @@ def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Proble
 
 
 @rule("name/retired-name-used", on="prose", severity=Severity.ERROR)
-def alive(prose: Texts, where: Where) -> Iterator[Problem]:
+def alive(prose: Texts, where: Scope) -> Iterator[Problem]:
     yield from _reserved(where.toolset)
     yield from _clashes(where.toolset)
     yield from _said(prose, where, not_listed=False)
 
 
-def _said(prose: Texts, where: Where, *, not_listed: bool) -> Iterator[Problem]:
+def _said(prose: Texts, where: Scope, *, not_listed: bool) -> Iterator[Problem]:
     """Texts that say the name of a tool that is gone, by our doing or by its server's."""
     names = tool_names(*where)
     reasons = where.toolset.reserved_names
@@ -234,7 +234,7 @@ def _clashes(toolset: Toolset) -> Iterator[Problem]:
 
 
 @rule("name/retired-name-used", on="prose", severity=Severity.WARNING)
-def in_files(prose: Texts, where: Where) -> Iterator[Problem]:
+def in_files(prose: Texts, where: Scope) -> Iterator[Problem]:
     toolset, workspace = where
     yield from _said(prose, where, not_listed=True)
     found = scanned(workspace)
@@ -288,7 +288,7 @@ def _message(name: str) -> str:
 
 
 @rule("name/langchain-conflict", on="parameter", severity=Severity.WARNING)
-def langchain_lost(parameter: Parameter, where: Where) -> Iterator[Problem]:
+def langchain_lost(parameter: Parameter, where: Scope) -> Iterator[Problem]:
     name = parameter.name
     if name in LANGCHAIN_LOSES:
         message = (
@@ -322,7 +322,7 @@ def no_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
 
 
 @rule("name/portability", on="tool", severity=Severity.WARNING)
-def portability(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def portability(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     problem = name_problem(tool.name)
     if problem:
         help_ = (
@@ -411,7 +411,7 @@ def not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 
 
 @rule("name/unknown-tool", on="prose", severity=Severity.WARNING)
-def of_no_tool(prose: Texts, where: Where) -> Iterator[Problem]:
+def of_no_tool(prose: Texts, where: Scope) -> Iterator[Problem]:
     names = tool_names(*where)
     said = {text: tuple(names.unknown_in(text)) for text in prose.different}
     for text in prose.places(text for text, words in said.items() if words):

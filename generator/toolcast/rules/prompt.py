@@ -15,7 +15,7 @@ from typing import Any
 from toolcast_runtime.ledger.secret_arguments import name_in_words, secrecy
 from toolcast_runtime.skills import MAIN, MAX_BYTES, MAX_LINES, is_long
 
-from ..analysis.client_kinds import Limited, callers, crossed, limits_here
+from ..analysis.client_kinds import LimitKind, callers, crossed, limits_here
 from ..analysis.skill_texts import (
     MAX_DESCRIPTION_CHARACTERS,
     front_matter_of,
@@ -31,7 +31,7 @@ from ..parsing.characters import describe_character
 from ..parsing.tree import Path
 from ..targets.prompt_blocks import find_block_texts
 from .rule import Problem, Rule, problem_at, rule
-from .subjects import Parameter, Text, Texts, Where, folded
+from .subjects import Parameter, Scope, Text, Texts, folded
 from .unknown_names import unknown_names
 
 _CONFUSABLES = (
@@ -468,7 +468,7 @@ def _listed(
     """A rule that finds the texts with one of some phrases, each at the first of them."""
 
     @rule(id, on="texts", severity=Severity.WARNING)
-    def check(texts: Texts, where: Where) -> Iterator[Problem]:
+    def check(texts: Texts, where: Scope) -> Iterator[Problem]:
         messages = _messages(texts, phrases)
         for text in filter(looks_at, texts.places(messages)):
             message = messages[text.text]
@@ -542,7 +542,7 @@ def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 
 @rule("prompt/token-budget", on="tool", severity=Severity.ERROR)
-def tool_budget(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def tool_budget(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     most = where.toolset.token_budget.tool
     tokens = 0 if most is None else list_tokens(tool)
     if most is not None and tokens > most:
@@ -557,9 +557,9 @@ def tool_budget(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("prompt/description-long", on="tool", severity=Severity.WARNING)
-def description_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def description_long(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     length = len(tool.model_description)
-    limits = limits_here(where.toolset, tool, Limited.DESCRIPTION)
+    limits = limits_here(where.toolset, tool, LimitKind.DESCRIPTION)
     for least in crossed(limits, 0, length)[:1]:
         field = "summary" if tool.description is None else "description"
         what = "refuses more" if least.is_refused else "cuts off the rest"
@@ -575,7 +575,7 @@ def description_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("prompt/description-missing", on="tool", severity=Severity.WARNING)
-def description_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def description_missing(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     is_given = "description" in tool.fields
     if is_given and not (tool.description or "").strip():
         described = "null" if tool.description is None else "empty"
@@ -592,7 +592,7 @@ def description_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 @rule("prompt/instructions-long", on="toolset", severity=Severity.WARNING, target="mcp")
 def instructions_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     length = len(toolset.instructions or "")
-    limits = limits_here(toolset, None, Limited.INSTRUCTIONS)
+    limits = limits_here(toolset, None, LimitKind.INSTRUCTIONS)
     for least in crossed(limits, 0, length)[:1]:
         message = (
             f"the instructions have {length:,} characters; {least.client} takes"
@@ -606,7 +606,7 @@ def instructions_long(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
 
 
 @rule("prompt/mixed-script", on="texts", severity=Severity.WARNING)
-def mixed_script(texts: Texts, where: Where) -> Iterator[Problem]:
+def mixed_script(texts: Texts, where: Scope) -> Iterator[Problem]:
     for text in texts.places(filter(confusable_word, texts.different)):
         hit = confusable_word(text.text)
         if hit is not None and isinstance(text.owner, ToolSpec):
@@ -617,7 +617,7 @@ def mixed_script(texts: Texts, where: Where) -> Iterator[Problem]:
 
 
 @rule("prompt/other-tools", on="texts", severity=Severity.WARNING)
-def other_tools(texts: Texts, where: Where) -> Iterator[Problem]:
+def other_tools(texts: Texts, where: Scope) -> Iterator[Problem]:
     help_ = "speak of this tool alone; `when_to_use` is the place to compare tools"
     names = {tool.name for other in where.workspace.toolsets for tool in other.tools}
     instructions = CrossToolInstructions(names)
@@ -636,7 +636,7 @@ def other_tools(texts: Texts, where: Where) -> Iterator[Problem]:
 
 
 @rule("prompt/parameter-undescribed", on="parameter", severity=Severity.NOTE)
-def parameter_undescribed(parameter: Parameter, where: Where) -> Iterator[Problem]:
+def parameter_undescribed(parameter: Parameter, where: Scope) -> Iterator[Problem]:
     schema = parameter.schema
     if not isinstance(schema, dict) or "$ref" in schema or "const" in schema:
         return
@@ -657,7 +657,7 @@ CONFIDENTIAL_PARAMETERS = frozenset(
 
 
 @rule("prompt/secret-parameter", on="tool", severity=Severity.WARNING)
-def secret_parameter(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def secret_parameter(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     named: list[Path] = []
     _collect_named(tool.parameters, ("parameters",), named)
     for path in named:
@@ -743,7 +743,7 @@ _MAX_SUMMARY_CHARACTERS = 200
 
 
 @rule("prompt/summary-long", on="tool", severity=Severity.WARNING)
-def summary_long(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def summary_long(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if len(tool.summary) > _MAX_SUMMARY_CHARACTERS:
         message = f"the summary has {len(tool.summary)} characters; {_MAX_SUMMARY_CHARACTERS} are a line"
         help_ = "say shortly what the tool does; the rest belongs in `description`"
@@ -761,7 +761,7 @@ _BEGINNING = 4
 
 
 @rule("prompt/summary-mismatch", on="tool", severity=Severity.WARNING)
-def summary_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def summary_mismatch(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     texts = tool.summary, tool.description or ""
     if "summary" not in tool.fields or any(map(_TODO.match, texts)):
         return
@@ -783,7 +783,7 @@ _TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")
 
 
 @rule("prompt/todo", on="prose", severity=Severity.WARNING)
-def todo(prose: Texts, where: Where) -> Iterator[Problem]:
+def todo(prose: Texts, where: Scope) -> Iterator[Problem]:
     for text in prose.places(filter(_TODO.match, prose.different)):
         message = "the text is not written yet"
         help_ = "write it, or leave the field out"
@@ -794,7 +794,7 @@ _DECISION = "`when_to_use: {text: null, reason: ...}`"
 
 
 @rule("prompt/usage-missing", on="tool", severity=Severity.WARNING, target="prompts")
-def usage_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def usage_missing(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     texts = (tool.when_to_use, tool.guidance)
     if any(text and text.strip() for text in texts) or tool.no_usage_reason:
         return

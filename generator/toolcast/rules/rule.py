@@ -25,7 +25,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Definitions, PromptSpec, ResourceSpec
 from ..parsing.tree import Path
 from .rule_docs import Paragraph, page
-from .subjects import Parameter, Texts, ToolSchema, Where
+from .subjects import Parameter, Scope, Texts, ToolSchema
 
 
 class Problem(NamedTuple):
@@ -133,7 +133,7 @@ _Given = ParamSpec("_Given")
 _Makes = Callable[[Callable[_Given, Iterator[Problem]]], Rule]
 
 
-class _Said(TypedDict, total=False):
+class _RuleMetadata(TypedDict, total=False):
     severity: Required[Severity]
     target: str
     can_be_suppressed: bool
@@ -141,38 +141,38 @@ class _Said(TypedDict, total=False):
 
 @overload
 def rule(
-    id: str, *, on: Literal["workspace"], **said: Unpack[_Said]
+    id: str, *, on: Literal["workspace"], **said: Unpack[_RuleMetadata]
 ) -> _Makes[[Workspace]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["toolset"], **said: Unpack[_Said]
+    id: str, *, on: Literal["toolset"], **said: Unpack[_RuleMetadata]
 ) -> _Makes[[Toolset, Workspace]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["tool"], **said: Unpack[_Said]
-) -> _Makes[[ToolSpec, Where]]: ...
+    id: str, *, on: Literal["tool"], **said: Unpack[_RuleMetadata]
+) -> _Makes[[ToolSpec, Scope]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["texts", "prose"], **said: Unpack[_Said]
-) -> _Makes[[Texts, Where]]: ...
+    id: str, *, on: Literal["texts", "prose"], **said: Unpack[_RuleMetadata]
+) -> _Makes[[Texts, Scope]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["schema"], **said: Unpack[_Said]
-) -> _Makes[[ToolSchema, Where]]: ...
+    id: str, *, on: Literal["schema"], **said: Unpack[_RuleMetadata]
+) -> _Makes[[ToolSchema, Scope]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["parameter"], **said: Unpack[_Said]
-) -> _Makes[[Parameter, Where]]: ...
+    id: str, *, on: Literal["parameter"], **said: Unpack[_RuleMetadata]
+) -> _Makes[[Parameter, Scope]]: ...
 
 
 def rule(

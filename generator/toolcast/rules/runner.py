@@ -25,7 +25,7 @@ from ..model.toolset_parts import PromptSpec, ResourceSpec, Suppression
 from ..parsing.tree import Source
 from ..suggestions import did_you_mean
 from .rule import Rule
-from .subjects import Parameter, Text, Texts, ToolSchema, Where
+from .subjects import Parameter, Scope, Text, Texts, ToolSchema
 from .table import rules
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -98,7 +98,7 @@ def _places(
     yield "workspace", (workspace,), ()
     for toolset in workspace.toolsets:
         yield "toolset", (toolset, workspace), toolset.targets
-        where = Where(toolset, workspace)
+        where = Scope(toolset, workspace)
         excluded = {name: toolset.excluded(name) for name in toolset.targets}
         for tool in toolset.tools:
             targets = [name for name in excluded if tool.name not in excluded[name]]

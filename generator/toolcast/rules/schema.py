@@ -34,7 +34,7 @@ from ..model.toolset_parts import PREFIX, Definitions, shared_name
 from ..parsing.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
 from .rule import Problem, problem_at, rule
-from .subjects import ToolSchema, Where
+from .subjects import Scope, ToolSchema
 
 
 def _patterns_that(
@@ -59,7 +59,7 @@ def _patterns_that(
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
-def no_expression(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def no_expression(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     yield from _patterns_that(
         schema,
         lambda _, facts: facts.error and f"is no regular expression: {facts.error}",
@@ -68,7 +68,7 @@ def no_expression(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/default-mismatch", on="schema", severity=Severity.WARNING)
-def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def default_mismatch(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     defaults = {path[1:-1]: value for path, value in schema.having("default")}
     checker = _checker(schema.graph, schema.field, where)
     for path, value in defaults.items():
@@ -83,7 +83,7 @@ def default_mismatch(schema: ToolSchema, where: Where) -> Iterator[Problem]:
             )
 
 
-def _checker(graph: JsonSchema, field: str, where: Where) -> ValueChecker:
+def _checker(graph: JsonSchema, field: str, where: Scope) -> ValueChecker:
     asserts = field == "parameters" and where.toolset.asserts_formats
     return ValueChecker(graph, asserts_formats=asserts)
 
@@ -106,7 +106,7 @@ def ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
-def to_all_definitions(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def to_all_definitions(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     whole = PREFIX.rstrip("/")
     for reference in schema.graph.references if where.toolset.definitions else ():
         if reference.text == whole:
@@ -139,7 +139,7 @@ def _in_definition(
 
 
 @rule("schema/invalid-enum", on="schema", severity=Severity.ERROR)
-def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def empty_enum(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         if values == []:
             message = "`enum` is empty: no value is valid"
@@ -148,7 +148,7 @@ def empty_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/invalid-enum", on="schema", severity=Severity.WARNING)
-def twice_in_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def twice_in_enum(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     for path, values in schema.having("enum"):
         seen: set[str] = set()
         for index, value in enumerate(values if isinstance(values, list) else ()):
@@ -161,7 +161,7 @@ def twice_in_enum(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.WARNING)
-def not_for_python(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def not_for_python(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     words = "is a regular expression that Python cannot read"
     yield from _patterns_that(
         schema,
@@ -171,7 +171,7 @@ def not_for_python(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/example-mismatch", on="tool", severity=Severity.ERROR)
-def example_mismatch(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def example_mismatch(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     schemas = tool.schemas if tool.examples else {}
     checkers = {field: _checker(one, field, where) for field, one in schemas.items()}
     for index, example in enumerate(tool.examples):
@@ -202,7 +202,7 @@ def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
 
 
 @rule("schema/invalid", on="schema", severity=Severity.ERROR)
-def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def invalid(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     for path, declared in schema.having("$schema"):
         if declared is not None and get_dialect({"$schema": declared}) is None:
             known = ", ".join(DIALECTS.values())
@@ -214,7 +214,7 @@ def invalid(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
-def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def loops(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     for reference in schema.graph.loops:
         message = f"`{reference.text[:80]}` leads back to itself"
         help_ = (
@@ -225,7 +225,7 @@ def loops(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
-def too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def too_many_ways(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     if schema.graph.multiplies:
         message = f"more than {MAX_PATHS:,} ways lead to one place of a value"
         help_ = "let fewer alternatives name the same definition"
@@ -233,7 +233,7 @@ def too_many_ways(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
-def other_root(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def other_root(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     kinds = tool.parameters.get("type", "object")
     if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
         help_ = "write `type: object` and make the value one of its `properties`"
@@ -243,7 +243,7 @@ def other_root(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/root-not-object", on="tool", severity=Severity.WARNING)
-def root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def root_without_type(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if "type" not in tool.parameters:
         message = "`parameters` has no `type`"
         yield problem_at(
@@ -252,7 +252,7 @@ def root_without_type(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
-def own_shared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def own_shared(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     if where.toolset.definitions is None:
         return  # tools of a server's list have no file either
     defs, shared = SHARED
@@ -267,7 +267,7 @@ def own_shared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
-def leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def leading_out(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     for reference in schema.graph.references:
         # Of those in definitions `schema/definition-reference` tells.
         if not reference.is_local and not schema.is_shared(reference.path):
@@ -286,7 +286,7 @@ def leading_out(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/required-undeclared", on="schema", severity=Severity.WARNING)
-def required_undeclared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def required_undeclared(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     for path, name, _ in _unknown_names(schema, permitted=True):
         message = f"`required` names `{name}`, which no property describes"
         help_ = f"add `{name}` to `properties`, so that a caller learns what it is"
@@ -294,7 +294,7 @@ def required_undeclared(schema: ToolSchema, where: Where) -> Iterator[Problem]:
 
 
 @rule("schema/required-unknown", on="schema", severity=Severity.ERROR)
-def required_unknown(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def required_unknown(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     for path, name, suggestions in _unknown_names(schema, permitted=False):
         message = f"`required` names `{name}`, which is not a property"
         yield problem_at(schema.tool, path, message, suggestions.near(name))
@@ -356,7 +356,7 @@ def _matches(text: str, name: str) -> bool:
 
 
 @rule("schema/slow-pattern", on="schema", severity=Severity.WARNING)
-def slow_pattern(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def slow_pattern(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     words = "repeats a repetition: matching can take time without end"
     yield from _patterns_that(
         schema,
@@ -415,12 +415,12 @@ _ENCODINGS = _Standard(
 
 
 @rule("schema/unknown-format", on="schema", severity=Severity.WARNING)
-def unknown_format(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def unknown_format(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     yield from _unknown_values(schema, _FORMATS)
 
 
 @rule("schema/unknown-format", on="schema", severity=Severity.WARNING)
-def unknown_encoding(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def unknown_encoding(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     yield from _unknown_values(schema, _ENCODINGS)
 
 
@@ -451,7 +451,7 @@ OTHERS = frozenset(
 
 
 @rule("schema/unknown-keyword", on="schema", severity=Severity.WARNING)
-def unknown_keyword(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def unknown_keyword(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     for path, subschema in schema.graph.subschemas.items():
         for word in () if subschema.keys() <= KEYWORDS else subschema:
             if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
@@ -476,7 +476,7 @@ def _near(word: str) -> str:
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
-def naming_nothing(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def naming_nothing(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:
         if not reference.is_local or reference.target is not None:
@@ -512,7 +512,7 @@ _OWN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
-def not_applicable(schema: ToolSchema, where: Where) -> Iterator[Problem]:
+def not_applicable(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     if _are_too_large_together(schema.graph):
         message = "the patterns are too large together to check calls by"
         help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"

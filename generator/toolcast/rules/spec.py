@@ -28,7 +28,7 @@ from ..spec_language.spec_language import read_by, schema_text
 from ..suggestions import Suggestions, describe_value, did_you_mean, format_quoted_list
 from ..targets.table import list_enabled_targets, load_targets
 from .rule import Problem, problem_at, rule
-from .subjects import Where
+from .subjects import Scope
 from .unknown_names import unknown_names
 
 unknown_permission = unknown_names("spec/unknown-permission", "permission")
@@ -40,7 +40,7 @@ unknown_in_result = unknown_names(
 
 
 @rule("spec/actions-mismatch", on="tool", severity=Severity.ERROR)
-def actions(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def actions(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if tool.actions is not None:
         yield from _parameter(tool, tool.actions)
         yield from _needs(tool, tool.actions)
@@ -95,7 +95,7 @@ _PATH = ("confirm", "when")
 
 
 @rule("spec/confirm-condition", on="tool", severity=Severity.ERROR)
-def confirm_condition(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def confirm_condition(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if tool.confirm is not None and tool.confirm.when is not None:
         yield from _of_condition(tool, JsonSchema(tool.confirm.when))
 
@@ -167,7 +167,7 @@ def _checker(schema: Any) -> Checker | None:
 
 
 @rule("spec/deprecated-replacement", on="tool", severity=Severity.WARNING)
-def deprecated_replacement(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def deprecated_replacement(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     name = (tool.deprecated or {}).get("replacement")
     for other in where.toolset.tools if name not in (None, tool.name) else ():
         if other.name == name and other.deprecated:
@@ -216,7 +216,7 @@ _VALUES = {
 
 
 @rule("spec/mcp-key", on="tool", severity=Severity.WARNING)
-def mcp_key(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def mcp_key(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     yield from _object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
     yield from _object(tool, ("execution",), tool.execution, _EXECUTION)
     for index, icon in enumerate(tool.icons or ()):
@@ -316,7 +316,7 @@ def _places(prompt: PromptSpec, names: list[str]) -> Iterator[Problem]:
 
 
 @rule("spec/removal-date", on="tool", severity=Severity.ERROR)
-def removal_date(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def removal_date(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     deprecated = tool.deprecated or {}
     removal = deprecated.get("removal")
     if removal is None:
@@ -394,7 +394,7 @@ _HINDERING = (
 
 
 @rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
-def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def result(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     has_value = tool.returns is not None or where.toolset.proxy_of(tool) is not None
     if tool.result.send == "structured" and not has_value:
         message = "there is no `returns`, so that nothing is sent as structured content"
@@ -403,7 +403,7 @@ def result(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
-def picked_fields(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def picked_fields(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if tool.picks is None:
         return
     path, allowed = ("result", "fields"), tool.picks["allowed"]
@@ -428,7 +428,7 @@ def picked_fields(tool: ToolSpec, where: Where) -> Iterator[Problem]:
 
 
 @rule("spec/section-missing", on="tool", severity=Severity.WARNING, target="prompts")
-def section_missing(tool: ToolSpec, where: Where) -> Iterator[Problem]:
+def section_missing(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if where.toolset.sections and tool.section is None:
         message = f"`{tool.name}` has no section, while the toolset has some"
         help_ = "add `section:`; without one it stands behind all others"

@@ -15,7 +15,7 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.tree import SHARED, Path
 
 
-class Where(NamedTuple):
+class Scope(NamedTuple):
     """Where something stands that a check is given."""
 
     toolset: Toolset

@@ -21,7 +21,7 @@ from .rule import Problem, Rule, family_page, problem_at
 Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset | Workspace
 
 
-class Named(NamedTuple):
+class NameReference(NamedTuple):
     """A name, and where it stands."""
 
     name: str
@@ -43,12 +43,12 @@ class Kind(NamedTuple):
         on: what the known names depend on, beside the toolset.
     """
 
-    known: Callable[[Named], Collection[str] | None]
-    message: str | Callable[[Named], str]
-    help: str | Callable[[Named], str] = ""
-    accepts: Callable[[Named], bool] = lambda named: False
-    instead: Callable[[Named], tuple[str, str] | None] = lambda named: None
-    on: Callable[[Named], Hashable] = lambda named: None
+    known: Callable[[NameReference], Collection[str] | None]
+    message: str | Callable[[NameReference], str]
+    help: str | Callable[[NameReference], str] = ""
+    accepts: Callable[[NameReference], bool] = lambda named: False
+    instead: Callable[[NameReference], tuple[str, str] | None] = lambda named: None
+    on: Callable[[NameReference], Hashable] = lambda named: None
 
 
 def unknown_names(id: str, *kinds: str) -> Rule:
@@ -66,7 +66,7 @@ def unknown_names(id: str, *kinds: str) -> Rule:
                 for path, name, at_key in named_places(
                     tree, file, of_kind, workspace.extensions
                 ):
-                    named = Named(name, path, owner, toolset, workspace)
+                    named = NameReference(name, path, owner, toolset, workspace)
                     problem = _problem(KINDS[kind], named, known)
                     if problem is not None:
                         yield problem_at(owner, path, *problem, at_key=at_key)
@@ -78,7 +78,7 @@ _Known = dict[Hashable, tuple[Collection[str] | None, Suggestions]]
 """The names that there are, by what they depend on."""
 
 
-def _problem(kind: Kind, named: Named, there: _Known) -> tuple[str, str] | None:
+def _problem(kind: Kind, named: NameReference, there: _Known) -> tuple[str, str] | None:
     on = kind.on(named)
     if on not in there:
         names = kind.known(named)
@@ -96,15 +96,15 @@ def _problem(kind: Kind, named: Named, there: _Known) -> tuple[str, str] | None:
     return message, suggestions.near(named.name) or help_
 
 
-def _tools(named: Named) -> list[str]:
+def _tools(named: NameReference) -> list[str]:
     return [tool.name for tool in named.toolset.tools]
 
 
-def _is_of_a_server(named: Named) -> bool:
+def _is_of_a_server(named: NameReference) -> bool:
     return any(server.is_named(named.name) for server in named.toolset.listed_servers)
 
 
-def _present_name(named: Named) -> tuple[str, str] | None:
+def _present_name(named: NameReference) -> tuple[str, str] | None:
     """What a tool is called now."""
     for tool in named.toolset.tools:
         if named.name in tool.renamed_from:
@@ -112,7 +112,7 @@ def _present_name(named: Named) -> tuple[str, str] | None:
     return None
 
 
-def _is_entry(named: Named) -> bool:
+def _is_entry(named: NameReference) -> bool:
     """Whether an entry of a client's list stands for a tool."""
     if len(named.path) == 3:
         return True  # `allow: "*"`
@@ -122,7 +122,7 @@ def _is_entry(named: Named) -> bool:
     return bool(entry.names) if entry.is_pattern else _is_of_a_server(named)
 
 
-def _pattern(named: Named) -> tuple[str, str] | None:
+def _pattern(named: NameReference) -> tuple[str, str] | None:
     """What is wrong with a pattern that no tool matches, and what to do."""
     text = named.name
     if "*" not in text and ":" not in text:
@@ -139,37 +139,37 @@ def _pattern(named: Named) -> tuple[str, str] | None:
     return f"there is no section `{section}`", suggest_name(section, known)
 
 
-def _replacements(named: Named) -> list[str]:
+def _replacements(named: NameReference) -> list[str]:
     others = {tool.name for one in named.workspace.toolsets for tool in one.tools}
     return sorted(others - {getattr(named.owner, "name", "")})
 
 
-def _other_replacement(named: Named) -> tuple[str, str] | None:
+def _other_replacement(named: NameReference) -> tuple[str, str] | None:
     if named.name == getattr(named.owner, "name", ""):
         return f"`{named.name}` is to be replaced by itself", "name another tool"
     return _present_name(named)
 
 
-def _pool(named: Named) -> str:
+def _pool(named: NameReference) -> str:
     data = named.owner.data if isinstance(named.owner, ToolSpec) else None
     return str((data or {}).get("pool", ""))
 
 
-def _pool_with(named: Named) -> str:
+def _pool_with(named: NameReference) -> str:
     pools = named.toolset.pools
     having = next((pool for pool in pools if named.name in pools[pool]), None)
     return "" if having is None else f"`{having}` has it"
 
 
-def _sections(named: Named) -> list[str]:
+def _sections(named: NameReference) -> list[str]:
     return [section.name for section in named.toolset.sections]
 
 
-def _targets(named: Named) -> list[str]:
+def _targets(named: NameReference) -> list[str]:
     return list_target_names(named.workspace.extensions)
 
 
-def _enabled_targets(named: Named) -> list[str] | None:
+def _enabled_targets(named: NameReference) -> list[str] | None:
     index = named.path[1]
     if named.toolset.exclusions[int(index)].tool not in _tools(named):
         return None
@@ -180,28 +180,28 @@ def _enabled_targets(named: Named) -> list[str] | None:
     ]
 
 
-def _options(named: Named) -> list[str] | None:
+def _options(named: NameReference) -> list[str] | None:
     target = find_target(str(named.path[1]), named.workspace.extensions)
     return None if target is None else list(target.options)
 
 
-def _known_options(named: Named) -> str:
+def _known_options(named: NameReference) -> str:
     known = _options(named)
     return f"it has {format_quoted_list(known)}" if known else "it has none"
 
 
-def _blocks(named: Named) -> list[str]:
+def _blocks(named: NameReference) -> list[str]:
     return block_names(named.toolset)
 
 
-def _known_blocks(named: Named) -> str:
+def _known_blocks(named: NameReference) -> str:
     known = _blocks(named)
     if not known:
         return "the toolset has no target `prompts`"
     return f"there are {format_quoted_list(known[:10])}"
 
 
-def _in_lists(named: Named) -> list[str] | None:
+def _in_lists(named: NameReference) -> list[str] | None:
     """The properties of objects in lists of results, as far as `returns` writes them out."""
     schemas = named.owner.schemas if isinstance(named.owner, ToolSpec) else {}
     parts = schemas["returns"].subschemas.items() if "returns" in schemas else ()
@@ -209,12 +209,12 @@ def _in_lists(named: Named) -> list[str] | None:
     return [name for part in lists for name in part.get("properties", ())] or None
 
 
-def _picks(named: Named) -> list[str]:
+def _picks(named: NameReference) -> list[str]:
     picks = getattr(named.owner, "picks", None)
     return [*picks["allowed"]] if picks else []
 
 
-def _file(named: Named) -> Hashable:
+def _file(named: NameReference) -> Hashable:
     return named.owner.source.file
 
 

@@ -15,7 +15,7 @@ from ..model.model import (
 from ..model.toolset_parts import (
     HandlerReference,
 )
-from .function_body import Context, Node, Seen, Visitor, read_node
+from .function_body import Context, Node, Observation, Visitor, read_node
 from .module_names import Definition
 from .modules import read_module, text_beside
 from .resolver import Resolver
@@ -32,7 +32,7 @@ class Step(NamedTuple):
     line: int
 
 
-class Noted(NamedTuple):
+class TracedUse(NamedTuple):
     """A place that the visitor noted, and the way to it.
 
     Attributes:
@@ -46,7 +46,7 @@ class Noted(NamedTuple):
     tools: tuple[str, ...] = ()
 
 
-class Touched(NamedTuple):
+class TableAccess(NamedTuple):
     """A table that is named in the code.
 
     Attributes:
@@ -64,7 +64,7 @@ class Touched(NamedTuple):
     way: tuple[Step, ...]
 
 
-class Reached(NamedTuple):
+class ReachableCode(NamedTuple):
     """What is reached from a handler.
 
     Attributes:
@@ -73,8 +73,8 @@ class Reached(NamedTuple):
         unread: what could not be followed, each with the reason.
     """
 
-    noted: tuple[Noted, ...] = ()
-    touched: tuple[Touched, ...] = ()
+    noted: tuple[TracedUse, ...] = ()
+    touched: tuple[TableAccess, ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -83,7 +83,7 @@ def reached_from(
     toolset: Toolset,
     tool: ToolSpec,
     visitor_class: Callable[[], Visitor] | None = None,
-) -> Reached | None:
+) -> ReachableCode | None:
     """What a tool's handler reaches; None when it has none, or none that may be read.
 
     `visitor_class` is for rules about more than tables: an instance visits each function.
@@ -118,7 +118,7 @@ class _ToolsetCode:
 
     def _seen_by(
         self, visitor_class: Callable[[], Visitor], known: Definition
-    ) -> tuple[Seen, ...]:
+    ) -> tuple[Observation, ...]:
         """What a visitor finds in a function; the first one is there when it is read."""
         visitor = visitor_class()
         node = read_node(self.resolver, known, visitor)
@@ -150,11 +150,11 @@ class _Traversal:
         self.code = code
         self.visitor_class = visitor_class
         self.resolver = code.resolver
-        self.noted: list[Noted] = []
-        self.touched: list[Touched] = []
+        self.noted: list[TracedUse] = []
+        self.touched: list[TableAccess] = []
         self.unread: dict[str, None] = {}
 
-    def from_(self, reference: HandlerReference) -> Reached | None:
+    def from_(self, reference: HandlerReference) -> ReachableCode | None:
         module = self.resolver.module(reference.module)
         start = module and self.resolver.named(module, reference.function)
         if not start or start.kind not in ("function", "class", "value"):
@@ -186,18 +186,18 @@ class _Traversal:
         for module in self.resolver.read.values():
             if module is not None and module.problem:
                 self.unread[f"{module.file} cannot be read: {module.problem}"] = None
-        return Reached(tuple(self.noted), tuple(self.touched), tuple(self.unread))
+        return ReachableCode(tuple(self.noted), tuple(self.touched), tuple(self.unread))
 
     def _note(
         self,
         node: Node,
-        found: Sequence[Seen],
+        found: Sequence[Observation],
         inherited: frozenset[str],
         way: tuple[Step, ...],
     ) -> None:
         file = node.definition.scope.file
         for seen in found:
-            self.noted.append(Noted(seen.text, file, seen.line, way, seen.tools))
+            self.noted.append(TracedUse(seen.text, file, seen.line, way, seen.tools))
         for mention in node.mentions:
             pools = (
                 self._around(mention.context)
@@ -206,7 +206,7 @@ class _Traversal:
                 or self.code.pools.of(node.definition)
             )
             self.touched.append(
-                Touched(
+                TableAccess(
                     mention.table,
                     mention.kind,
                     pools,

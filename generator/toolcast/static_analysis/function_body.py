@@ -47,7 +47,7 @@ class Mention(NamedTuple):
     is_certain: bool = True
 
 
-class Seen(NamedTuple):
+class Observation(NamedTuple):
     """A place that a visitor noted.
 
     Attributes:
@@ -68,7 +68,7 @@ class Visitor(Protocol):
     """
 
     @property
-    def found(self) -> list[Seen]:
+    def found(self) -> list[Observation]:
         """The places, in the order in which they were noted."""
 
     def name(self, node: ast.expr, local: Locals) -> None:

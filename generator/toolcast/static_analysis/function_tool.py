@@ -15,7 +15,7 @@ from .docstring import Docstring, read_docstring
 from .module_names import ModuleNames
 from .modules import (
     FunctionDefinition,
-    Imported,
+    ImportedName,
     PythonModule,
     bindings_of,
     last_name,
@@ -359,7 +359,7 @@ def _for_type_checkers(module: PythonModule) -> frozenset[str]:
 def _absent(module: PythonModule, name: str) -> tuple[str, str]:
     message = f"{module.file} has no function `{name}`"
     for place in module.bindings.get(name, ()):
-        if isinstance(place.bound, Imported):
+        if isinstance(place.bound, ImportedName):
             source = f"{place.bound.module}:{place.bound.name or ''}"
             help_ = f"it is imported: name it where it is written, `{source}`"
             return message, help_

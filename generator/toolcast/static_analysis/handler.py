@@ -12,7 +12,7 @@ from ..model.toolset_parts import HandlerReference
 from .classes import ClassField, class_fields
 from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module
-from .origin import ExternalDefinitionError, Origins, Own
+from .origin import ExternalDefinitionError, Origins, OwnDefinition
 
 
 class Signature(NamedTuple):
@@ -148,7 +148,7 @@ def fields_of_class(
     """The fields of a class that a spec names; None where its text alone does not tell them."""
     package, read = _package_of(toolset, reference), _read(workspace)
     own = read.class_(package, reference) if package else None
-    if not isinstance(own, Own) or not isinstance(own.node, ast.ClassDef):
+    if not isinstance(own, OwnDefinition) or not isinstance(own.node, ast.ClassDef):
         return None
     module = read.module(own.module)
     return class_fields(read.names, module, own.node) if module is not None else None
@@ -167,7 +167,7 @@ def defining_module(
     return None if code is None or code.foreign else code.source
 
 
-class _Read:
+class _HandlerCache:
     """The handlers of one workspace; each module and function is read once."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -199,7 +199,9 @@ class _Read:
         where = f"{source.file}:{node.lineno}"
         return HandlerCode(module, location=where, source=source, signature=signature)
 
-    def _class(self, package: str, reference: HandlerReference) -> Own | str | None:
+    def _class(
+        self, package: str, reference: HandlerReference
+    ) -> OwnDefinition | str | None:
         module = self.module(reference.module)
         if module is None:
             return "is in no module that is there"
@@ -212,8 +214,8 @@ class _Read:
 
 
 @lru_cache(maxsize=2)
-def _read(workspace: Workspace) -> _Read:
-    return _Read(workspace)
+def _read(workspace: Workspace) -> _HandlerCache:
+    return _HandlerCache(workspace)
 
 
 def _signature(function: FunctionDefinition) -> Signature:

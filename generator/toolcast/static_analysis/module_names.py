@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from .modules import Binding, FunctionDefinition, Imported, PythonModule
+from .modules import Binding, FunctionDefinition, ImportedName, PythonModule
 
 # Imports that lead to one another, one after the other.
 _STEPS = 20
@@ -124,7 +124,7 @@ class ModuleNames:
         key = (module.name, name)
         if key not in self._meanings:
             search = _Search(self)
-            search.name(module, name, _Way())
+            search.name(module, name, _SearchPath())
             self._meanings[key] = tuple(search.found)
         return self._meanings[key]
 
@@ -133,7 +133,7 @@ class ModuleNames:
     ) -> tuple[Meaning, ...]:
         """All that a name stands for by one place that binds it, in whatever scope."""
         search = _Search(self)
-        search.binding(module, "", binding, _Way())
+        search.binding(module, "", binding, _SearchPath())
         return tuple(search.found)
 
     def named(self, module: PythonModule, name: str) -> Definition | None:
@@ -152,7 +152,7 @@ class ModuleNames:
                     best, rank = known, this
         return best
 
-    def imported(self, module: PythonModule, source: Imported) -> Definition:
+    def imported(self, module: PythonModule, source: ImportedName) -> Definition:
         """What an import in a module, or in one of its functions, brings."""
         there = self.module(source.module) if source.name is not None else None
         found = self.named(there, source.name) if there and source.name else None
@@ -191,7 +191,7 @@ class ModuleNames:
         return known if known is not None and known.kind in _PREFERRED else None
 
 
-class _Way(NamedTuple):
+class _SearchPath(NamedTuple):
     """How a search came to a name.
 
     Attributes:
@@ -219,7 +219,7 @@ class _Search:
         search._apart = search
         return search
 
-    def name(self, module: PythonModule, name: str, way: _Way) -> bool:
+    def name(self, module: PythonModule, name: str, way: _SearchPath) -> bool:
         """Notes what a name of a module may stand for; whether the module has it."""
         key = (module.name, name, way.star is not None)
         if key in way.names or len(way.names) >= _STEPS:
@@ -231,12 +231,12 @@ class _Search:
             )
         return self._has[key]
 
-    def _look(self, module: PythonModule, name: str, way: _Way) -> bool:
+    def _look(self, module: PythonModule, name: str, way: _SearchPath) -> bool:
         places = module.bindings.get(name, ())
         has = [self.binding(module, name, place, way) for place in places]
         for one in module.bindings.get("*", ()):
             source = one.bound
-            if isinstance(source, Imported) and not _is_hidden(module, one, places):
+            if isinstance(source, ImportedName) and not _is_hidden(module, one, places):
                 by = way.star or (source.module, f"{module.file}:{one.line}")
                 has.append(self._starred(module, name, source, way._replace(star=by)))
         if any(has):
@@ -253,13 +253,13 @@ class _Search:
         return False
 
     def _note_unknown(
-        self, module: PythonModule, name: str, problem: str, way: _Way
+        self, module: PythonModule, name: str, problem: str, way: _SearchPath
     ) -> None:
         known = Definition("unknown", module, name)
         self.found.append(Meaning(known, module.file, problem, way.star))
 
     def _starred(
-        self, module: PythonModule, name: str, source: Imported, way: _Way
+        self, module: PythonModule, name: str, source: ImportedName, way: _SearchPath
     ) -> bool:
         there = self._names.module(source.module)
         if there is not None and not there.problem:
@@ -268,11 +268,11 @@ class _Search:
         return True
 
     def binding(
-        self, module: PythonModule, name: str, place: Binding, way: _Way
+        self, module: PythonModule, name: str, place: Binding, way: _SearchPath
     ) -> bool:
         """Notes what a name stands for by one place; whether it stands for anything."""
         bound, where, problem = place.bound, f"{module.file}:{place.line}", ""
-        if isinstance(bound, Imported):
+        if isinstance(bound, ImportedName):
             return self._imported(module, bound, where, way)
         kind = "value"
         if isinstance(bound, FunctionDefinition):
@@ -289,9 +289,9 @@ class _Search:
     def _imported(
         self,
         module: PythonModule,
-        source: Imported,
+        source: ImportedName,
         where: str,
-        way: _Way,
+        way: _SearchPath,
     ) -> bool:
         names, is_absent, problem = self._names, False, ""
         itself = names.module(source.dotted)
@@ -322,7 +322,7 @@ class _Search:
         return True
 
     def _bound_before(
-        self, module: PythonModule, source: Imported, where: str, way: _Way
+        self, module: PythonModule, source: ImportedName, where: str, way: _SearchPath
     ) -> str:
         """Why what a package imports from itself may be something else than a module."""
         line, name = int(where.rpartition(":")[2]), source.name or ""
@@ -331,7 +331,7 @@ class _Search:
             bound = star.bound
             there = (
                 self._names.module(bound.module)
-                if isinstance(bound, Imported)
+                if isinstance(bound, ImportedName)
                 else None
             )
             is_unread = there is None or there.problem

@@ -20,7 +20,7 @@ HOLE = "\x00"
 FunctionDefinition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Imported(NamedTuple):
+class ImportedName(NamedTuple):
     """What an import binds a name to.
 
     Attributes:
@@ -48,7 +48,7 @@ class Binding(NamedTuple):
     """
 
     line: int
-    bound: FunctionDefinition | ast.ClassDef | Imported | ast.expr | None
+    bound: FunctionDefinition | ast.ClassDef | ImportedName | ast.expr | None
 
 
 class Bindings(dict[str, list[Binding]]):
@@ -204,12 +204,14 @@ def bindings_of(body: list[ast.stmt], module: PythonModule) -> Bindings:
     return found
 
 
-def imports_of(nodes: Iterable[ast.AST], module: PythonModule) -> dict[str, Imported]:
+def imports_of(
+    nodes: Iterable[ast.AST], module: PythonModule
+) -> dict[str, ImportedName]:
     """The names that import statements among the nodes bind.
 
     `from x import *` is there under `*` and the module's name.
     """
-    found: dict[str, Imported] = {}
+    found: dict[str, ImportedName] = {}
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for name, imported in _imported_by(node, module):
@@ -217,7 +219,7 @@ def imports_of(nodes: Iterable[ast.AST], module: PythonModule) -> dict[str, Impo
     return found
 
 
-def imports_in(module: PythonModule) -> Iterator[tuple[ast.stmt, Imported]]:
+def imports_in(module: PythonModule) -> Iterator[tuple[ast.stmt, ImportedName]]:
     """The imports of a module, wherever they stand, each with its statement.
 
     One in a `try` with another way is left out.
@@ -228,7 +230,7 @@ def imports_in(module: PythonModule) -> Iterator[tuple[ast.stmt, Imported]]:
         node = waiting.pop()
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield node, Imported(alias.name)
+                yield node, ImportedName(alias.name)
         elif isinstance(node, ast.ImportFrom):
             for _, imported in _imported_by(node, module):
                 yield node, imported
@@ -300,13 +302,13 @@ def _parts(target: ast.expr) -> Iterator[tuple[str, Binding]]:
 
 def _imported_by(
     node: ast.Import | ast.ImportFrom, module: PythonModule
-) -> Iterator[tuple[str, Imported]]:
+) -> Iterator[tuple[str, ImportedName]]:
     """The names that an import binds; `*` for every name of a module."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             # `import a.b` binds `a`.
             source = alias.name if alias.asname else alias.name.partition(".")[0]
-            yield alias.asname or source, Imported(source)
+            yield alias.asname or source, ImportedName(source)
         return
     source = node.module or ""
     if node.level:
@@ -316,7 +318,7 @@ def _imported_by(
         source = ".".join([*base, *([source] if source else [])])
     for alias in node.names:
         is_star = alias.name == "*"
-        yield alias.asname or alias.name, Imported(
+        yield alias.asname or alias.name, ImportedName(
             source, None if is_star else alias.name
         )
 

@@ -15,7 +15,7 @@ from .module_names import CIRCLE, Meaning, ModuleNames
 from .modules import (
     Binding,
     FunctionDefinition,
-    Imported,
+    ImportedName,
     PythonModule,
     bindings_of,
     returned_by,
@@ -27,7 +27,7 @@ _STEPS = 30
 _MAX_LOOKUPS = 2_000
 
 
-class Own(NamedTuple):
+class OwnDefinition(NamedTuple):
     """A definition of the package.
 
     Attributes:
@@ -73,7 +73,7 @@ class Origins:
         self._package = names.package
         self._left = 0
 
-    def of(self, module: str, name: str) -> list[Own]:
+    def of(self, module: str, name: str) -> list[OwnDefinition]:
         """What a name of a module may stand for, each of it the package's own.
 
         Raises:
@@ -90,7 +90,7 @@ class Origins:
                 self._has_constructor(one, _STEPS)
         return found
 
-    def class_of(self, module: str, name: str) -> Own:
+    def class_of(self, module: str, name: str) -> OwnDefinition:
         """The class that a name of a module stands for, whoever made what it inherits.
 
         Raises:
@@ -107,7 +107,7 @@ class Origins:
         if steps <= 0 or self._left <= 0:
             raise ExternalDefinitionError(CIRCLE, is_unproved=True)
 
-    def _has_constructor(self, called: Own, steps: int) -> bool:
+    def _has_constructor(self, called: OwnDefinition, steps: int) -> bool:
         """Whether a class is made by a method of the package's, which comes first.
 
         Raises:
@@ -132,10 +132,10 @@ class Origins:
                     return True
         return False
 
-    def _name(self, module: str, name: str, steps: int) -> list[Own]:
+    def _name(self, module: str, name: str, steps: int) -> list[OwnDefinition]:
         self._look(steps)
         text = self._own_module(module)
-        own: list[Own] = []
+        own: list[OwnDefinition] = []
         for meaning in self._names.meanings(text, name):
             try:
                 own += self._meant(meaning, steps - 1)
@@ -164,7 +164,7 @@ class Origins:
             )
         return text
 
-    def _meant(self, meaning: Meaning, steps: int) -> list[Own]:
+    def _meant(self, meaning: Meaning, steps: int) -> list[OwnDefinition]:
         """What one meaning of a name is, as far as it is the package's own."""
         self._look(steps)
         known, where = meaning.definition, meaning.where
@@ -179,10 +179,12 @@ class Origins:
             for decorator in known.node.decorator_list:
                 self._decorator(known.scope.name, decorator, where, steps)
             kind = "class" if isinstance(known.node, ast.ClassDef) else "function"
-            return [Own(kind, known.scope.name, known.node)]
-        return [Own("module", known.name, None)]
+            return [OwnDefinition(kind, known.scope.name, known.node)]
+        return [OwnDefinition("module", known.name, None)]
 
-    def _value(self, module: str, value: ast.expr, where: str, steps: int) -> list[Own]:
+    def _value(
+        self, module: str, value: ast.expr, where: str, steps: int
+    ) -> list[OwnDefinition]:
         self._look(steps)
         if isinstance(value, ast.Name):
             return self._named(module, value.id, where, steps)
@@ -204,7 +206,9 @@ class Origins:
             f"is `{shown(value)}`, which is no definition of its own ({where})"
         )
 
-    def _named(self, module: str, name: str, where: str, steps: int) -> list[Own]:
+    def _named(
+        self, module: str, name: str, where: str, steps: int
+    ) -> list[OwnDefinition]:
         try:
             return self._name(module, name, steps - 1)
         except ExternalDefinitionError as problem:
@@ -216,11 +220,13 @@ class Origins:
                 ) from None
             raise ExternalDefinitionError(f"is `{name}`, and that {problem}") from None
 
-    def _attribute(self, owner: Own, name: str, where: str, steps: int) -> list[Own]:
+    def _attribute(
+        self, owner: OwnDefinition, name: str, where: str, steps: int
+    ) -> list[OwnDefinition]:
         if owner.kind == "module":
             inner = f"{owner.module}.{name}"
             if f"{self._package}.".startswith(f"{inner}."):
-                return [Own("module", inner, None)]
+                return [OwnDefinition("module", inner, None)]
             return self._name(owner.module, name, steps)
         if isinstance(owner.node, ast.ClassDef):
             found = self._member(owner, name, where, steps)
@@ -234,7 +240,9 @@ class Origins:
             f"is an attribute `{name}` of what is not known before it runs ({where})"
         )
 
-    def _member(self, owner: Own, name: str, where: str, steps: int) -> list[Own]:
+    def _member(
+        self, owner: OwnDefinition, name: str, where: str, steps: int
+    ) -> list[OwnDefinition]:
         """What a class of the package, or one that it inherits from, has of a name."""
         class_ = owner.node
         if not isinstance(class_, ast.ClassDef) or steps <= 0:
@@ -251,13 +259,15 @@ class Origins:
                 own = own or self._member(parent, name, where, steps - 1)
         return own
 
-    def _written(self, owner: Own, name: str, where: str, steps: int) -> list[Own]:
+    def _written(
+        self, owner: OwnDefinition, name: str, where: str, steps: int
+    ) -> list[OwnDefinition]:
         """What the body of a class has of a name."""
         if not isinstance(owner.node, ast.ClassDef):
             return []
         text = self._own_module(owner.module)
         bindings = bindings_of(owner.node.body, text)
-        own: list[Own] = []
+        own: list[OwnDefinition] = []
         for binding in bindings.get(name, ()):
             if isinstance(binding.bound, ast.expr):
                 for part in ast.walk(binding.bound):
@@ -271,12 +281,12 @@ class Origins:
                     own.append(one._replace(kind="method") if is_method else one)
         return own
 
-    def _result(self, called: Own, where: str, steps: int) -> Own:
+    def _result(self, called: OwnDefinition, where: str, steps: int) -> OwnDefinition:
         if called.kind == "class" and isinstance(called.node, ast.ClassDef):
-            return Own("instance", called.module, called.node)
+            return OwnDefinition("instance", called.module, called.node)
         if called.kind in ("function", "method"):
             self._refuse_foreign_results(called, steps)
-            return Own("given", called.module, called.node)
+            return OwnDefinition("given", called.module, called.node)
         if called.kind == "instance":
             for method in self._attribute(called, "__call__", where, steps - 1):
                 return self._result(method, where, steps - 1)
@@ -284,7 +294,7 @@ class Origins:
             f"is given by what is not a definition of the package ({where})"
         )
 
-    def _refuse_foreign_results(self, called: Own, steps: int) -> None:
+    def _refuse_foreign_results(self, called: OwnDefinition, steps: int) -> None:
         """Lets no function of the package hand out a name that is plainly imported."""
         function = called.node
         if not isinstance(function, FunctionDefinition):
@@ -303,7 +313,7 @@ class Origins:
                 where = f"{text.file}:{given.lineno}"
                 self._value(called.module, given, where, steps - 1)
             for binding in local.get(root.id, ()):
-                if isinstance(binding.bound, Imported):
+                if isinstance(binding.bound, ImportedName):
                     for meaning in self._names.meanings_of(text, binding):
                         self._meant(meaning, steps - 1)
 

@@ -8,10 +8,10 @@ from toolcast_runtime.values.annotated_types import (
     Array,
     Choice,
     Member,
+    NamedType,
     ObjectName,
     ObjectType,
     OneOf,
-    Plain,
     PythonType,
     Table,
     is_keyword_argument,
@@ -92,7 +92,7 @@ class TypePrinter:
 
     def _build_new_type(self, type_: PythonType) -> Type:
         match type_:
-            case Plain(name):
+            case NamedType(name):
                 if name == "Any":
                     self.add("typing", name)
                 elif name in _VALUE_MODULES:

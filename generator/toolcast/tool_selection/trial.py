@@ -30,7 +30,7 @@ class DeclaredCase(NamedTuple):
     path: Path
 
 
-class Said(NamedTuple):
+class CaseMessage(NamedTuple):
     """A message of a case, its own or one of its near misses.
 
     Attributes:
@@ -56,13 +56,15 @@ def cases_of(toolset: Toolset) -> Iterator[DeclaredCase]:
             yield DeclaredCase(case, owner, ("cases", index))
 
 
-def messages_of(toolset: Toolset) -> Iterator[Said]:
+def messages_of(toolset: Toolset) -> Iterator[CaseMessage]:
     """Every message of every case."""
     for case, owner, path in cases_of(toolset):
         text = same_words(case.message)
-        yield Said(text, case.tool, False, owner, (*path, "message"))
+        yield CaseMessage(text, case.tool, False, owner, (*path, "message"))
         for index, near in enumerate(case.near):
-            yield Said(same_words(near), case.tool, True, owner, (*path, "near", index))
+            yield CaseMessage(
+                same_words(near), case.tool, True, owner, (*path, "near", index)
+            )
 
 
 def same_words(message: str) -> str:
@@ -122,7 +124,7 @@ _MAX_WORDS = 4
 """Words of a message that are reported for one tool."""
 
 
-class Standing(NamedTuple):
+class ToolRank(NamedTuple):
     """How a tool stands among the others for a message.
 
     Attributes:
@@ -161,7 +163,7 @@ class Trial(NamedTuple):
     first: str
     chosen: Sequence[str] | None
     problems: Sequence[str]
-    standing: Standing | None = None
+    standing: ToolRank | None = None
     words: Mapping[str, Mapping[str, float]] = {}
 
     @property
@@ -175,7 +177,7 @@ class Trial(NamedTuple):
         return _rival(self.tool, self.first, self.standing)
 
 
-class Untried(NamedTuple):
+class SkippedCase(NamedTuple):
     """A case that was not tried, and why; a wrong one names a tool that is not there."""
 
     declared: DeclaredCase
@@ -197,7 +199,7 @@ class Selection(NamedTuple):
     toolset: Toolset
     gates: SelectionGates
     trials: Sequence[Trial]
-    untried: Sequence[Untried]
+    untried: Sequence[SkippedCase]
     uncovered: Sequence[str]
 
     @property
@@ -288,13 +290,13 @@ def select(
     return Selection(toolset, gates, trials, untried, uncovered)
 
 
-def _untried(toolset: Toolset, one: DeclaredCase) -> Untried:
+def _untried(toolset: Toolset, one: DeclaredCase) -> SkippedCase:
     name = one.case.tool or ""
     if any(tool.name == name for tool in toolset.tools):
-        return Untried(one, f"nobody is offered `{name}`", False)
+        return SkippedCase(one, f"nobody is offered `{name}`", False)
     if any(server.is_named(name) for server in toolset.listed_servers):
-        return Untried(one, f"`{name}` is of an external server", False)
-    return Untried(one, f"there is no tool `{name}`", True)
+        return SkippedCase(one, f"`{name}` is of an external server", False)
+    return SkippedCase(one, f"there is no tool `{name}`", True)
 
 
 def confusions(trials: Sequence[Trial]) -> list[Confusion]:
@@ -362,22 +364,22 @@ def forbidden(case: Case, is_near: bool, chosen: Sequence[str]) -> Iterator[str]
     yield from (f"`{name}` must not be chosen" for name in wrong if name in chosen)
 
 
-def _rival(tool: str | None, first: str, where: Standing | None) -> str:
+def _rival(tool: str | None, first: str, where: ToolRank | None) -> str:
     return where.rival if where and first == tool else first
 
 
-def _standing(scores: Mapping[str, float], tool: str, top: int) -> Standing:
+def _standing(scores: Mapping[str, float], tool: str, top: int) -> ToolRank:
     """How a tool stands, of scores with the best first."""
     others = [name for name in scores if name != tool]
     rank = list(scores).index(tool) + 1 if tool in scores else None
     rival = others[top - 1] if len(others) >= top else ""
     own, next_ = scores.get(tool, 0.0), scores.get(rival, 0.0)
     most = max(own, next_)
-    return Standing(rank, (own - next_) / most if most else 0.0, rival)
+    return ToolRank(rank, (own - next_) / most if most else 0.0, rival)
 
 
 def _shortcomings(
-    case: Case, where: Standing, first: str, top: int, margin: float
+    case: Case, where: ToolRank, first: str, top: int, margin: float
 ) -> Iterator[str]:
     if where.rank is None:
         other = f"and `{first}` is first" if first else "nor for another tool"

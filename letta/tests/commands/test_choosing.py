@@ -10,7 +10,7 @@ import pytest
 
 from toolcast_letta.commands import letta, operations
 from toolcast_letta.plan.desired_state import MissingSettingError
-from toolcast_letta.v1.rollback import RolledBack
+from toolcast_letta.v1.rollback import RollbackResult
 from toolcast_letta.v1.undoing import AgentUndo, Undo
 
 
@@ -87,7 +87,7 @@ class Baselines:
 def rolled_back(
     monkeypatch: pytest.MonkeyPatch,
     baselines: Baselines,
-    done: RolledBack | None = None,
+    done: RollbackResult | None = None,
     *,
     file: Path | None = None,
     dry_run: bool = False,
@@ -113,14 +113,14 @@ STRANGERS = "left out: x.json is edited\n"
     ("done", "file", "code", "out", "err"),
     [
         (
-            RolledBack(1, (), ()),
+            RollbackResult(1, (), ()),
             None,
             0,
             "1 of 1 agents as they were at 2026\n",
             STRANGERS,
         ),
         (
-            RolledBack(0, ("l",), ("s",)),
+            RollbackResult(0, ("l",), ("s",)),
             Path("b"),
             1,
             "stays: s\n0 of 1 agents as they were at 2026\n",
@@ -131,7 +131,7 @@ STRANGERS = "left out: x.json is edited\n"
 def test_a_rollback_is_told(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    done: RolledBack,
+    done: RollbackResult,
     file: Path | None,
     code: int,
     out: str,
@@ -179,7 +179,7 @@ def test_a_baseline_of_something_else_is_not_gone_back_to(
     agents: Any,
     said: str | None,
 ) -> None:
-    done = RolledBack(0, (), ())
+    done = RollbackResult(0, (), ())
     if said is None:
         assert rolled_back(monkeypatch, there, done, agents=agents) == 0
         return

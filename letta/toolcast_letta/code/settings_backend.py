@@ -14,7 +14,7 @@ from pathlib import Path
 from ..digests import digest_of
 from ..plan.agent_servers import AGENT_HEADER, desired_entry
 from ..plan.applying import applied
-from ..plan.backend import AgentCount, Applied, Calls, Report, Trial
+from ..plan.backend import AgentCount, ApplyResult, Calls, Report, Trial
 from ..plan.current_state import AgentState, CurrentState, OfferedTool
 from ..plan.desired_state import DesiredAgent, DesiredState, MissingSettingError
 from ..plan.plan import Plan
@@ -105,7 +105,7 @@ class SettingsBackend:
 
     def carry_out(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
-    ) -> Applied:
+    ) -> ApplyResult:
         """Sets the entry of each agent; the file is replaced in one step."""
         before = after = Settings.read(self.path)
         kept = []

@@ -27,7 +27,7 @@ from ..code.kept_entries import load, newest, put_back
 from ..code.settings_file import Settings, SettingsError, default_path
 from ..plan.applying import apply_plan
 from ..plan.backend import (
-    Applied,
+    ApplyResult,
     Backend,
     BackendError,
     Calls,
@@ -108,7 +108,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     return FINDINGS if done.missed else CLEAN
 
 
-def _done_text(made: Plan, done: Applied) -> str:
+def _done_text(made: Plan, done: ApplyResult) -> str:
     if made.backend == "v1":
         return f"tools+rules synced - {done.tools} tools, {done.rules} rules\n"
     state = "written" if done.changed else "as it should be already"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .backend import Applied, Backend, PlanRefusedError, Report
+from .backend import ApplyResult, Backend, PlanRefusedError, Report
 from .changes_since import changes_since
 from .desired_state import DesiredState
 from .plan import Plan
@@ -17,7 +17,7 @@ def apply_plan(
     backend: Backend,
     desired: DesiredState,
     report: Report = lambda line: None,
-) -> Applied:
+) -> ApplyResult:
     """Carries a plan out.
 
     What remains: between the last look at an agent and the request that changes it, which
@@ -98,11 +98,11 @@ def applied(
     changed: bool,
     baseline: str | None = None,
     missed: tuple[str, ...] = (),
-) -> Applied:
+) -> ApplyResult:
     """What was done, with the numbers of the plan's first agent."""
     first = plan.agents[0] if plan.agents else None
     tools = len(first.tools_after) if first else 0
-    return Applied(
+    return ApplyResult(
         len(plan.offered) if plan.backend == "code" else tools,
         len(first.rules_after) if first else 0,
         changed,

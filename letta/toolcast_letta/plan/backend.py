@@ -24,7 +24,7 @@ class PlanRefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class Applied:
+class ApplyResult:
     """What was done.
 
     Attributes:
@@ -175,7 +175,7 @@ class Backend(Protocol):
 
     def carry_out(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
-    ) -> Applied:
+    ) -> ApplyResult:
         """Does what a plan says; what is there is what the plan was made for.
 
         Raises:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from toolcast_runtime.http import AdminAnswer, AdminRequest, AdminRoute
 
 from ..plan.applying import apply_plan
-from ..plan.backend import Applied, PlanRefusedError
+from ..plan.backend import ApplyResult, PlanRefusedError
 from ..plan.desired_state import DesiredState, MissingSettingError
 from ..plan.plan import Overrides, Plan
 from ..plan.planning import make_plan
@@ -29,7 +29,7 @@ _STATE = Path(".toolcast/letta")
 _PAUSES = (1.0, 5.0, 20.0)
 
 
-class Attached(Protocol):
+class AttachedToolset(Protocol):
     """A toolset that Letta's agents have tools of."""
 
     @property
@@ -49,7 +49,7 @@ class Attached(Protocol):
 
 
 def connect(
-    toolset: Attached, environment: Mapping[str, str]
+    toolset: AttachedToolset, environment: Mapping[str, str]
 ) -> tuple[ServerBackend, DesiredState]:
     """The Letta server that the environment names, and what the toolset wants there.
 
@@ -78,13 +78,13 @@ def connect(
 
 
 def sync(
-    toolset: Attached,
+    toolset: AttachedToolset,
     environment: Mapping[str, str] = os.environ,
     *,
     overrides: Mapping[str, Any] | None = None,
     dry_run: bool = False,
     adds_only: bool = False,
-) -> tuple[Plan, Applied | None]:
+) -> tuple[Plan, ApplyResult | None]:
     """Plans, and applies the plan at once; does the same as `toolcast letta apply --yes`.
 
     Args:
@@ -123,7 +123,7 @@ def sync(
     return plan, done
 
 
-def sync_route(toolset: Attached) -> AdminRoute:
+def sync_route(toolset: AttachedToolset) -> AdminRoute:
     """`POST /api/admin/sync-mcp-tools`, for whoever has the administrator's token.
 
     The body may be `{"dry_run": true}` and may have the lists `allow_delete`,
@@ -137,7 +137,7 @@ def sync_route(toolset: Attached) -> AdminRoute:
     return AdminRoute("POST", SYNC_PATH, answer)
 
 
-def _answer(toolset: Attached, body: Any) -> AdminAnswer:
+def _answer(toolset: AttachedToolset, body: Any) -> AdminAnswer:
     problem = _problem_with(body)
     if problem:
         return AdminAnswer({"error": problem}, 400)
@@ -186,7 +186,9 @@ def _problem_with(body: Any) -> str:
     return ""
 
 
-def at_start(toolset: Attached, patience: float) -> Callable[[], Awaitable[None]]:
+def at_start(
+    toolset: AttachedToolset, patience: float
+) -> Callable[[], Awaitable[None]]:
     """What a server does once it answers: attaches what is missing, takes nothing away.
 
     Whatever goes wrong is in the log and nowhere else: the server serves on.
@@ -216,7 +218,7 @@ def at_start(toolset: Attached, patience: float) -> Callable[[], Awaitable[None]
     return ensure
 
 
-def _ensured(toolset: Attached) -> bool:
+def _ensured(toolset: AttachedToolset) -> bool:
     """Whether there is nothing left to try."""
     try:
         plan, done = sync(toolset, adds_only=True)

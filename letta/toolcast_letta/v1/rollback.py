@@ -17,7 +17,7 @@ from .undoing import AgentUndo, Undo, undo_plan
 
 
 @dataclass(frozen=True)
-class RolledBack:
+class RollbackResult:
     """What came of it.
 
     Attributes:
@@ -54,7 +54,7 @@ def roll_back(
     baselines: Baselines,
     report: Report = lambda line: None,
     restore: Collection[str] = (),
-) -> RolledBack:
+) -> RollbackResult:
     """Undoes the applies since a baseline, by the tools' names.
 
     What others did since then stays. Ids of the baseline may be dead, so every name is
@@ -90,7 +90,7 @@ def roll_back(
         stays = [line for agent in undo.agents for line in agent.stays]
         stays += undo.stays
         baselines.finish(baseline)
-        return RolledBack(restored, tuple(lost), tuple(dict.fromkeys(stays)))
+        return RollbackResult(restored, tuple(lost), tuple(dict.fromkeys(stays)))
 
 
 def _undo(

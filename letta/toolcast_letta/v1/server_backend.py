@@ -12,7 +12,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from ..plan.applying import applied, refuse_if_changed
-from ..plan.backend import AgentCount, Applied, Calls, PlanRefusedError, Report, Trial
+from ..plan.backend import (
+    AgentCount,
+    ApplyResult,
+    Calls,
+    PlanRefusedError,
+    Report,
+    Trial,
+)
 from ..plan.changes_since import agent_changes_since
 from ..plan.current_state import AgentState, CurrentState
 from ..plan.desired_state import DesiredState
@@ -74,7 +81,7 @@ class ServerBackend:
 
     def carry_out(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
-    ) -> Applied:
+    ) -> ApplyResult:
         """Saves what is there, and changes it."""
         api = self.api
         baseline = self.baselines.begin(_baseline_of(plan, desired, current))

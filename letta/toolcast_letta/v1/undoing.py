@@ -64,7 +64,7 @@ class Undo:
 
 
 @dataclass(frozen=True)
-class _Since:
+class _ChangesSinceBaseline:
     """What applies have done to one agent since a baseline.
 
     Attributes:
@@ -121,7 +121,7 @@ def undo_plan(
     )
 
 
-def _since(baselines: Sequence[Baseline], agent_id: str) -> _Since:
+def _since(baselines: Sequence[Baseline], agent_id: str) -> _ChangesSinceBaseline:
     steps = [one for b in baselines if (one := b.agent(agent_id)) is not None]
     given: set[str] = set()
     taken: set[str] = set()
@@ -132,7 +132,7 @@ def _since(baselines: Sequence[Baseline], agent_id: str) -> _Since:
         taken |= {*step.tools} - {*step.tools_after}
         rules_given += [r for r in step.rules_after if not _is_in(r, step.rules)]
         rules_taken += [r for r in step.rules if not _is_in(r, step.rules_after)]
-    return _Since(
+    return _ChangesSinceBaseline(
         frozenset(given), frozenset(taken), tuple(rules_given), tuple(rules_taken)
     )
 
@@ -140,7 +140,7 @@ def _since(baselines: Sequence[Baseline], agent_id: str) -> _Since:
 def _agent(
     before: AgentBaseline,
     state: AgentState,
-    since: _Since,
+    since: _ChangesSinceBaseline,
     current: CurrentState,
     renamed: Mapping[str, str],
     desired: DesiredState,
@@ -199,7 +199,7 @@ def _agent(
 def _rules(
     before: AgentBaseline,
     state: AgentState,
-    since: _Since,
+    since: _ChangesSinceBaseline,
     tools: Collection[str],
     removed: Collection[str],
     restore: Collection[str],

@@ -25,9 +25,9 @@ from ..core.definitions.tool import Tool
 from ..core.question import (
     Answer,
     Approvals,
-    Asked,
     AskUser,
     InputRequiredError,
+    PendingQuestion,
     Question,
 )
 from ..core.validation.checker import Checker
@@ -235,7 +235,7 @@ class Questions:
         self, round: str, question: Question, message: str
     ) -> None:
         now = datetime.now(UTC).isoformat(timespec="microseconds")
-        record = Asked(
+        record = PendingQuestion(
             round,
             question.name,
             self._tool.name,
@@ -280,7 +280,7 @@ class ApprovalsInMemory:
     def __init__(self) -> None:
         self._open: dict[str, float] = {}
 
-    async def record_question(self, asked: Asked) -> None:
+    async def record_question(self, asked: PendingQuestion) -> None:
         """Store the round of a question; drop the rounds older than `_ROUND_LIFETIME_S`."""
         now = time.monotonic()
         # Rounds are in the order in which they were added, so stop at the first recent one.

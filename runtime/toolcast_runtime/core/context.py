@@ -181,7 +181,7 @@ CallResult = tuple[ToolResponse, CallOutcome]
 """The response to a call, and its outcome."""
 
 
-class Sent:
+class ReportDelivery:
     """A progress report that is being sent.
 
     Await it in the call's event loop to wait until the report is sent; this is optional.
@@ -198,10 +198,10 @@ class Sent:
             yield from self._until_sent().__await__()
 
 
-NOT_SENT = Sent()
+NOT_SENT = ReportDelivery()
 """The report of a call whose caller did not request progress. Awaiting it returns at once."""
 
-Report = Callable[[float, float | None, str | None], Sent]
+Report = Callable[[float, float | None, str | None], ReportDelivery]
 """`(progress, total, message)`: queues a progress report, from any thread."""
 
 
@@ -348,7 +348,7 @@ class CallContext:
 
     def progress(
         self, progress: float, total: float | None = None, message: str | None = None
-    ) -> Sent:
+    ) -> ReportDelivery:
         """Report the progress of the call, from a sync or async handler; never block.
 
         Without effect if the caller did not request progress. While one report is being

@@ -94,7 +94,7 @@ class InputRequiredError(BaseException):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingQuestion:
     """The record of a question that was sent to a user.
 
     Attributes:
@@ -124,7 +124,7 @@ class Asked:
 class Approvals(Protocol):
     """A store of questions and answers. Each method raises `OSError` if the store fails."""
 
-    async def record_question(self, asked: Asked) -> None:
+    async def record_question(self, asked: PendingQuestion) -> None:
         """Store a question that is sent to a user."""
 
     async def claim_round(self, round: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import optional
 from .access import Access, Client
 from .calls.worker_threads import make_sync, run_sync
-from .toolset import CombinedAccess, Found, Toolset, index_tool_owners
+from .toolset import CombinedAccess, ToolMatch, Toolset, index_tool_owners
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -246,7 +246,7 @@ class Registry:
         """Return a local or remote tool by name; raise the errors of `get_tool`."""
         return (await self.find(name, client)).tool
 
-    async def find(self, name: str, client: str | None = None) -> Found:
+    async def find(self, name: str, client: str | None = None) -> ToolMatch:
         """Return a tool like `find_tool`, with its provider and toolset."""
         current = self.resolve(name)
         access = self.access()
@@ -260,7 +260,7 @@ class Registry:
                     if found is not None:
                         return found
         elif access.is_allowed(client, current):
-            return Found(self._tools[current], None, owner)
+            return ToolMatch(self._tools[current], None, owner)
         raise UnknownToolError(f"unknown tool `{name}`")
 
     async def list_tools(self, client: str | None = None) -> list[Tool]:

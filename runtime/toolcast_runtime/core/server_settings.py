@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .definitions.tool import Wanted
+    from .definitions.tool import ToolFilter
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 _SHORTEST_SECRET = 6
@@ -111,7 +111,7 @@ class ExternalServer:
             candidates.append(unprefixed)
         return any(own and self.is_allowed(own) for own in candidates)
 
-    def can_provide_any(self, wanted: Wanted) -> bool:
+    def can_provide_any(self, wanted: ToolFilter) -> bool:
         """Return whether the server could have one of the requested tools."""
         if wanted.client is not None and not self.is_available_to(wanted.client):
             return False
@@ -124,7 +124,7 @@ class ExternalServer:
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedServer:
     """The settings of a server with all references replaced; its repr shows no values.
 
     Attributes:
@@ -162,7 +162,9 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> str:
     return _REFERENCE.sub(get_value, text)
 
 
-def resolve_server(server: ExternalServer, environment: Mapping[str, str]) -> Resolved:
+def resolve_server(
+    server: ExternalServer, environment: Mapping[str, str]
+) -> ResolvedServer:
     """Return the settings of a server with all references replaced.
 
     Raises:
@@ -191,7 +193,7 @@ def resolve_server(server: ExternalServer, environment: Mapping[str, str]) -> Re
     # The longest first: replacing a shorter secret could leave the rest of a longer one.
     ordered = tuple(sorted(secrets, key=len, reverse=True))
     whole = server.whole_environment
-    return Resolved(command, args, env, whole, cwd, url, headers, ordered)
+    return ResolvedServer(command, args, env, whole, cwd, url, headers, ordered)
 
 
 def _has_only_empty_references(text: str, environment: Mapping[str, str]) -> bool:

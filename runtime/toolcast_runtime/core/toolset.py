@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from . import optional
 from .access import Access, Client
 from .definitions.definitions import DefinitionError, load_tools
-from .definitions.tool import HasServers, Wanted
+from .definitions.tool import HasServers, ToolFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -108,7 +108,7 @@ class Toolset:
         """Return the providers' tools that a client may use; see the method of `Registry`."""
         tools: list[Tool] = []
         access = self.access()
-        wanted = Wanted(*access.get_lists(client), client)
+        wanted = ToolFilter(*access.get_lists(client), client)
         for provider in self.providers:
             if is_always and not provider.has_always_tools:
                 continue
@@ -121,7 +121,7 @@ class Toolset:
                     tools.append(tool)
         return tools
 
-    async def find_remote_tool(self, name: str, client: str | None) -> Found | None:
+    async def find_remote_tool(self, name: str, client: str | None) -> ToolMatch | None:
         """Return a provider's tool that a client may use; None if there is none."""
         # Check access before querying providers: a denied tool costs no I/O.
         if self.providers and self.access().is_allowed(client, name):
@@ -131,7 +131,7 @@ class Toolset:
                 ):
                     tool = await provider.find_tool(name)
                     if tool is not None:
-                        return Found(tool, provider, self)
+                        return ToolMatch(tool, provider, self)
         return None
 
     async def list_named_tools(self, names: Collection[str]) -> list[Tool]:
@@ -142,7 +142,7 @@ class Toolset:
         tools = [tool for name, tool in self.tools.items() if name in names]
         for provider in self.providers:
             if any(map(provider.can_provide, names)):
-                tools += await provider.list_tools(Wanted(names))
+                tools += await provider.list_tools(ToolFilter(names))
         return tools
 
     async def enter(self) -> None:
@@ -299,7 +299,7 @@ class Toolset:
         return name in self.tools or any(p.can_provide(name) for p in self.providers)
 
 
-class Found(NamedTuple):
+class ToolMatch(NamedTuple):
     """A tool that a client may use.
 
     Attributes:

@@ -29,7 +29,7 @@ from ..core.definitions.tool import ServerState, Tool
 from ..core.server_settings import (
     ExternalServer,
     MissingVariableError,
-    Resolved,
+    ResolvedServer,
     resolve_server,
 )
 from ..core.validation.limits import measure_value
@@ -91,7 +91,7 @@ class Connection:
         self._session: Session | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._decided = asyncio.Event()
-        self._resolved = Resolved()
+        self._resolved = ResolvedServer()
         self._seen: dict[str, Tool] = {}
         self._told: dict[str, tuple[str, ...]] = {}
         self._count = 0

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.calls.worker_threads import run_in_background, run_sync
 from ..core.context import ToolResponse
-from ..core.definitions.tool import ServerState, Tool, Wanted, look_alike_key
+from ..core.definitions.tool import ServerState, Tool, ToolFilter, look_alike_key
 from ..core.server_settings import ExternalServer, MissingVariableError, resolve_server
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 _CLOSING_SECONDS = 10.0
-_ANY = Wanted()
+_ANY = ToolFilter()
 
 
 class ExternalTools:
@@ -74,7 +74,7 @@ class ExternalTools:
             for server in servers
         )
 
-    async def list_tools(self, wanted: Wanted = _ANY) -> Sequence[Tool]:
+    async def list_tools(self, wanted: ToolFilter = _ANY) -> Sequence[Tool]:
         """The tools that the servers offer now, in the servers' order.
 
         The first time it waits for every server that may have a wanted one, each within its

@@ -213,7 +213,7 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LockResult:
     """A list of tools that was held to a lock.
 
     Attributes:
@@ -265,7 +265,7 @@ def held(
     as_listed: AsListed,
     *,
     is_refusing: bool,
-) -> Held:
+) -> LockResult:
     """What may be offered of a list of tools.
 
     Args:
@@ -275,7 +275,9 @@ def held(
         is_refusing: what changed is left out; otherwise it is only told.
     """
     if lock is None:
-        return Held([], ("nothing can be told: it is not there, or cannot be read",))
+        return LockResult(
+            [], ("nothing can be told: it is not there, or cannot be read",)
+        )
     offered: list[Definition] = []
     changed: list[str] = []
     for one, reviewed, line in _compared(lock, _TOOLS, lock.tools, listed, as_listed):
@@ -285,7 +287,7 @@ def held(
             offered.append(reviewed)
         elif one is not None and not is_refusing:
             offered.append(one)
-    return Held(offered, tuple(changed))
+    return LockResult(offered, tuple(changed))
 
 
 def changed_besides(

@@ -16,7 +16,7 @@ from asyncio.subprocess import SubprocessStreamProtocol
 from contextlib import suppress
 from subprocess import PIPE
 
-from ..core.server_settings import Resolved
+from ..core.server_settings import ResolvedServer
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """Size of a message from the server."""
@@ -67,7 +67,7 @@ def _default_environment() -> dict[str, str]:
     return {n: v for n, v in there.items() if v is not None and not v.startswith("()")}
 
 
-async def started(server: Resolved) -> ServerProcess:
+async def started(server: ResolvedServer) -> ServerProcess:
     """Starts a server's program with pipes, in a group of processes of its own.
 
     Raises:

@@ -27,9 +27,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ..core.server_settings import ExternalServer, Resolved
+from ..core.server_settings import ExternalServer, ResolvedServer
 from .listing import BESIDES
-from .transports import Ending, http_transport, stdio_transport
+from .transports import ProcessExit, http_transport, stdio_transport
 
 _MAX_PAGES = 100
 """Pages of one list."""
@@ -72,7 +72,7 @@ class Session:
         self,
         client: Client,
         server: ExternalServer,
-        ending: Ending,
+        ending: ProcessExit,
         can_ask: bool,
     ) -> None:
         self._client = client
@@ -305,7 +305,7 @@ def _first(error: ValidationError) -> str:
 
 @asynccontextmanager
 async def opened_session(
-    server: ExternalServer, resolved: Resolved, ask: ElicitationFnT | None = None
+    server: ExternalServer, resolved: ResolvedServer, ask: ElicitationFnT | None = None
 ) -> AsyncGenerator[Session, None]:
     """Connects to a server; leaving it ends the connection and the process.
 
@@ -324,7 +324,7 @@ async def opened_session(
     quieten()
     ready: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
-    ending = Ending(over.set)
+    ending = ProcessExit(over.set)
     # The SDK's client has to be entered and left in one task, which no deadline of
     # another may cut in two.
     holder = asyncio.ensure_future(_hold(server, resolved, ending, ready, over, ask))
@@ -348,7 +348,7 @@ async def opened_session(
         await _ended(holder)
 
 
-def _raise_inner(holder: asyncio.Task[None], ending: Ending) -> None:
+def _raise_inner(holder: asyncio.Task[None], ending: ProcessExit) -> None:
     """Raises what the connection failed with, out of the groups that wrap it."""
     error = _inner(holder.exception())
     if isinstance(error, OSError):
@@ -362,7 +362,7 @@ def _raise_inner(holder: asyncio.Task[None], ending: Ending) -> None:
     ) from None
 
 
-def _last_words(ending: Ending) -> str:
+def _last_words(ending: ProcessExit) -> str:
     words = bytes(ending.stderr).decode("utf-8", "replace").strip()
     return f"; its last words: {words.splitlines()[-1]}" if words else ""
 
@@ -389,8 +389,8 @@ async def _ended(holder: asyncio.Task[None]) -> None:
 
 async def _hold(
     server: ExternalServer,
-    resolved: Resolved,
-    ending: Ending,
+    resolved: ResolvedServer,
+    ending: ProcessExit,
     ready: asyncio.Future[Session],
     over: asyncio.Event,
     ask: ElicitationFnT | None,

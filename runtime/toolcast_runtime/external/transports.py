@@ -19,7 +19,7 @@ import mcp_types as types
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
-from ..core.server_settings import Resolved
+from ..core.server_settings import ResolvedServer
 from .server_process import (
     MAX_MESSAGE_BYTES,
     READ_BYTES,
@@ -46,7 +46,7 @@ _CONNECTIONS = 50
 
 
 @dataclass
-class Ending:
+class ProcessExit:
     """How a server's process ended, filled in while it runs.
 
     Attributes:
@@ -72,7 +72,7 @@ class Ending:
 
 @asynccontextmanager
 async def stdio_transport(
-    server: Resolved, ending: Ending
+    server: ResolvedServer, ending: ProcessExit
 ) -> AsyncGenerator[tuple[Any, Any], None]:
     """Starts a server and gives the two streams that the SDK's client speaks through.
 
@@ -106,7 +106,7 @@ async def stdio_transport(
 
 
 async def _read_messages(
-    process: ServerProcess, into_session: Any, ending: Ending
+    process: ServerProcess, into_session: Any, ending: ProcessExit
 ) -> None:
     pace = _Pace(_BURST_OF_LINES, _LINES_A_SECOND)
     buffer = bytearray()
@@ -134,7 +134,7 @@ async def _read_messages(
 
 
 async def _hand_over(
-    line: bytes, into_session: Any, ending: Ending, pace: _Pace
+    line: bytes, into_session: Any, ending: ProcessExit, pace: _Pace
 ) -> bool:
     """Gives one message to the session; False when there was too much else.
 
@@ -184,7 +184,7 @@ class _Pace:
             await anyio.sleep(-self._left / self._rate)
 
 
-async def _read_stderr(process: ServerProcess, ending: Ending) -> None:
+async def _read_stderr(process: ServerProcess, ending: ProcessExit) -> None:
     """Keeps the pipe from filling up, and the last words; a flood has to wait."""
     with suppress(OSError):
         while chunk := await process.stderr.read(READ_BYTES):
@@ -194,7 +194,7 @@ async def _read_stderr(process: ServerProcess, ending: Ending) -> None:
 
 
 async def _write_messages(
-    process: ServerProcess, out_of_session: Any, ending: Ending
+    process: ServerProcess, out_of_session: Any, ending: ProcessExit
 ) -> None:
     try:
         async with out_of_session:
@@ -207,14 +207,16 @@ async def _write_messages(
 
 
 @asynccontextmanager
-async def http_transport(server: Resolved) -> AsyncGenerator[tuple[Any, Any], None]:
+async def http_transport(
+    server: ResolvedServer,
+) -> AsyncGenerator[tuple[Any, Any], None]:
     """The two streams that the SDK's client speaks through.
 
     Proxies and .netrc are not used, and no redirect leaves the server's origin.
     """
     timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
     limits = httpx2.Limits(max_connections=_CONNECTIONS)
-    transport = _Bounded(httpx2.AsyncHTTPTransport(limits=limits))
+    transport = _BoundedTransport(httpx2.AsyncHTTPTransport(limits=limits))
     async with (
         httpx2.AsyncClient(
             headers=dict(server.headers),
@@ -229,7 +231,7 @@ async def http_transport(server: Resolved) -> AsyncGenerator[tuple[Any, Any], No
         yield streams
 
 
-class _Bounded(httpx2.AsyncBaseTransport):
+class _BoundedTransport(httpx2.AsyncBaseTransport):
     """Ends an answer that is no event stream where it becomes too long or does not come.
 
     An event stream may go on for days; the SDK bounds each of its events.

@@ -26,7 +26,7 @@ from ..core.access import AccessError
 from ..core.calls.untrusted_text import RateLimitFilter
 from ..mcp.request_state import SealingError, sealing
 from ..mcp.sdk_server import CALLED, build_server
-from .endpoints import Listening
+from .endpoints import ListenSettings
 from .fairness import Turns
 from .request_limits import ADMITTED, AllowedHosts, Guard
 from .sessions import MAX_SESSIONS, Sessions
@@ -51,7 +51,7 @@ _READINESS_TIMEOUT_S = 5.0
 
 def resolve_listen_settings(
     server: ToolsetServer, settings: HttpSettings, host: str, *, several: bool
-) -> Listening:
+) -> ListenSettings:
     """Return the settings for an address, after checking that the server can start.
 
     Args:
@@ -66,7 +66,7 @@ def resolve_listen_settings(
     """
     problems = []
     try:
-        listening = Listening.from_environment(settings, host)
+        listening = ListenSettings.from_environment(settings, host)
     except SettingsError as error:
         problems.append(str(error))
     try:
@@ -81,7 +81,7 @@ def resolve_listen_settings(
 
 def build_http_app(
     server: ToolsetServer,
-    listening: Listening,
+    listening: ListenSettings,
     *,
     is_one_of_several: bool = False,
     is_alone: bool = True,
@@ -122,8 +122,8 @@ def build_http_app(
     readiness = Readiness(server)
     # Complete paths instead of patterns: a path's meaning must not depend on other paths.
     apps: dict[str, ASGIApp] = {
-        "/health": _Logged(_answer_health, None),
-        "/ready": _Logged(readiness.answer, None),
+        "/health": _AccessLog(_answer_health, None),
+        "/ready": _AccessLog(readiness.answer, None),
     }
     resource_servers = {}
     if listening.issuer is not None:
@@ -135,7 +135,7 @@ def build_http_app(
         for path, metadata_app in build_metadata_apps(
             resource_servers.values()
         ).items():
-            apps[path] = _Logged(metadata_app, None)
+            apps[path] = _AccessLog(metadata_app, None)
     for endpoint in listening.settings.endpoints:
         sdk = build_server(
             server,
@@ -175,7 +175,7 @@ def build_http_app(
             is_rpc=True,
         )
         path = endpoint.path.rstrip("/")
-        apps[path or "/"] = apps[f"{path}/"] = _Logged(app, endpoint.client)
+        apps[path or "/"] = apps[f"{path}/"] = _AccessLog(app, endpoint.client)
     admin_variable = listening.settings.admin_variable
     added = [route for part in server.parts for route in part.admin_routes]
     for route in (_build_list_tools_route(server), *added):
@@ -185,7 +185,7 @@ def build_http_app(
             admin_app = guard(
                 _build_admin_app(route), admin_variable, realm, route.method
             )
-        apps[route.path] = _Logged(admin_app, "(admin)")
+        apps[route.path] = _AccessLog(admin_app, "(admin)")
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -303,7 +303,7 @@ async def _answer_404(scope: Scope, receive: Receive, send: Send) -> None:
         await Response(status_code=404)(scope, receive, send)
 
 
-class _Logged:
+class _AccessLog:
     """Logs each request: client, path, status and duration, but none of its content.
 
     A tool call that was answered has a log line of its own, so its request is logged at the

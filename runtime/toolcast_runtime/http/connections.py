@@ -96,7 +96,7 @@ class BoundedProtocol(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         """Register the connection as waiting; close another one if there are too many."""
-        self._joining = _Joining(transport)
+        self._joining = _JoiningTransport(transport)
         super().connection_made(cast("asyncio.Transport", self._joining))
         self._wrapped_app, self.app = self.app, self._handle_request
         self._deadline: asyncio.TimerHandle | None = None
@@ -256,7 +256,7 @@ class BoundedProtocol(H11Protocol):
         return app(scope, receive, send_adjusted)
 
 
-class _Joining:
+class _JoiningTransport:
     """A transport that sends the head of a response together with its body.
 
     Each separate write wakes up the client.

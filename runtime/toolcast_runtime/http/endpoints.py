@@ -173,7 +173,7 @@ class Issuer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class ListenSettings:
     """HTTP settings, completed by the environment and the command line.
 
     Attributes:
@@ -196,7 +196,7 @@ class Listening:
         settings: HttpSettings,
         host: str,
         environment: Mapping[str, str] = os.environ,
-    ) -> Listening:
+    ) -> ListenSettings:
         """Return the complete settings for an address to listen on.
 
         Raises:
@@ -255,7 +255,7 @@ class Listening:
         return cls(settings, host, tokens, hosts, issuer)
 
 
-def log_endpoints(listening: Listening, origin: str = "") -> None:
+def log_endpoints(listening: ListenSettings, origin: str = "") -> None:
     """Log one line per endpoint: its URL, and the tokens that it accepts.
 
     Args:

@@ -30,13 +30,13 @@ from ..stdio.process import (
     DEFAULT_GRACE_S,
     SIGNALS,
     START_FAILED,
-    Ending,
+    ProcessSignals,
     gc_freeze,
 )
 from ..telemetry.log_lines import LogFormat, LogLevel, write_logs
 from .app import build_http_app, resolve_listen_settings
 from .connections import BoundedProtocol, get_connection_limit
-from .endpoints import Listening, log_endpoints
+from .endpoints import ListenSettings, log_endpoints
 from .settings import SettingsError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     write_logs(options.log_format, options.log_level)
     with gc_freeze():
         # Built here even if only workers use it, so that problems are reported once.
-        ending = Ending(options.grace)
+        ending = ProcessSignals(options.grace)
         app: ASGIApp | str
         app, listening = _build_app(server, options, ending)
     if options.workers > 1:
@@ -149,12 +149,14 @@ def worker_app() -> ASGIApp:
         server: ToolsetServer = importlib.import_module(arguments.pop("server")).SERVER
         options = HttpOptions(**arguments)
         write_logs(options.log_format, options.log_level)
-        return _build_app(server, options, Ending(options.grace, is_worker=True))[0]
+        return _build_app(
+            server, options, ProcessSignals(options.grace, is_worker=True)
+        )[0]
 
 
 def _build_app(
-    server: ToolsetServer, options: HttpOptions, ending: Ending
-) -> tuple[ASGIApp, Listening]:
+    server: ToolsetServer, options: HttpOptions, ending: ProcessSignals
+) -> tuple[ASGIApp, ListenSettings]:
     """Build the application of one process, and return it with its listen settings."""
     if options.local_tools:
         server = replace(server, external=False)
@@ -213,7 +215,7 @@ async def _stop_listening(server: uvicorn.Server) -> None:
             await loop.connect_accepted_socket(build_protocol, connection)
 
 
-def wrap_lifespan(app: ASGIApp, ending: Ending, registry: Registry) -> ASGIApp:
+def wrap_lifespan(app: ASGIApp, ending: ProcessSignals, registry: Registry) -> ASGIApp:
     """Wrap an application to handle signals and start the toolset's lifespan.
 
     The signal handlers replace those of the uvicorn server that runs the application. The

@@ -196,11 +196,11 @@ Failed = dict[int, LedgerError]
 """Errors of a batch's records, by the index of the record."""
 
 
-class _Closable(Protocol):
+class _ClosableConnection(Protocol):
     def close(self) -> None: ...
 
 
-_C = TypeVar("_C", bound=_Closable)
+_C = TypeVar("_C", bound=_ClosableConnection)
 _Item = tuple[Record, "Future[None]"]
 
 

@@ -22,7 +22,7 @@ from .records import RECORD_ERRORS, json_text, storable
 from .secret_arguments import Redaction
 
 if TYPE_CHECKING:
-    from ..core.question import Asked
+    from ..core.question import PendingQuestion
     from ..core.toolset_settings import LedgerSettings
 
 _INSERT_QUESTION = (
@@ -43,7 +43,7 @@ class ApprovalsTable:
     def __init__(self, settings: LedgerSettings) -> None:
         self._settings = settings
 
-    async def record_question(self, asked: Asked) -> None:
+    async def record_question(self, asked: PendingQuestion) -> None:
         """Insert a question; see `Approvals`."""
         keep_no_longer(self._settings)
         values = (
@@ -101,7 +101,7 @@ _MIN_UNUSED_KEEP = timedelta(days=30)
 """Minimum age at which questions with unused answers are removed."""
 
 
-class _Old:
+class _RetentionQuery:
     """Statements that find and remove a toolset's old rows in a table."""
 
     def __init__(self, table: str, key: str, condition: str) -> None:
@@ -119,8 +119,8 @@ class _Old:
         )
 
 
-_CALLS = _Old("calls", "id", "toolset = ? AND started < ? ORDER BY started")
-_APPROVALS = _Old(
+_CALLS = _RetentionQuery("calls", "id", "toolset = ? AND started < ? ORDER BY started")
+_APPROVALS = _RetentionQuery(
     "approvals",
     "round, question",
     "toolset = ? AND asked < ? AND (taken IS NOT NULL OR asked < ?)",
@@ -134,7 +134,7 @@ def keep_no_longer(settings: LedgerSettings) -> None:
     sweeping = _sweeping.get(settings)
     # A forked child inherits the entry, but not the running thread.
     if sweeping is None or not sweeping.is_alive():
-        sweeping = _sweeping[settings] = _Sweeping(settings)
+        sweeping = _sweeping[settings] = _Sweeper(settings)
         sweeping.start()
 
 
@@ -175,7 +175,7 @@ def remove_old(settings: LedgerSettings, ended: threading.Event, now: datetime) 
     return total
 
 
-class _Sweeping(threading.Thread):
+class _Sweeper(threading.Thread):
     """Thread that removes the old rows of one ledger."""
 
     def __init__(self, settings: LedgerSettings) -> None:
@@ -198,7 +198,7 @@ class _Sweeping(threading.Thread):
                 return
 
 
-def _removed(settings: LedgerSettings, old: _Old, values: list[str]) -> int:
+def _removed(settings: LedgerSettings, old: _RetentionQuery, values: list[str]) -> int:
     url = settings.get_database_url()
     if url is not None:
         from .postgresql_ledger import changed
@@ -229,4 +229,4 @@ def _text(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds")
 
 
-_sweeping: dict[LedgerSettings, _Sweeping] = {}
+_sweeping: dict[LedgerSettings, _Sweeper] = {}

@@ -33,7 +33,7 @@ class SealingError(SettingsError):
     """The server cannot ask a person as it is set up; the text says what to do."""
 
 
-class Sealing:
+class StateSealer:
     """What seals the state of one client's calls.
 
     Args:
@@ -97,7 +97,7 @@ def sealing(
     *,
     is_one_of_several: bool = False,
     environment: Mapping[str, str] = os.environ,
-) -> Sealing:
+) -> StateSealer:
     """What seals the state of a client's calls.
 
     Args:
@@ -118,7 +118,7 @@ def sealing(
         asking = [t.name for t in served.tools(client) if t.confirm is not None]
         if asking:
             raise SealingError(f"`{asking[0]}` has a `confirm`: {refusal}")
-    return Sealing(f"{served.name} {client or ''}", keys, refusal)
+    return StateSealer(f"{served.name} {client or ''}", keys, refusal)
 
 
 def _keys(variable: str, environment: Mapping[str, str]) -> list[str]:

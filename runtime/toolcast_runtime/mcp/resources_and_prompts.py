@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..resources.mcp_definitions import McpOffer
     from ..skills import ServedSkills
     from .elicitation import Asker
-    from .request_state import Sealing
+    from .request_state import StateSealer
     from .toolset_server import ToolsetServer
 
 _NOT_FOUND_BEFORE_2026 = -32002
@@ -52,7 +52,7 @@ _Given = TypeVar("_Given")
 def offers(
     served: ToolsetServer,
     client: str | None,
-    seal: Callable[[], Sealing],
+    seal: Callable[[], StateSealer],
     kept: KeptContent | None,
     skills: Callable[[], ServedSkills] | None,
 ) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class _Offers:
         self,
         served: ToolsetServer,
         client: str | None,
-        seal: Callable[[], Sealing],
+        seal: Callable[[], StateSealer],
         kept: KeptContent | None,
         skills: Callable[[], ServedSkills] | None,
     ) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from ..core.context import ToolResponse
-    from .request_state import Sealing
+    from .request_state import StateSealer
 
 
 def call_result(
@@ -69,7 +69,7 @@ def is_before_2026(revision: str) -> bool:
 
 
 async def through_seal(
-    seal: Callable[[], Sealing],
+    seal: Callable[[], StateSealer],
     context: ServerRequestContext[Any, Any],
     state: str | None,
     answer: Callable[[str | None], Awaitable[Any]],

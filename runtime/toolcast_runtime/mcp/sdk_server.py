@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ..skills import ServedSkills
     from ..telemetry.mcp_requests import ObservedRequests
     from .elicitation import Asker
-    from .request_state import Sealing
+    from .request_state import StateSealer
     from .toolset_server import ToolsetServer
 
 _logger = logging.getLogger("toolcast")
@@ -92,7 +92,7 @@ def build_server(
     served.names(who)
 
     @cache
-    def seal() -> Sealing:
+    def seal() -> StateSealer:
         from .request_state import sealing
 
         return sealing(served, who, is_one_of_several=is_one_of_several)
@@ -228,7 +228,7 @@ class _Person:
         context: ServerRequestContext[Any, Any],
         params: types.CallToolRequestParams,
         state: str | None,
-        seal: Callable[[], Sealing],
+        seal: Callable[[], StateSealer],
         *,
         client_confirms: bool,
     ) -> None:

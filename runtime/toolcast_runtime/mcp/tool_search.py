@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..core.context import ArgumentConversionError, ToolError, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.optional import OptionalPartError
-from ..core.toolset import Found
+from ..core.toolset import ToolMatch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -122,10 +122,12 @@ class OwnTools:
     registry: Registry
     offered: Callable[[], Awaitable[list[Tool]]]
 
-    def find(self, name: str) -> Found:
+    def find(self, name: str) -> ToolMatch:
         """One of the two, to be called."""
         # Of the provider of a tool, its call asks for nothing but `call_tool`.
-        return Found(OWN[name], cast("ToolProvider", self), self.registry.toolsets[0])
+        return ToolMatch(
+            OWN[name], cast("ToolProvider", self), self.registry.toolsets[0]
+        )
 
     async def call_tool(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..core.calls.tool_calls import ToolCalls
     from ..core.definitions.tool import Tool
-    from ..core.toolset import Found
+    from ..core.toolset import ToolMatch
     from ..core.toolset_settings import LinkLimits
     from ..http.settings import AdminRoute, HttpSettings
     from ..resources.mcp_definitions import McpOffer
@@ -316,7 +316,7 @@ class ToolsetServer:
 
     async def find(
         self, name: str, client: str | None, *, is_found: bool = False
-    ) -> Found | None:
+    ) -> ToolMatch | None:
         """A tool that a client is offered, by its present or a former name; or None.
 
         Every call comes here, and what is found is called: it costs one look-up.

@@ -130,7 +130,7 @@ def _renamed(schema: dict[str, Any], old: str, new: str) -> dict[str, Any]:
     return {new if key == old else key: value for key, value in schema.items()}
 
 
-class Flattening:
+class Flattener:
     """What stands in place of the references of a schema and of its `allOf`.
 
     Args:
@@ -292,7 +292,7 @@ _IMPLIED = {
 
 
 def restated(
-    on: Flattening, schema: dict[str, Any], path: Path, is_root: bool
+    on: Flattener, schema: dict[str, Any], path: Path, is_root: bool
 ) -> dict[str, Any]:
     """Says `const` and `oneOf` otherwise where the dialect has no such word."""
     takes, types = on.dialect.takes, on.dialect.enum_types
@@ -318,7 +318,7 @@ def restated(
     return schema
 
 
-def _as_items(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str, Any]:
+def _as_items(on: Flattener, schema: dict[str, Any], path: Path) -> dict[str, Any]:
     """One schema for all items, which allows at each place what one place allows."""
     places = list(schema["prefixItems"])
     rest = schema.get("items", True)
@@ -336,7 +336,7 @@ def _as_items(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str, A
     return {**kept, "items": items}
 
 
-def _seen(on: Flattening, member: Any) -> Any:
+def _seen(on: Flattener, member: Any) -> Any:
     """An alternative as far as its own keywords say what it is."""
     if not isinstance(member, Mapping):
         return member
@@ -353,7 +353,7 @@ def _seen(on: Flattening, member: Any) -> Any:
 
 
 def _as_one_object(
-    on: Flattening, schema: dict[str, Any], keyword: str, path: Path
+    on: Flattener, schema: dict[str, Any], keyword: str, path: Path
 ) -> dict[str, Any]:
     members = [_seen(on, one) for one in schema[keyword] if isinstance(one, Mapping)]
     base = {key: value for key, value in schema.items() if key != keyword}
@@ -374,7 +374,7 @@ def _as_one_object(
     return whole
 
 
-def _distributed(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str, Any]:
+def _distributed(on: Flattener, schema: dict[str, Any], path: Path) -> dict[str, Any]:
     """Alternatives that each say what stood beside them: a closed object says all at once."""
     beside = {k: v for k, v in schema.items() if k in STANDARD and k != "anyOf"}
     if not beside:
@@ -402,7 +402,7 @@ def _replaced(
     }
 
 
-def typed(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str, Any]:
+def typed(on: Flattener, schema: dict[str, Any], path: Path) -> dict[str, Any]:
     """A schema that names its type, as closed dialects want it."""
     if schema.keys() & {"type", "anyOf", "oneOf"}:
         return schema
@@ -414,7 +414,7 @@ def typed(on: Flattening, schema: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def close(
-    on: Flattening, schema: Mapping[str, Any], out: dict[str, Any], path: Path
+    on: Flattener, schema: Mapping[str, Any], out: dict[str, Any], path: Path
 ) -> frozenset[str]:
     """Closes an object, and makes its optional properties nullable where all are required.
 

@@ -40,7 +40,7 @@ from .dialect import (
     added,
     describe_lost_keywords,
 )
-from .flattening import MAX_DEPTH, Flattening, Path, close, restated, typed
+from .flattening import MAX_DEPTH, Flattener, Path, close, restated, typed
 from .provider_names import named_properties, renamed, renamed_everywhere, renamed_keys
 
 _NOT_PLAIN = ("(?=", "(?!", "(?<", "\\b", "\\B", *(f"\\{n}" for n in range(1, 10)))
@@ -93,11 +93,11 @@ def rendered_schema(
     Raises:
         InexpressibleError: the dialect is closed, and no closed schema says this one.
     """
-    return _Rendering(Flattening(schema, dialect, tool, field)).whole(field)
+    return _SchemaRenderer(Flattener(schema, dialect, tool, field)).whole(field)
 
 
-class _Rendering:
-    def __init__(self, flattening: Flattening) -> None:
+class _SchemaRenderer:
+    def __init__(self, flattening: Flattener) -> None:
         self._on = flattening
         self._dialect = flattening.dialect
         self._losses = flattening.losses

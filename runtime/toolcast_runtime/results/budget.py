@@ -68,7 +68,7 @@ class ResultLimits(NamedTuple):
     describe_next_call: Callable[[Sequence[Any], int], str]
 
 
-class Shortening:
+class ResultShortener:
     """Shortens one result by omitting array items.
 
     Args:

@@ -14,7 +14,7 @@ from ..core.calls.tool_validators import Validators
 from ..core.calls.worker_threads import run_in_thread
 from ..core.context import CallContext, CallResult, ToolResponse
 from ..core.definitions.tool import ResultForm, Tool
-from .budget import ResultLimits, Shortening, encode_json_text, estimate_tokens
+from .budget import ResultLimits, ResultShortener, encode_json_text, estimate_tokens
 from .field_selection import (
     build_listed_parameters,
     build_listed_returns,
@@ -128,7 +128,7 @@ def _apply_budget(
         # A value that could be parsed may be nested too deeply to be encoded.
         with suppress(RecursionError):
             size_as_json = measure(encode_json_text(whole))
-            shortened = Shortening(whole, size_as_json, limits).shorten()
+            shortened = ResultShortener(whole, size_as_json, limits).shorten()
     if shortened is None:
         return _build_too_large_error(
             tool, form, f"{size:,} {unit}", f"{budget[unit]:,}"

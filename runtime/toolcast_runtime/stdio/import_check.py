@@ -80,13 +80,13 @@ def _find_missing_settings(
     server: ToolsetServer | None, registry: Any
 ) -> Iterator[str]:
     """Yield messages about missing environment variables of a public server."""
-    from ..http.endpoints import Listening
+    from ..http.endpoints import ListenSettings
     from ..http.settings import SettingsError
     from ..mcp.request_state import sealing
 
     if server is not None and server.http is not None:
         try:
-            Listening.from_environment(server.http, _ANY_ADDRESS)
+            ListenSettings.from_environment(server.http, _ANY_ADDRESS)
         except SettingsError as error:
             yield str(error)
         try:

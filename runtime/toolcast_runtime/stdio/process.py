@@ -62,7 +62,7 @@ def gc_freeze() -> Iterator[None]:
             gc.enable()
 
 
-class Ending:
+class ProcessSignals:
     """The reaction of a process to signals.
 
     The first signal shuts the server down, within the grace period and five seconds for
@@ -145,16 +145,16 @@ def serve_over_stdio(
         LifespanError: the toolset's lifespan function failed.
         SystemExit: standard input or output is closed.
     """
-    ending = Ending(grace)
+    ending = ProcessSignals(grace)
     with gc_freeze():
         from ..mcp.sdk_server import build_server
-        from .streams import Incoming, Outgoing, call_in_loop
+        from .streams import IncomingMessages, OutgoingMessages, call_in_loop
 
         server = build_server(served, client, takes_raw_json=True)
 
     async def serve(source: int, sink: int) -> None:
-        outgoing = Outgoing(sink, grace)
-        incoming = Incoming(source, outgoing)
+        outgoing = OutgoingMessages(sink, grace)
+        incoming = IncomingMessages(source, outgoing)
         loop = asyncio.get_running_loop()
         options = server.create_initialization_options()
         starting = asyncio.ensure_future(served.registry.__aenter__())

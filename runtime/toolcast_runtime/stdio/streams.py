@@ -72,7 +72,7 @@ class _Stream:
         await self.aclose()
 
 
-class Outgoing(_Stream):
+class OutgoingMessages(_Stream):
     """The SDK's write stream: writes messages to a file descriptor.
 
     Args:
@@ -235,7 +235,7 @@ class Outgoing(_Stream):
             self.on_disconnect()
 
 
-class Incoming(_Stream):
+class IncomingMessages(_Stream):
     """The SDK's read stream: reads messages from a file descriptor.
 
     Args:
@@ -243,7 +243,7 @@ class Incoming(_Stream):
         outgoing: the stream for error responses to invalid messages.
     """
 
-    def __init__(self, descriptor: int, outgoing: Outgoing) -> None:
+    def __init__(self, descriptor: int, outgoing: OutgoingMessages) -> None:
         self._outgoing = outgoing
         self._loop = asyncio.get_running_loop()
         self._splitter = LineSplitter()
@@ -312,7 +312,7 @@ class Incoming(_Stream):
             self._outgoing.stop_waiting()
         self.close()
 
-    def __aiter__(self) -> Incoming:
+    def __aiter__(self) -> IncomingMessages:
         return self
 
     async def __anext__(self) -> SessionMessage:

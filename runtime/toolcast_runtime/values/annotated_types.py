@@ -13,7 +13,7 @@ from .python_values import PythonValues
 
 
 @dataclass(frozen=True)
-class Plain:
+class NamedType:
     """Type that is written as a single name, such as `str`, `None` or `Any`."""
 
     name: str
@@ -65,14 +65,14 @@ class OneOf:
     members: tuple[PythonType, ...]
 
 
-PythonType = Plain | Choice | Array | Table | ObjectName | OneOf
-ANY = Plain("Any")
+PythonType = NamedType | Choice | Array | Table | ObjectName | OneOf
+ANY = NamedType("Any")
 SCALARS = {
-    "string": Plain("str"),
-    "integer": Plain("int"),
-    "number": Plain("float"),
-    "boolean": Plain("bool"),
-    "null": Plain("None"),
+    "string": NamedType("str"),
+    "integer": NamedType("int"),
+    "number": NamedType("float"),
+    "boolean": NamedType("bool"),
+    "null": NamedType("None"),
 }
 """Types of JSON values other than objects and arrays, by JSON Schema's type name."""
 
@@ -129,14 +129,14 @@ def one_of(members: Sequence[PythonType]) -> PythonType:
         choices = [all_choices]
     for choice in choices:
         for name, kind in (("str", str), ("int", int)):
-            if Plain(name) in distinct and all(
+            if NamedType(name) in distinct and all(
                 isinstance(v, kind) for v in choice.values
             ):
                 distinct.pop(choice, None)
     if ANY in distinct or not distinct:
         return ANY
-    if Plain("float") in distinct:
-        distinct.pop(Plain("int"), None)
+    if NamedType("float") in distinct:
+        distinct.pop(NamedType("int"), None)
     remaining = tuple(distinct)
     return remaining[0] if len(remaining) == 1 else OneOf(remaining)
 

@@ -206,11 +206,11 @@ def disagreements(
         is_result: the class is given back, and not taken.
         has_values: texts of formats are Python's values.
     """
-    compared = _Compared(model, said, is_result, has_values)
+    compared = _ModelComparison(model, said, is_result, has_values)
     return list(dict.fromkeys(compared.problems(model, said, "", 0)))
 
 
-class _Compared:
+class _ModelComparison:
     def __init__(
         self, model: Schema, said: Schema, is_result: bool, has_values: bool
     ) -> None:

@@ -20,10 +20,10 @@ from .annotated_types import (
     Choice,
     ConditionalTexts,
     Member,
+    NamedType,
     ObjectName,
     ObjectType,
     Place,
-    Plain,
     PythonType,
     Table,
     is_literal,
@@ -311,7 +311,7 @@ class SchemaTypes:
             conversion = conversion_of(part)
             if conversion is not None:
                 self.has_found_values = True
-                return Plain(conversion.type)
+                return NamedType(conversion.type)
         return text
 
     def _array(self, place: Place) -> PythonType:

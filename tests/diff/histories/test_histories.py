@@ -23,7 +23,7 @@ from toolcast.diff.comparison import Comparison, compare, rules
 from toolcast.diff.review.verdict import judge, limits
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes
-from toolcast.reports.item import About
+from toolcast.reports.item import ReportContext
 
 TODAY = datetime.date(2026, 11, 22)
 
@@ -78,7 +78,7 @@ def test_the_summary_of_the_markdown(server: str, compared: Any) -> None:
         known=rules(()),
         today=TODAY,
     )
-    page = report_changes(verdict, "markdown", About(sides[1].root))
+    page = report_changes(verdict, "markdown", ReportContext(sides[1].root))
     for change in comparison.changes:
         if change.grades.worst is not Grade.SAFE:
             assert f"/{change.tool}`" in page or not change.tool

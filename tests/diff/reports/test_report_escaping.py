@@ -19,7 +19,7 @@ from toolcast.diff.review.verdict import DEFAULT, Verdict, judge
 from toolcast.findings import Finding, Location, Severity
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes, report_findings, sarif
-from toolcast.reports.item import About, Item
+from toolcast.reports.item import Item, ReportContext
 
 RULE = ChangeRule(
     "tool/removed", "Gone.", Grades(Grade.BREAKING, Grade.RISKY), "tool/added"
@@ -40,7 +40,7 @@ TEXTS = st.one_of(
     ).map("".join),
     st.lists(st.sampled_from("`|<@ a"), max_size=12).map("".join),
 )  # fmt: skip
-ABOUT = About(tempfile.gettempdir())
+ABOUT = ReportContext(tempfile.gettempdir())
 TODAY = datetime.date(2030, 1, 1)
 
 
@@ -138,7 +138,7 @@ def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
 def test_findings_stay_what_they_are(text: str, help_: str, severity: Severity) -> None:
     place = Location("specs/toy/act.yaml", 3, 1, 4)
     finding = Finding("prompt/title-repeats", severity, place, text, help_)
-    about = About()
+    about = ReportContext()
     holds_no_command(report_findings([finding], "text", about))
     hold_sarif(report_findings([finding], "sarif", about))
     hold_json(report_findings([finding], "json", about), "findings")

@@ -17,7 +17,7 @@ from toolcast.diff.review.verdict import Verdict, judge, limits
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes
-from toolcast.reports.item import About
+from toolcast.reports.item import ReportContext
 
 TODAY = datetime.date(2026, 11, 22)
 TOOLS = 25
@@ -58,7 +58,7 @@ def test_real_releases_are_shorter_than_their_lines(tmp_path: Path) -> None:
         verdict = judged(*sides)
         # A text by itself breaks nobody.
         assert [one for one in verdict.changes if one.fails == ("prompt",)] == []
-        text = report_changes(verdict, "text", About(sides[1].root))
+        text = report_changes(verdict, "text", ReportContext(sides[1].root))
         parts.append(len(text.splitlines()) / lines_of_git(root))
     assert max(parts) <= 0.5
     assert statistics.median(parts) <= 0.4
@@ -120,7 +120,7 @@ def test_two_that_break_stand_above_a_refactoring(tmp_path: Path) -> None:
     assert len(removed) == DOUBLED
     assert {grade.word for change in removed for grade in change.grades} == {"safe"}
     assert verdict.failing == 2
-    text = report_changes(verdict, "text", About())
+    text = report_changes(verdict, "text", ReportContext())
     lines = text.splitlines()
     assert len(lines) <= 50
     assert len(lines) <= 0.1 * lines_of_git(tmp_path)
@@ -132,10 +132,10 @@ def test_two_that_break_stand_above_a_refactoring(tmp_path: Path) -> None:
     assert text.count("`region` is new") == 1
     for index in range(TOOLS):
         assert f"find_kind_{index}" in text
-    comment = report_changes(verdict, "markdown", About())
+    comment = report_changes(verdict, "markdown", ReportContext())
     assert comment.index("find_kind_17") < comment.index("<details")
-    assert len(report_changes(verdict, "github", About()).splitlines()) == 2
-    whole = json.loads(report_changes(verdict, "json", About()))
+    assert len(report_changes(verdict, "github", ReportContext()).splitlines()) == 2
+    whole = json.loads(report_changes(verdict, "json", ReportContext()))
     assert len(whole["changes"]) == DOUBLED + TOOLS + 2
 
 
@@ -146,7 +146,9 @@ def test_a_parameter_that_is_called_like_its_tools_keeps_its_name() -> None:
         files = {"query": tool, "other/toolset": {"name": "other"}, "other/query": tool}
         return loaded({"workspace": {"toolsets": ["toy", "other"]}, **files})
 
-    text = report_changes(judged(side("query", "x"), side("x")), "text", About())
+    text = report_changes(
+        judged(side("query", "x"), side("x")), "text", ReportContext()
+    )
     assert "2 tools: `query` is removed" in text
 
 
@@ -154,11 +156,11 @@ def test_each_change_can_be_printed_by_itself(tmp_path: Path) -> None:
     root = tmp_path
     sides = release("git", "old", root / "old"), release("git", "new", root / "new")
     verdict = judged(*sides)
-    every = report_changes(verdict, "text", About(every=True))
+    every = report_changes(verdict, "text", ReportContext(every=True))
     assert all(
         one.change.fingerprint in every
         for one in verdict.changes
         if one.change.grades.worst > 0
     )
-    short = report_changes(verdict, "text", About())
+    short = report_changes(verdict, "text", ReportContext())
     assert len(short.splitlines()) < len(every.splitlines())

@@ -37,7 +37,7 @@ from toolcast_runtime.core.question import Answer, Question
 from toolcast_runtime.core.server_settings import (
     ExternalServer,
     MissingVariableError,
-    Resolved,
+    ResolvedServer,
     resolve_server,
 )
 from toolcast_runtime.core.validation.limits import has_too_many_paths, measure_value
@@ -80,9 +80,9 @@ def call_on_server(server: ExternalServer, request: Request) -> int:
 
 
 async def _call(
-    server: ExternalServer, resolved: Resolved, request: Request, where: str
+    server: ExternalServer, resolved: ResolvedServer, request: Request, where: str
 ) -> int:
-    watched = _Watched(server, ProgressLine(resolved.secrets))
+    watched = _ProgressCall(server, ProgressLine(resolved.secrets))
     ask = watched.ask if has_terminal() else None
     async with opened_session(server, resolved, ask) as session:
         own: dict[str, str] = {}
@@ -120,7 +120,7 @@ def _tool(name: str, definition: Mapping[str, Any]) -> Tool:
     return Tool(name, first.strip(), str(description), given)
 
 
-class _Watched:
+class _ProgressCall:
     """A call of which a person sees how far it is, and in which one may be asked."""
 
     def __init__(self, server: ExternalServer, line: ProgressLine) -> None:

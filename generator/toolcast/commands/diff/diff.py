@@ -34,7 +34,7 @@ _NEW = "version: 1\naccept:\n"
 _EMPTY_LIST = re.compile(r"^(accept:)[ \t]*\[[ \t]*\]\s*\Z", re.MULTILINE)
 
 
-class _Compared(NamedTuple):
+class _DiffResult(NamedTuple):
     """Two sides, compared.
 
     Attributes:
@@ -137,7 +137,7 @@ def command(
     from ...diff.comparison import rules
     from ...diff.review.acceptances import ACCEPT_FILE
     from ...diff.review.verdict import judge
-    from ...reports.item import About
+    from ...reports.item import ReportContext
 
     if bump and format_ != "text":
         fail("--bump prints Markdown\n  help: `--format json` has the versions, too")
@@ -184,7 +184,7 @@ def command(
 
         click.echo(report_versions(verdict), nl=False)
         return
-    about = About(compared.root, every=every, extensions=extensions)
+    about = ReportContext(compared.root, every=every, extensions=extensions)
     sys.exit(print_verdict(verdict, format_, about))
 
 
@@ -193,7 +193,7 @@ def _of_project(
     against: str | None,
     headers: tuple[str, ...],
     today: datetime.date,
-) -> _Compared:
+) -> _DiffResult:
     """The project, and what it is compared with."""
     from ...diff.comparison import Comparison, compare
     from ...diff.review.check_findings import NOTHING_FOUND, check_findings
@@ -205,9 +205,9 @@ def _of_project(
     before, after, name, read = sides_or_end(root, against)
     if before is None:
         nothing = Comparison([], [])
-        return _Compared(nothing, (after, after), name, NOTHING_FOUND, root, True)
+        return _DiffResult(nothing, (after, after), name, NOTHING_FOUND, root, True)
     found = check_findings(before, after, read, today)
-    return _Compared(compare(before, after), (before, after), name, found, root)
+    return _DiffResult(compare(before, after), (before, after), name, found, root)
 
 
 def _of_lists(
@@ -216,7 +216,7 @@ def _of_lists(
     seconds: float,
     of_projects: Mapping[str, object],
     today: datetime.date,
-) -> _Compared:
+) -> _DiffResult:
     """Two lists of tools; ends the program where it cannot be two, or have such options."""
     from .list_sources import list_sides_or_end
 
@@ -230,7 +230,7 @@ def _of_lists(
             fail(f"--{option} is about a project, and OLD and NEW are two lists")
     both = words[0], words[1]
     sides, comparison, found = list_sides_or_end(both, headers, seconds, today)
-    return _Compared(comparison, sides, words[0], found)
+    return _DiffResult(comparison, sides, words[0], found)
 
 
 def _accepted(

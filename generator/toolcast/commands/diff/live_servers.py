@@ -70,18 +70,18 @@ def _tell(
         least: the grades that fail; None where every difference does.
     """
     from ...diff.change import AUDIENCES, Grade
-    from ...diff.review.verdict import DEFAULT, Judged, Verdict, failing
-    from ...reports.item import About
+    from ...diff.review.verdict import DEFAULT, ChangeVerdict, Verdict, failing
+    from ...reports.item import ReportContext
 
     changes = []
     for change in found:
         graded = zip(AUDIENCES, change.grades, strict=True)
         worst = [audience for audience, grade in graded if grade > Grade.SAFE]
         fails = worst or AUDIENCES if least is None else failing(change.grades, least)
-        changes.append(Judged(change, change.location, None, tuple(fails)))
+        changes.append(ChangeVerdict(change, change.location, None, tuple(fails)))
     at = DEFAULT if least is None else least
     verdict = Verdict(against, tuple(changes), (), (), at, ())
-    return print_verdict(verdict, format_, About(root))
+    return print_verdict(verdict, format_, ReportContext(root))
 
 
 def _note(name: str, listing: ServerListing, varying: Sequence[Change]) -> None:
@@ -226,7 +226,7 @@ def _another(
     )
 
 
-class _Locked(NamedTuple):
+class _LockedServer(NamedTuple):
     """A server that has a lock.
 
     Attributes:
@@ -304,7 +304,7 @@ def lock(
     sys.exit(CLEAN if update else FINDINGS if lacking else code)
 
 
-def _locked(workspace: Workspace, names: Sequence[str]) -> list[_Locked]:
+def _locked(workspace: Workspace, names: Sequence[str]) -> list[_LockedServer]:
     """The servers that have locks; ends the program where a named one has none."""
     there = [
         (toolset, server)
@@ -312,7 +312,7 @@ def _locked(workspace: Workspace, names: Sequence[str]) -> list[_Locked]:
         for server in toolset.mcp_servers
     ]
     locked = [
-        _Locked(f"{toolset.folder}/{one.lock}", f"{toolset.name}/{one.name}", one)
+        _LockedServer(f"{toolset.folder}/{one.lock}", f"{toolset.name}/{one.name}", one)
         for toolset, one in there
         if one.lock is not None
     ]
@@ -335,7 +335,7 @@ def _locked(workspace: Workspace, names: Sequence[str]) -> list[_Locked]:
     return [one for one in locked if not names or one.server.name in names]
 
 
-def _changes(locked: _Locked, listing: ServerListing) -> ListingChanges | None:
+def _changes(locked: _LockedServer, listing: ServerListing) -> ListingChanges | None:
     """What is not as the lock has it; None where there is none.
 
     Raises:

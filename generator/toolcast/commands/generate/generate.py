@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...model.model import Workspace
     from ...output.output_folder import WriteResult
     from ...pipeline import GenerationResult
-    from ...reports.item import About
+    from ...reports.item import ReportContext
     from ...up_to_date import RunOutcome
 
 
@@ -86,7 +86,7 @@ def run(
     from toolcast_runtime.core.safe_folder import ConcurrentRunError
 
     from ...findings import sort_findings
-    from ...output.disk_differences import Recoverable, compute_digests
+    from ...output.disk_differences import RecoverableContent, compute_digests
     from ...output.output_folder import Replacement, write_output
     from ...pipeline import generate
     from ...up_to_date import load_digests, save_digests, save_outcome
@@ -115,7 +115,7 @@ def run(
                 root,
                 output,
                 files,
-                Recoverable(root, output, load_digests(root)),
+                RecoverableContent(root, output, load_digests(root)),
                 [
                     Replacement(one.path, one.before, one.after)
                     for one in generated.documents
@@ -156,7 +156,7 @@ def _ended(
     code: int,
     findings: Sequence[Finding],
     format_: str,
-    about: About,
+    about: ReportContext,
     *,
     out: str = "",
     err: str = "",

@@ -32,7 +32,7 @@ _MAX_FILE_BYTES = 8 * 1024 * 1024
 _PASSED_BY = (TOOL_FILES, LEFTOVER)
 
 
-class Watched(NamedTuple):
+class WatchedPaths(NamedTuple):
     """What is looked at, by absolute paths.
 
     Each folder is watched by itself, not all that is below it: a project may hold an
@@ -105,7 +105,7 @@ def changes_of(
     except ImportError:
         fail(f"{command} needs watchfiles\n  help: pip install 'toolcast[watch]'")
     root = os.path.realpath(root)
-    looked_at: Watched | None = None
+    looked_at: WatchedPaths | None = None
     reason = "watching (Ctrl-C ends it)"
     while not ended.is_set():
         if not os.path.isdir(root):
@@ -179,8 +179,8 @@ OWN_GROUP: dict[str, Any] = (
 
 
 def watched(
-    root: str, before: Watched | None = None, *, with_code: bool = False
-) -> Watched:
+    root: str, before: WatchedPaths | None = None, *, with_code: bool = False
+) -> WatchedPaths:
     """What is to be watched of a project.
 
     Args:
@@ -206,7 +206,7 @@ def watched(
         documents = [os.path.join(root, one) for one in workspace.documents]
         for source in workspace.sources if with_code else ():
             paths += _packages(os.path.normpath(os.path.join(root, source)))
-    found = Watched(
+    found = WatchedPaths(
         frozenset(),
         tuple(dict.fromkeys(paths)),
         parents,
@@ -227,7 +227,7 @@ def _packages(source: str) -> Iterator[str]:
                     yield entry.path
 
 
-def _folders(root: str, looked_at: Watched) -> frozenset[str]:
+def _folders(root: str, looked_at: WatchedPaths) -> frozenset[str]:
     """The folders that have to be watched; of what is not there, the next above."""
     found = {root}
     for place in looked_at.places:
@@ -262,7 +262,7 @@ def _is_in(path: str, folder: str) -> bool:
 
 def _next_change(
     root: str,
-    looked_at: Watched,
+    looked_at: WatchedPaths,
     left: Mapping[str, bytes | None],
     changes: Iterable[set[tuple[Any, str]]],
 ) -> list[str]:

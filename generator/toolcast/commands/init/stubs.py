@@ -24,7 +24,12 @@ from ...model.toolset_parts import (
     HandlerReference,
 )
 from ...refactoring.free_names import refuse_taken_name
-from ...refactoring.project_edit import Editing, EditRefusedError, Owned, ProjectEdit
+from ...refactoring.project_edit import (
+    EditRefusedError,
+    EditSession,
+    OwnedTool,
+    ProjectEdit,
+)
 from ...rendering.output_shape import View
 from ...rendering.renderer import format_python, render
 from ...suggestions import did_you_mean, format_quoted_list
@@ -71,7 +76,7 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
     first = workspace.toolsets[0]
     above, slash, _ = first.folder.rpartition("/")
     folder = f"{above}{slash}{name}"
-    editing = Editing()
+    editing = EditSession()
     editing.text(workspace.source).append(("toolsets",), folder)
     before, after = editing.files()
     fields: dict[str, object] = {
@@ -261,7 +266,7 @@ def free_keyword(toolset: Toolset, name: str) -> str:
     return keyword
 
 
-def draft_stub(workspace: Workspace, owned: Owned) -> ProjectEdit:
+def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
     """A stub that takes what the spec says; a spec without `handler` gets one.
 
     Raises:
@@ -269,7 +274,7 @@ def draft_stub(workspace: Workspace, owned: Owned) -> ProjectEdit:
         UneditableValueError: the spec has a layout that is not edited.
     """
     toolset, tool = owned.toolset, owned.tool
-    editing = Editing()
+    editing = EditSession()
     reference = tool.handler
     if toolset.proxy_of(tool) is not None:
         raise EditRefusedError(

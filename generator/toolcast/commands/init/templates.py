@@ -108,9 +108,9 @@ def _copy(workspace: Workspace, chosen: Mapping[str, bytes]) -> None:
 
 def _edit(workspace: Workspace, chosen: Mapping[str, bytes]) -> ProjectEdit:
     """The copies, and `templates` of toolcast.yaml where it is missing."""
-    from ...refactoring.project_edit import Editing, ProjectEdit
+    from ...refactoring.project_edit import EditSession, ProjectEdit
 
-    editing = Editing()
+    editing = EditSession()
     if workspace.templates is None:
         editing.text(workspace.source).set_block(_FOLDER, _FOLDER, "toolsets")
     before, after = editing.files()

@@ -34,7 +34,7 @@ class CheckFindings(NamedTuple):
 NOTHING_FOUND = CheckFindings()
 
 
-class _Placed(NamedTuple):
+class _FindingIdentity(NamedTuple):
     """A finding, and what tells that one of the other side is the same.
 
     Attributes:
@@ -108,7 +108,7 @@ def _placed(
     read: Sequence[Finding],
     names: Mapping[str, str],
     today: datetime.date,
-) -> Iterator[_Placed]:
+) -> Iterator[_FindingIdentity]:
     owners = {
         tool.source.file: f"{toolset.name}/{names.get(tool.name, tool.name)}"
         for toolset in workspace.toolsets
@@ -123,7 +123,7 @@ def _placed(
             lambda match: f"`{names.get(match[1], match[1])}`", finding.message
         )
         subject = _NAME.search(message)
-        yield _Placed(
+        yield _FindingIdentity(
             finding,
             owners.get(file, file),
             _NUMBER.sub("0", message),
@@ -131,7 +131,9 @@ def _placed(
         )
 
 
-def _without(side: list[_Placed], key: str, both: Counter[object]) -> list[_Placed]:
+def _without(
+    side: list[_FindingIdentity], key: str, both: Counter[object]
+) -> list[_FindingIdentity]:
     """A side without those of its findings that the other one has, too."""
     left = []
     for one in side:

@@ -216,7 +216,7 @@ def _said(toolset: Toolset) -> str:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ChangeVerdict:
     """A change, and what is decided about it.
 
     Attributes:
@@ -265,7 +265,7 @@ class Verdict:
     """
 
     against: str
-    changes: tuple[Judged, ...]
+    changes: tuple[ChangeVerdict, ...]
     effects: tuple[Effect, ...]
     findings: tuple[Finding, ...]
     limits: Limits
@@ -322,7 +322,7 @@ def judge(
         accepted = acceptance_of(change, acceptances, today)
         fails = () if accepted else tuple(failing(change.grades, limits))
         place = _place_now(change, sources, sides[1].source)
-        judged.append(Judged(change, place, accepted, fails))
+        judged.append(ChangeVerdict(change, place, accepted, fails))
     return Verdict(
         against,
         tuple(judged),

@@ -24,7 +24,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..context import NOT_SENT, ReportProgress, Sent
+from ..context import NOT_SENT, ReportDelivery, ReportProgress
 from .untrusted_text import escape_excerpt
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class ProgressReporter:
 
     def report(
         self, progress: float, total: float | None = None, message: str | None = None
-    ) -> Sent:
+    ) -> ReportDelivery:
         """Queue a report for sending, from any thread.
 
         Raises:
@@ -206,7 +206,7 @@ class ProgressReporter:
             # The loop may have been closed while the handler's thread continued.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._start_sender)
-        return Sent(partial(self._wait_until_sent, number))
+        return ReportDelivery(partial(self._wait_until_sent, number))
 
     async def __aenter__(self) -> ProgressReporter:
         return self

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from ...ledger.recorder import Recorder
     from ...lifespan.dependencies import Dependencies
     from ..question import Approvals, AskUser
-    from ..toolset import Found
+    from ..toolset import ToolMatch
     from ..toolset_settings import LedgerSettings
     from ..validation.checker import Checker
 
@@ -76,7 +76,7 @@ Stage = Callable[
 
 
 async def call_tool(
-    found: Awaitable[Found],
+    found: Awaitable[ToolMatch],
     name: str,
     arguments: Mapping[str, Any] | None,
     client: str | None,

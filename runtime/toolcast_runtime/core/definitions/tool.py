@@ -370,7 +370,7 @@ def _replace_digits(match: re.Match[str]) -> str:
     return match.group().translate(_LOOK_ALIKE)
 
 
-class Wanted(NamedTuple):
+class ToolFilter(NamedTuple):
     """A filter for the tools of a provider.
 
     Attributes:
@@ -413,7 +413,7 @@ class ToolProvider(Protocol):
         I/O.
         """
 
-    async def list_tools(self, wanted: Wanted) -> Sequence[Tool]:
+    async def list_tools(self, wanted: ToolFilter) -> Sequence[Tool]:
         """Return the currently available tools, under the names that callers use.
 
         The list may contain tools that are not requested. The method does not wait for
