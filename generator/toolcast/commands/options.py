@@ -231,9 +231,9 @@ def complete_kinds(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The kinds of clients, each with what people call it."""
-    from ..analysis.client_kinds import KINDS
+    from ..analysis.client_kinds import CLIENT_KINDS
 
-    return _items([(one.name, one.title) for one in KINDS.values()], incomplete)
+    return _items([(one.name, one.title) for one in CLIENT_KINDS.values()], incomplete)
 
 
 def complete_rules(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.external.listing import differing
 
-from ..analysis.name_limits import is_name_of_tool
+from ..analysis.name_limits import is_tool_name
 from ..mcp_client.server_listing import KINDS, ServerListing, explains
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -135,7 +135,7 @@ def for_rules(workspace: Workspace) -> Workspace:
             source=Source(one.name),
         )
         for one in toolset.tools
-        if is_name_of_tool(one.name)
+        if is_tool_name(one.name)
     )
     whole = replace(toolset, tools=tools, source=Source(_LIST))
     return replace(workspace, toolsets=(whole,), source=Source(_LIST))

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..analysis.network_reach import (
-    command_line,
-    reached,
-    secret_places,
-    sent_variables,
+    find_secret_paths,
+    format_command_line,
+    list_reached_resources,
+    list_sent_variables,
 )
 from ..mcp_client.server_listing import ListingError, locked_listing
 from ..model.endpoints import endpoints, variable
@@ -69,8 +69,8 @@ def _reached_by(
 def _line(server: McpServer) -> str:
     """The command line or address, without what looks like a secret."""
     if server.command is not None:
-        return command_line(server)
-    return HIDDEN if ("url",) in secret_places(server) else server.url or ""
+        return format_command_line(server)
+    return HIDDEN if ("url",) in find_secret_paths(server) else server.url or ""
 
 
 def _names(
@@ -152,14 +152,14 @@ def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
     found: list[dict[tuple[str, str], Path]] = [{}, {}]
     sides = before, after
     for side, own in zip(sides, found, strict=True):
-        for kind, name, path in reached(side):
+        for kind, name, path in list_reached_resources(side):
             own.setdefault((kind, name), path)
     for (kind, name), path, is_there in only_one_has(*found):
         is_program = kind == "programs" and path[1] in shared
         if not is_program and name not in _by_default(sides[not is_there]):
             yield came_or_went(files, f"toolset.{kind}", path, name, is_there)
     old, new = (
-        {(owner, name): path for path, owner, name in sent_variables(side)}
+        {(owner, name): path for path, owner, name in list_sent_variables(side)}
         for side in sides
     )
     for (owner, name), path, is_there in only_one_has(old, new):

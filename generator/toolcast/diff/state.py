@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 from toolcast_runtime.results.field_selection import list_omitted_paths
 
-from ..analysis.network_reach import is_secret_text, secret_places
+from ..analysis.network_reach import find_secret_paths, has_secret
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
@@ -266,8 +266,8 @@ def _masked(toolset: Toolset) -> frozenset[Path]:
     found = {
         ("mcp_servers", server.name, *path)
         for server in toolset.mcp_servers
-        for path in secret_places(server)
+        for path in find_secret_paths(server)
     }
-    if toolset.router is not None and is_secret_text(toolset.router.base_url):
+    if toolset.router is not None and has_secret(toolset.router.base_url):
         found.add(("router", "base_url"))
     return frozenset(found)

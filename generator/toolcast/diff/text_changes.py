@@ -14,12 +14,12 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..analysis.client_kinds import LimitKind, crossed, limits_here
+from ..analysis.client_kinds import LimitKind, list_crossed_limits, list_tool_limits
 from ..analysis.tool_names import (
-    mention_pattern,
-    mentions_in,
-    other_meanings,
-    tool_names,
+    collect_other_names,
+    compile_mention_pattern,
+    find_mentions,
+    get_tool_names,
 )
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import (
@@ -376,7 +376,9 @@ def _naming(text: TextSides, owner: _Owner) -> Iterator[_Within]:
     changed = old ^ new
     if changed:
         # What is a parameter or a value on one side was meant as one on the other, too.
-        changed -= {word for side in owner.toolsets for word in other_meanings(side)}
+        changed -= {
+            word for side in owner.toolsets for word in collect_other_names(side)
+        }
     yield from (("names-unknown-tool", True, name) for name in sorted(changed & new))
     yield from (("names-unknown-tool", False, name) for name in sorted(changed & old))
 
@@ -397,8 +399,8 @@ def _named_in(text: str, names: Mapping[str, str], own: str) -> frozenset[str]:
     # Of many names few stand in a text: those that may are looked for as all rules do.
     tokens = {each.strip(".") for each in _TOKEN.findall(text)}
     tokens |= {part for token in tokens if "." in token for part in token.split(".")}
-    pattern = mention_pattern(tokens & names.keys())
-    mentions = (m for m in mentions_in(text, pattern) if not m.is_code)
+    pattern = compile_mention_pattern(tokens & names.keys())
+    mentions = (m for m in find_mentions(text, pattern) if not m.is_code)
     return frozenset(names[mention.name] for mention in mentions) - {own}
 
 
@@ -406,9 +408,9 @@ def _unknown_in(text: str, toolset: Toolset, workspace: Workspace) -> frozenset[
     """The names in a text that look like those of tools and are not, or not any more."""
     if "_" not in text and "`" not in text and "-" not in text:
         return frozenset()
-    names = tool_names(toolset, workspace)
-    unknown = [word for word, _ in names.unknown_in(text)]
-    return frozenset([*unknown, *(word for word, _ in names.gone_in(text))])
+    names = get_tool_names(toolset, workspace)
+    unknown = [word for word, _ in names.find_unknown_names(text)]
+    return frozenset([*unknown, *(word for word, _ in names.find_retired_names(text))])
 
 
 @lru_cache(maxsize=8)
@@ -443,11 +445,13 @@ def _crossed(text: TextSides, limited: LimitKind, owner: _Owner) -> Iterator[Cha
     is_over = after > before
     tools = owner.tools or (None, None)
     sides = zip(owner.toolsets, tools, strict=True)
-    old, new = (limits_here(toolset, tool, limited) for toolset, tool in sides)
+    old, new = (list_tool_limits(toolset, tool, limited) for toolset, tool in sides)
     # That a client is another program, with other limits, is a change of its own.
-    for limit in crossed([limit for limit in new if limit in old], before, after):
+    for limit in list_crossed_limits(
+        [limit for limit in new if limit in old], before, after
+    ):
         event = "too-long" if limit.is_refused else "cut-off"
-        size = {"client": limit.client, "limit": limit.most}
+        size = {"client": limit.client, "limit": limit.maximum}
         yield told(
             owner.files,
             f"text/{event}" if is_over else f"text/not-{event}",
@@ -457,5 +461,5 @@ def _crossed(text: TextSides, limited: LimitKind, owner: _Owner) -> Iterator[Cha
             subject=text.subject,
             number=f"{after:,}",
             limit=f"{limit.client} {'takes' if limit.is_refused else 'shows'}"
-            f" {limit.most:,} ({limit.source})",
+            f" {limit.maximum:,} ({limit.source})",
         )

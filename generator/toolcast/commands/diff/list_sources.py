@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...analysis.mcp_definitions import refusals_of
-from ...analysis.name_limits import is_name_of_tool
+from ...analysis.mcp_definitions import list_refusals
+from ...analysis.name_limits import is_tool_name
 from ...diff.comparison import Comparison, compare_lists
 from ...diff.lists import TYPES, for_rules, list_workspace
 from ...diff.review.check_findings import CheckFindings, check_findings
@@ -102,7 +102,7 @@ def _read(listing: ServerListing) -> Iterator[Finding]:
     names = set()
     for tool in listing.tools:
         name = tool["name"]
-        place = Location(name if is_name_of_tool(name) else "tools")
+        place = Location(name if is_tool_name(name) else "tools")
         for rule, message, help_, severity in _odd(tool, name in names):
             yield Finding(rule, severity, place, message, help_)
         names.add(name)
@@ -120,11 +120,11 @@ def _odd(
     if is_second:
         message = f"another tool is called `{name}`, too"
         yield "name/similar", message, "only one can be called", Severity.WARNING
-    if not is_name_of_tool(name):
+    if not is_tool_name(name):
         message = f"`{name}` is no name that MCP has for tools"
         help_ = "1 to 128 of A-Z a-z 0-9 _ . -: others look like it, or are refused"
         yield "name/portability", message, help_, Severity.WARNING
-    found = refusals_of(tool).items()
+    found = list_refusals(tool).items()
     odd = {(str(one.path[0]), one.problem) for _, each in found for one in each}
     for member, problem in sorted(odd):
         # What a spec can say is for the rules, which see the rest.
