@@ -16,8 +16,8 @@ from toolcast_runtime.core.definitions.tool import (
 )
 
 from ..analysis.client_kinds import LimitKind, list_tool_limits
-from ..analysis.retired_names import scan_files
 from ..analysis.name_limits import LANGCHAIN_RESERVED_PARAMETERS, describe_name_problem
+from ..analysis.retired_names import scan_files
 from ..analysis.skill_texts import (
     MAX_NAME_CHARACTERS,
     build_front_matter,
