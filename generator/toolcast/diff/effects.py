@@ -13,7 +13,7 @@ from ..analysis.token_costs import Cost, client_costs, estimate_tokens
 from ..analysis.tool_search import list_length
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import format_list
-from .change import ABSENT, quoted
+from .change import ABSENT, format_value
 from .tools import MatchedTools
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Effect:
     is_worse: bool = False
 
 
-def effects_of(
+def list_effects(
     matched: MatchedTools, before: Workspace, after: Workspace
 ) -> Iterator[Effect]:
     """What every reader of the toolsets that both sides have sees differently.
@@ -231,7 +231,7 @@ def _place(
     before: frozenset[str],
     after: frozenset[str],
 ) -> Effect:
-    who = quoted(client) if client else "the caller"
+    who = format_value(client) if client else "the caller"
     words = [
         f"{verb} in {_listed(places)}"
         for verb, places in (
@@ -256,7 +256,7 @@ def _listed(places: frozenset[str]) -> str:
     """The places in words, those of the built-in targets first."""
     named = [_PLACES[place] for place in _PLACES if place in places]
     named += [
-        f"the target {quoted(place)}" for place in sorted(places - _PLACES.keys())
+        f"the target {format_value(place)}" for place in sorted(places - _PLACES.keys())
     ]
     return format_list(named)
 
@@ -265,7 +265,7 @@ def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Ef
     client = toolset.client(name) if name else None
     limits = limits_of(toolset, client, LimitKind.TOOLS)
     for limit in crossed(limits, before, after):
-        who = f"{quoted(name)} has" if name else "there are"
+        who = f"{format_value(name)} has" if name else "there are"
         takes = f"{limit.client} takes {limit.most}"
         message = f"{who} {after} tools, before {before}; {takes} ({limit.source})"
         yield Effect(
@@ -287,7 +287,7 @@ def _tokens(toolset: str, client: str, before: Cost, after: Cost) -> Iterator[Ef
         if abs(new - old) > _TOLD_PART * old
     ]
     if parts:
-        whose = f" of {quoted(client)}" if client else ""
+        whose = f" of {format_value(client)}" if client else ""
         yield Effect(
             EffectKind.TOKENS,
             client,
