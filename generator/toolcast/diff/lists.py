@@ -61,15 +61,9 @@ _UNSAID = "listing.tool/changed"
 _RESTATED = "listing.tool/restated"
 _SAID_BEFORE = (_RESTATED, "text/restyled")
 _UNREVIEWED = "nobody has reviewed what the server says and does with it"
-_OF_ENTRIES = frozenset(
-    [
-        "tool/added",
-        "tool/removed",
-        "listing.entry/added",
-        "listing.entry/removed",
-        _INSTRUCTIONS,
-    ]
-)
+_ENTRY_RULES = frozenset(
+    ("tool/added", "tool/removed", "listing.entry/added", "listing.entry/removed")
+) | {_INSTRUCTIONS}
 
 
 class ListingOwner(NamedTuple):
@@ -146,7 +140,7 @@ def compare_unspecified_parts(
     owner: ListingOwner,
     known: Sequence[Change],
 ) -> Iterator[Change]:
-    """What differs between two lists, and no spec can say: resources, prompts, odd members.
+    """Compare the parts of two listings that specs cannot express.
 
     Args:
         listings: the old one first.
@@ -222,7 +216,7 @@ def grade_as_unreviewed(change: Change) -> Change:
 def _place_in(kind: str, change: Change) -> Path:
     """Where a change is in the entry as the server lists it; the entry itself is at ()."""
     path = change.path
-    if change.rule.id in _OF_ENTRIES:
+    if change.rule.id in _ENTRY_RULES:
         return ()
     if kind != "tools" or change.rule.id in (_UNSAID, _RESTATED, _RENAMED):
         return path
