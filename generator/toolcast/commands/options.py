@@ -240,7 +240,7 @@ def complete_rules(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The ids of findings and of changes, each with what it is about."""
-    from ..diff.comparison import rules as change_rules
+    from ..diff.comparison import load_change_rules as change_rules
     from ..rules.table import rules
 
     extensions = listed_extensions(_root(ctx))

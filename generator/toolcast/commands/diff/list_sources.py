@@ -13,9 +13,9 @@ import click
 
 from ...analysis.mcp_definitions import list_refusals
 from ...analysis.name_limits import is_tool_name
-from ...diff.comparison import Comparison, compare_lists
-from ...diff.lists import TYPES, for_rules, list_workspace
-from ...diff.review.check_findings import CheckFindings, check_findings
+from ...diff.comparison import Comparison, compare_tool_lists
+from ...diff.lists import MEMBER_TYPES, build_list_workspace, prepare_for_rules
+from ...diff.review.check_findings import CheckFindings, compare_findings
 from ...findings import Finding, Location, Severity
 from ...git.commit import CommitFiles, ShallowCloneError, resolve_commit
 from ...git.program import GitError, find_repository
@@ -83,18 +83,18 @@ def list_sides_or_end(
         rest = [f"and {more} more"] if more > 0 else []
         for note in (*notes[:_MAX_NOTES], *rest):
             click.echo(f"note: {side}: {printable(note)}", err=True)
-    old, new = (list_workspace(one.listing, one.name) for one in sources)
+    old, new = (build_list_workspace(one.listing, one.name) for one in sources)
     listings = sources[0].listing, sources[1].listing
-    before, after = for_rules(old), for_rules(new)
+    before, after = prepare_for_rules(old), prepare_for_rules(new)
     read = [*_read(listings[0])], [*_read(listings[1])]
     found = CheckFindings(
         # A list has no lines.
         *(
             [replace(one, location=Location(one.location.file)) for one in side]
-            for side in check_findings(before, after, read, today, _ABOUT_PROJECTS)
+            for side in compare_findings(before, after, read, today, _ABOUT_PROJECTS)
         )
     )
-    return (old, new), compare_lists((old, new), listings, today), found
+    return (old, new), compare_tool_lists((old, new), listings, today), found
 
 
 def _read(listing: ServerListing) -> Iterator[Finding]:
@@ -128,7 +128,9 @@ def _odd(
     odd = {(str(one.path[0]), one.problem) for _, each in found for one in each}
     for member, problem in sorted(odd):
         # What a spec can say is for the rules, which see the rest.
-        if member in TYPES and not isinstance(tool.get(member), TYPES[member]):
+        if member in MEMBER_TYPES and not isinstance(
+            tool.get(member), MEMBER_TYPES[member]
+        ):
             message = f"clients refuse this server's list: `{member}` {problem}"
             help_ = "write what the protocol asks for"
             yield "compat/strict-client", message, help_, Severity.WARNING
