@@ -18,8 +18,8 @@ import pytest
 from tests.external.conftest import processes
 from tests.external.servers.running import HttpServer
 from tests.module_graph import ROOT
-from toolcast.mcp_client.declared_servers import parse_command_server, parse_url_server
 from toolcast.mcp_client.connections import find_error_line
+from toolcast.mcp_client.declared_servers import parse_command_server, parse_url_server
 from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import (
     ListingError,

@@ -10,7 +10,11 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import look_alike_key
 
-from ..analysis.tool_names import NOT_LISTED, mention_pattern, other_meanings
+from ..analysis.tool_names import (
+    NOT_LISTED_REASON,
+    collect_other_names,
+    compile_mention_pattern,
+)
 from ..json_schema.graph import JsonSchema
 from ..model.model import Toolset, ToolSpec
 from ..refactoring.project_edit import EditSession, OwnedTool
@@ -113,7 +117,7 @@ def _reserve_removed_names(
     released = {
         name
         for name, reason in toolset.reserved_names.items()
-        if reason == NOT_LISTED and look_alike_key(name) in listed_keys
+        if reason == NOT_LISTED_REASON and look_alike_key(name) in listed_keys
     }
     removed_names = [
         name for tool in removed for name in (tool.name, *tool.renamed_from)
@@ -121,7 +125,7 @@ def _reserve_removed_names(
     reserved = [
         name for name in removed_names if look_alike_key(name) not in listed_keys
     ]
-    reserve(editing, toolset, dict.fromkeys(reserved, NOT_LISTED), released)
+    reserve(editing, toolset, dict.fromkeys(reserved, NOT_LISTED_REASON), released)
 
 
 def _apply_local_names(
@@ -135,7 +139,7 @@ def _apply_local_names(
     reserved_keys = {
         look_alike_key(name): reason
         for name, reason in toolset.reserved_names.items()
-        if reason != NOT_LISTED
+        if reason != NOT_LISTED_REASON
     }
     used_names = {tool["name"] for tool in tools}
     selected: dict[str, Tool] = {}
@@ -159,11 +163,11 @@ def _apply_local_names(
         selected[name] = {**tool, "name": local_name}
         if local_name != name:
             applied_renames[name] = local_name
-    ambiguous_names = other_meanings(toolset) if applied_renames else set()
+    ambiguous_names = collect_other_names(toolset) if applied_renames else set()
     for former, new in applied_renames.items():
         if former not in ambiguous_names:
             replace_name = partial(
-                renamed_text, pattern=mention_pattern([former]), new=new
+                renamed_text, pattern=compile_mention_pattern([former]), new=new
             )
             selected = {
                 name: _replace_texts(tool, replace_name)

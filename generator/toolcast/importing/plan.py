@@ -11,7 +11,7 @@ from typing import Any
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import distinct_name
 
-from ..analysis.mcp_definitions import mcp_definition
+from ..analysis.mcp_definitions import build_mcp_definition
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
@@ -392,7 +392,7 @@ def _compare_definitions(
     notes = []
     for tool in tools:
         # A confirmation that the spec requires is not part of the listed definition.
-        definition = mcp_definition(replace(specs[tool["name"]], confirm=None))
+        definition = build_mcp_definition(replace(specs[tool["name"]], confirm=None))
         if json.dumps(tool) == json.dumps(definition):
             continue
         has_equal_values = _encode_sorted(tool) == _encode_sorted(definition)

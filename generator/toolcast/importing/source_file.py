@@ -14,7 +14,7 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.limits import measure_value
 
-from ..analysis.name_limits import is_name_of_tool
+from ..analysis.name_limits import is_tool_name
 from ..mcp_client.server_listing import ListingError
 from ..parsing.exact_json import JsonError, read_json
 from .formats import ToolSource, parse_tool_list
@@ -162,7 +162,7 @@ def _list_unsupported_tools(source: ToolSource) -> Iterator[tuple[str, str]]:
         if count > 1:
             yield name, f"tool `{escape_excerpt(name, 80)}` is listed {count} times"
     for name in counts:
-        if not is_name_of_tool(name):
+        if not is_tool_name(name):
             yield (
                 name,
                 f"`{escape_excerpt(name, 80)}` is not a valid tool name: use 1 to 128 of"

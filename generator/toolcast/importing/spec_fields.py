@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 
-from ..analysis.mcp_definitions import mcp_definition
+from ..analysis.mcp_definitions import build_mcp_definition
 from ..encoders.yaml_block import encode_entry
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec
@@ -134,7 +134,7 @@ def is_unmodified_import(toolset: Toolset, schemas: str | None, tool: ToolSpec) 
     text = source.data.replace(b"\r\n", b"\n")
     if text != encode_spec(schemas, source.file, "tool", source.tree):
         return False
-    definition = mcp_definition(tool)
+    definition = build_mcp_definition(tool)
     imported_fields = {
         **build_spec_fields(definition),
         **merge_spec_fields(source.tree, definition),

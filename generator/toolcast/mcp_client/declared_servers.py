@@ -13,14 +13,14 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.core.server_settings import ExternalServer
 
-from ..analysis.mcp_definitions import mcp_definition
-from ..analysis.skill_texts import front_matter_of, skill_owners
+from ..analysis.mcp_definitions import build_mcp_definition
+from ..analysis.skill_texts import build_front_matter, list_skill_owners
 from ..analysis.tool_search import (
-    directly_listed,
-    has_hints,
-    own_names,
-    own_tools,
-    told_instructions,
+    get_served_instructions,
+    get_server_tool_names,
+    has_search_hints,
+    list_server_tools,
+    select_listed_tools,
 )
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec
@@ -58,8 +58,8 @@ def build_declared_listing(
         )
     offered = [tool for tool in toolset.tools if tool.name not in hidden_names]
     tools: list[Mapping[str, Any]] = []
-    for tool in directly_listed(toolset, offered):
-        definition = mcp_definition(tool, has_hints=has_hints(toolset))
+    for tool in select_listed_tools(toolset, offered):
+        definition = build_mcp_definition(tool, has_hints=has_search_hints(toolset))
         live_tool = live_tools.get(tool.name, {})
         if live.protocol == _STATELESS_VERSION:
             if "execution" not in live_tool:
@@ -73,19 +73,19 @@ def build_declared_listing(
             if not is_object_schema:
                 definition.pop("outputSchema", None)
         tools.append(definition)
-    tools += [tool.definition for tool in own_tools(toolset, offered)]
+    tools += [tool.definition for tool in list_server_tools(toolset, offered)]
     resources = [
         spec for spec in toolset.mcp_resources if _is_visible(spec.clients, client)
     ]
     skills = [
         _build_skill_entry(owner)
-        for owner in skill_owners(toolset)
+        for owner in list_skill_owners(toolset)
         if has_skills and (owner is toolset or owner.name not in hidden_names)
     ]
     return ServerListing(
         toolset.name,
         live.protocol,
-        instructions=told_instructions(toolset, offered),
+        instructions=get_served_instructions(toolset, offered),
         tools=tuple(tools),
         resources=(*(spec.mcp for spec in resources if spec.uri is not None), *skills),
         resource_templates=tuple(spec.mcp for spec in resources if spec.uri is None),
@@ -104,7 +104,7 @@ def _is_visible(clients: tuple[str, ...] | None, client: str | None) -> bool:
 
 def _build_skill_entry(owner: Toolset | ToolSpec) -> dict[str, Any]:
     """Return the resource as which the runtime's `skills/served_skills.py` lists a skill."""
-    front_matter = front_matter_of(owner)
+    front_matter = build_front_matter(owner)
     name = str(front_matter["name"])
     return {
         "uri": f"skill://{name}/SKILL.md",
@@ -138,7 +138,10 @@ def exclude_external_tools(
         The listing that is comparable with `build_declared_listing`, and the number of
         removed tools.
     """
-    declared_names = {*own_names(toolset), *(tool.name for tool in toolset.tools)}
+    declared_names = {
+        *get_server_tool_names(toolset),
+        *(tool.name for tool in toolset.tools),
+    }
     tools = []
     for entry in listing.tools:
         name = entry["name"]
