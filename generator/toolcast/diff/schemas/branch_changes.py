@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..change import ABSENT, key_of, same
+from ..change import ABSENT, build_json_key, is_equal_json
 from .inclusion import InclusionProof, StepBudget
 from .keyword_changes import compare_keyword, compare_value_lists, get_kind_prefix
 from .message_text import (
@@ -251,9 +251,9 @@ def _compare_value_branches(
         old: the values of each old branch.
         new: the values of each new branch.
     """
-    new_indexes = {key_of(values): index for index, values in enumerate(new)}
+    new_indexes = {build_json_key(values): index for index, values in enumerate(new)}
     for old_index, values in enumerate(old):
-        new_index = new_indexes.get(key_of(values))
+        new_index = new_indexes.get(build_json_key(values))
         if new_index is not None:
             yield PendingPair(
                 pair.before.get_subschema(keyword, old_index),
@@ -332,7 +332,7 @@ def _match_branches(
     unmatched_new = set(range(len(new_branches)))
     for old_index, branch in enumerate(old_branches):
         for new_index in sorted(unmatched_new):
-            if same(branch, new_branches[new_index]):
+            if is_equal_json(branch, new_branches[new_index]):
                 matches[old_index] = new_index
                 unmatched_new.discard(new_index)
                 break
@@ -401,7 +401,7 @@ def _list_values(version: SchemaVersion, schema: Any) -> list[Any] | None:
 
 def _share_value(first: list[Any], second: list[Any]) -> bool:
     return any(
-        same(first_value, second_value)
+        is_equal_json(first_value, second_value)
         for first_value in first[:_MAX_SHARED_VALUES]
         for second_value in second[:_MAX_SHARED_VALUES]
     )
@@ -423,7 +423,7 @@ def _compare_condition(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
         kind = "condition-set" if has_condition else "condition-removed"
         yield pair.make_keyword_difference(kind, "if", edits)
         return
-    if not same(*pair.get_values("if")):
+    if not is_equal_json(*pair.get_values("if")):
         yield pair.make_keyword_difference("condition-changed", "if", edits)
     for keyword in ("then", "else"):
         yield pair.build_subpair(keyword)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
-from ..change import ABSENT, key_of, same
+from ..change import ABSENT, build_json_key, is_equal_json
 from .inclusion import StepBudget, accept_same_values
 from .keyword_changes import compare_keyword, get_kind_prefix
 from .message_text import (
@@ -46,7 +46,7 @@ def compare_objects(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     yield from _compare_dependencies(pair)
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
         old, new = map(_normalize, pair.get_values(keyword))
-        if not same(old, new):
+        if not is_equal_json(old, new):
             event = "removed" if new is True else "set"
             kind = f"{get_kind_prefix(keyword)}-{event}"
             yield pair.make_keyword_difference(kind, keyword)
@@ -60,7 +60,7 @@ def _normalize(schema: Any) -> Any:
 def _compare_property_names(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     keyword = "propertyNames"
     old, new = map(_normalize, pair.get_values(keyword))
-    if same(old, new):
+    if is_equal_json(old, new):
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         yield pair.build_subpair(keyword, location=pair.location + NAMES)
@@ -170,7 +170,7 @@ def _find_renamed(
 
 def _index_by_schema(schemas: Mapping[str, Any]) -> dict[Hashable, str]:
     """Return property names by their schema, without schemas that several names have."""
-    keys = {name: key_of(schema) for name, schema in schemas.items()}
+    keys = {name: build_json_key(schema) for name, schema in schemas.items()}
     counts = Counter(keys.values())
     return {key: name for name, key in keys.items() if counts[key] == 1}
 
@@ -255,7 +255,7 @@ def _compare_additional_properties(
     old, new = pair.get_values(keyword)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         yield pair.build_subpair(keyword, location=pair.location + ADDITIONAL)
-    elif not same(_normalize(old), _normalize(new)):
+    elif not is_equal_json(_normalize(old), _normalize(new)):
         if new is False:
             event = "closed"
         elif old is False:
@@ -272,7 +272,7 @@ def _compare_dependencies(pair: SchemaPair) -> Iterator[Difference | PendingPair
             old, new = before.get(name, ABSENT), after.get(name, ABSENT)
             if isinstance(old, Mapping) and isinstance(new, Mapping):
                 yield pair.build_subpair(keyword, name)
-            elif not same(_normalize(old), _normalize(new)):
+            elif not is_equal_json(_normalize(old), _normalize(new)):
                 yield from _compare_dependency(pair, keyword, name, old, new)
 
 
@@ -352,7 +352,7 @@ def compare_arrays(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     old, new = before.rest, after.rest
     if isinstance(old.schema, dict) and isinstance(new.schema, dict):
         yield PendingPair(old, new, pair.location + ITEMS, pair.direction)
-    elif not same(_normalize(old.schema), _normalize(new.schema)):
+    elif not is_equal_json(_normalize(old.schema), _normalize(new.schema)):
         yield _make_items_difference(pair, before, after, edits)
     yield from _compare_contains(pair)
 

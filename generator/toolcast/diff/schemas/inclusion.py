@@ -13,7 +13,7 @@ from typing import Any
 from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS, build_validator
 from toolcast_runtime.core.validation.references import REFERENCES
 
-from ..change import same
+from ..change import is_equal_json
 from .container_inclusion import accepts_arrays, accepts_objects
 from .schema_version import ANNOTATIONS, Conjunction, SchemaVersion
 from .value_limits import MAX_SAFE_INTEGER, Bound, ValueLimits, get_allowed_types
@@ -178,9 +178,9 @@ class InclusionProof:
         """Return whether one part of the receiver's conjunction accepts every sent value."""
         if part is False:
             return False
-        if any(same(part, sent_part) for sent_part in sent) and self.has_same_meaning(
-            part
-        ):
+        if any(
+            is_equal_json(part, sent_part) for sent_part in sent
+        ) and self.has_same_meaning(part):
             return True
         if limits.has_few_values and not self._has_reference(part):
             return self._accepts_each_value(sent, limits, part)
@@ -342,7 +342,9 @@ def _is_valid(
     if schema.keys() <= _VALUE_KEYWORDS:
         limits = ValueLimits((schema,))
         if limits.values is not None:
-            return any(same(value, valid_value) for valid_value in limits.values)
+            return any(
+                is_equal_json(value, valid_value) for valid_value in limits.values
+            )
     dialect = {} if version.dialect is None else {"$schema": version.dialect}
     try:
         validator = build_validator(

@@ -11,7 +11,7 @@ from typing import Any
 from toolcast_runtime.core.validation.references import REFERENCES
 
 from ...json_schema.dialects import get_dialect
-from ..change import ABSENT, key_of, same
+from ..change import ABSENT, build_json_key, is_equal_json
 from .message_text import (
     format_bound,
     format_count,
@@ -58,7 +58,7 @@ def compare_keyword(
     if keyword in _BOOLEAN_KEYWORDS:
         # `false` is the default, so it is the same as a missing keyword.
         old, new = (True if value is True else ABSENT for value in (old, new))
-    if same(old, new):
+    if is_equal_json(old, new):
         return
     prefix = (
         get_kind_prefix(keyword) if keyword in _KNOWN_KEYWORDS else "unknown-keyword"
@@ -164,8 +164,8 @@ def compare_value_lists(
         build_edits: returns the edits of one change; its arguments are the values that the
             old schema lists after the change, and those that the new one lists without it.
     """
-    old_by_key = {key_of(value): value for value in old}
-    new_by_key = {key_of(value): value for value in new}
+    old_by_key = {build_json_key(value): value for value in old}
+    new_by_key = {build_json_key(value): value for value in new}
     removed = [value for key, value in old_by_key.items() if key not in new_by_key]
     added = [value for key, value in new_by_key.items() if key not in old_by_key]
     edits = build_edits(new, old)
@@ -298,7 +298,7 @@ def _compare_counts(pair: SchemaPair) -> Iterator[Difference]:
 def compare_references(pair: SchemaPair) -> Iterator[Difference]:
     """Yield differences of references that cannot be merged, and of the root's dialect."""
     for keyword in REFERENCES:
-        if not same(*pair.get_values(keyword)):
+        if not is_equal_json(*pair.get_values(keyword)):
             yield pair.make_keyword_difference("reference-changed", keyword)
     is_root = not pair.before.path and not pair.after.path
     if not is_root:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.model import Toolset, ToolSpec
 from ...targets.tool_types import describe_types
-from ..change import ABSENT, Change, Grade, Grades, ToolPair, same
+from ..change import ABSENT, Change, Grade, Grades, ToolPair, is_equal_json
 from .message_text import ALTERNATIVE, format_value
 from .schema_grades import CallGrade, CallGrader, grade_for_prompt
 from .schema_pairs import Difference, Edit, build_root_pair
@@ -108,7 +108,7 @@ def compare_tools(tools: ToolPair) -> Iterator[Change]:
         old, new = tools.before.schemas.get(field), tools.after.schemas.get(field)
         before = True if old is None else old.value
         after = True if new is None else new.value
-        if (old is None) == (new is None) and same(before, after):
+        if (old is None) == (new is None) and is_equal_json(before, after):
             continue
         old_is_unusable = old is not None and not old.is_sound
         new_is_unusable = new is not None and not new.is_sound
@@ -236,7 +236,7 @@ def _make_change(
             message += f": {example} was valid and is now invalid"
         else:
             message += f": {example} was invalid and is now valid"
-    change = tools.files.changed(
+    change = tools.files.build_change(
         rule,
         (field, *difference.path),
         message,
@@ -265,7 +265,7 @@ def _make_not_compared(
     tools: ToolPair, field: Field, before: Any, after: Any, reason: str
 ) -> Change:
     message = MESSAGES["not-compared"].format(name=field, reason=reason)
-    return tools.files.changed(
+    return tools.files.build_change(
         RULES[field, "not-compared"],
         (field,),
         message,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...parsing.tree import Path
 from ..change import ABSENT, Grade
-from ..text_changes import TextSides, kind_of_edit
+from ..text_changes import TextPair, classify_edit
 from .examples import find_examples
 from .inclusion import InclusionProof, StepBudget
 from .message_text import ALTERNATIVE
@@ -264,7 +264,7 @@ def grade_for_prompt(difference: Difference, grade: Grade) -> tuple[Grade, str]:
         name = re.split(r"[.\[\0]", location)[-1]
         if _normalize_name(new or old) == _normalize_name(name):
             return Grade.SAFE, "the title is the property name in another spelling"
-    kind, description = kind_of_edit(TextSides(difference.path, "it", old, new))
+    kind, description = classify_edit(TextPair(difference.path, "it", old, new))
     if kind == "text/restyled":
         return Grade.SAFE, f"it {description}"
     return grade, ""

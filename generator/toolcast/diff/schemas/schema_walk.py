@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...json_schema.graph import JsonSchema
-from ..change import ABSENT, same
+from ..change import ABSENT, is_equal_json
 from .branch_changes import (
     compare_alternatives_with_schema,
     compare_branches,
@@ -76,7 +76,7 @@ def find_differences(
         if len(seen) > _MAX_PAIRS:
             raise SchemaTooLargeError
         # Equal schemas with references can differ in what they refer to.
-        if (no_references or not has_references(old)) and same(old, new):
+        if (no_references or not has_references(old)) and is_equal_json(old, new):
             continue
         pair = build_pair(pending, before, after, root_label)
         visited.append(pair)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
-from ..change import key_of
+from ..change import build_json_key
 from .schema_version import Conjunction
 
 ALL_TYPES = frozenset(
@@ -106,7 +106,7 @@ class ValueLimits:
         if not value_lists:
             return None
         first, *others = (
-            {key_of(value): value for value in values} for values in value_lists
+            {build_json_key(value): value for value in values} for values in value_lists
         )
         return [
             value for key, value in first.items() if all(key in keys for keys in others)
