@@ -350,7 +350,7 @@ def test_what_is_no_url_or_command_is_refused() -> None:
         ('[{"title": "a"}]', r"`tools\[0\]` has no text as its `name`"),
         ('{"tools": {}}', "its `tools` are no array"),
         ('{"error": {"message": "a\\u001b"}}', r"an error: a\\x1b"),
-        ("[NaN]", "`NaN` is no JSON"),
+        ("[NaN]", "`NaN` is not a JSON value"),
         ("[" * 100_000, "nested too deep"),
         ("5", "no `tools/list` answer"),
     ],
