@@ -85,10 +85,10 @@ def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Works
 
 def limits_or_end(words: str) -> Limits:
     """The limits of `--fail-on`; ends the program with exit code 2 where they are none."""
-    from ..diff.review.verdict import InvalidLimitError, limits
+    from ..diff.review.verdict import InvalidLimitError, parse_limits
 
     try:
-        return limits(words)
+        return parse_limits(words)
     except InvalidLimitError as bad:
         fail(f"--fail-on: {bad}")
 

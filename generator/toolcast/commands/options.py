@@ -231,16 +231,16 @@ def complete_kinds(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The kinds of clients, each with what people call it."""
-    from ..analysis.client_kinds import KINDS
+    from ..analysis.client_kinds import CLIENT_KINDS
 
-    return _items([(one.name, one.title) for one in KINDS.values()], incomplete)
+    return _items([(one.name, one.title) for one in CLIENT_KINDS.values()], incomplete)
 
 
 def complete_rules(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The ids of findings and of changes, each with what it is about."""
-    from ..diff.comparison import rules as change_rules
+    from ..diff.comparison import load_change_rules as change_rules
     from ..rules.table import rules
 
     extensions = listed_extensions(_root(ctx))

@@ -70,16 +70,25 @@ def _tell(
         least: the grades that fail; None where every difference does.
     """
     from ...diff.change import AUDIENCES, Grade
-    from ...diff.review.verdict import DEFAULT, ChangeVerdict, Verdict, failing
+    from ...diff.review.verdict import (
+        DEFAULT_LIMITS,
+        ChangeVerdict,
+        Verdict,
+        list_failing_audiences,
+    )
     from ...reports.item import ReportContext
 
     changes = []
     for change in found:
         graded = zip(AUDIENCES, change.grades, strict=True)
         worst = [audience for audience, grade in graded if grade > Grade.SAFE]
-        fails = worst or AUDIENCES if least is None else failing(change.grades, least)
+        fails = (
+            worst or AUDIENCES
+            if least is None
+            else list_failing_audiences(change.grades, least)
+        )
         changes.append(ChangeVerdict(change, change.location, None, tuple(fails)))
-    at = DEFAULT if least is None else least
+    at = DEFAULT_LIMITS if least is None else least
     verdict = Verdict(against, tuple(changes), (), (), at, ())
     return print_verdict(verdict, format_, ReportContext(root))
 
@@ -118,7 +127,7 @@ def verify(
     graded as in `toolcast diff`. Values that change on every start are notes. Exit codes: 1
     for differences, 2 if the server cannot be read or has none of the tools.
     """
-    from ...diff.lists import Owner, listing_changes
+    from ...diff.lists import ListingOwner, compare_listings
     from ...mcp_client.declared_servers import (
         behind,
         declared_listing,
@@ -160,8 +169,8 @@ def verify(
     has_skills = "skills" in own.targets and not is_proxied
     declared = declared_listing(own, listing, client, has_skills=has_skills)
     files = {tool.name: tool.source.file for tool in own.tools}
-    owner = Owner(own.name, own.source.file, files)
-    changes = listing_changes(declared, listing, owner)
+    owner = ListingOwner(own.name, own.source.file, files)
+    changes = compare_listings(declared, listing, owner)
     named = {tool["name"] for tool in declared.tools}
     is_renamed = any(one.rule.id == _RENAMED for one in changes.changes)
     if named and not is_renamed and named.isdisjoint(_names(listing)) and listing.tools:
@@ -341,13 +350,13 @@ def _changes(locked: _LockedServer, listing: ServerListing) -> ListingChanges | 
     Raises:
         ListingError: what is there is no lock.
     """
-    from ...diff.lists import Owner, listing_changes
+    from ...diff.lists import ListingOwner, compare_listings
     from ...mcp_client.server_listing import locked_listing
 
     if locked.server.locked is None:
         return None
     before = locked_listing(locked.server.locked, locked.path)
-    return listing_changes(before, listing, Owner(locked.owner, locked.path))
+    return compare_listings(before, listing, ListingOwner(locked.owner, locked.path))
 
 
 def _write(root: str, path: str, listing: ServerListing) -> bool:
