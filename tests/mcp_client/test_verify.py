@@ -137,7 +137,7 @@ def test_a_header_is_sent_and_needs_a_url(project: Path) -> None:
     code, text = verify(project, "other", "--header", "A: b")
     assert (code, "--header goes with --mcp-url" in text) == (2, True)
     code, text = verify(project, "--mcp-url", "http://127.0.0.1:1/", "--header", "A")
-    assert (code, "--header is NAME:VALUE" in text) == (2, True)
+    assert (code, "`--header` is not in the form NAME:VALUE" in text) == (2, True)
 
 
 @pytest.mark.slow
