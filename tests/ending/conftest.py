@@ -16,9 +16,11 @@ from tests.mcp.projects import generate_project
 
 HANDLERS = """
 import asyncio, atexit, os, threading, time
+from multiprocessing import get_context
 from toolcast_runtime import current_call
 
 FILE = os.environ["ENDING_LOG"]
+CHILD_SECONDS = 60
 
 def told(what):
     with open(FILE, "a") as log:
@@ -57,6 +59,30 @@ async def async_endless():
     finally:
         told("cancelled")
 
+def fork_raw():
+    if child := os.fork():
+        told(str(child))
+        return "forked"
+    time.sleep(CHILD_SECONDS)
+    os._exit(0)
+
+def fork_process():
+    process = get_context("fork").Process(target=time.sleep, args=(CHILD_SECONDS,))
+    process.start()
+    told(str(process.pid))
+    return "forked"
+
+def fork_pool():
+    with get_context("fork").Pool(2) as pool:
+        return str(pool.map(abs, [-1, -2]))
+
+def terminate_child():
+    process = get_context("fork").Process(target=time.sleep, args=(CHILD_SECONDS,))
+    process.start()
+    process.terminate()
+    process.join()
+    return str(process.exitcode)
+
 async def stubborn():
     told("begun")
     while True:
@@ -73,6 +99,10 @@ TOOLS = (
     "sync_endless",
     "async_endless",
     "stubborn",
+    "fork_raw",
+    "fork_process",
+    "fork_pool",
+    "terminate_child",
 )
 
 

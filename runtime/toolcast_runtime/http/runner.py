@@ -31,6 +31,7 @@ from ..stdio.process import (
     SIGNALS,
     START_FAILED,
     ProcessSignals,
+    detach_forked_children,
     gc_freeze,
 )
 from ..telemetry.log_lines import LogFormat, LogLevel, write_logs
@@ -259,7 +260,16 @@ def _patch_listening(server: uvicorn.Server) -> None:
     """
     original_shutdown, original_main_loop = server.shutdown, server.main_loop
 
+    def list_descriptors() -> list[int]:
+        sockets = [sock for opened in server.servers for sock in opened.sockets]
+        for protocol in server.server_state.connections:
+            transport = getattr(protocol, "transport", None)
+            if transport is not None:
+                sockets.append(transport.get_extra_info("socket"))
+        return [sock.fileno() for sock in sockets if sock is not None]
+
     async def main_loop() -> None:
+        detach_forked_children(list_descriptors)
         # uvicorn's `backlog` is also the number of connections that are accepted at a time,
         # so the longer queue is set afterwards.
         for asyncio_server in server.servers:

@@ -14,8 +14,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -125,6 +125,40 @@ class ProcessSignals:
             signal.raise_signal(signal.SIGTERM)
 
 
+_shared_descriptors: list[Callable[[], Iterable[int]]] = []
+"""Functions that list the descriptors which forked children must not use."""
+
+
+def detach_forked_children(list_descriptors: Callable[[], Iterable[int]]) -> None:
+    """Take descriptors away from each child process that a handler forks later.
+
+    A forked child, such as a `multiprocessing` process, inherits all descriptors. If it
+    outlives the server, clients would wait for the end of the output, and the server's port
+    would stay in use. Programs that `subprocess` starts do not inherit the descriptors.
+
+    Args:
+        list_descriptors: lists the descriptors at the time of a fork.
+    """
+    if hasattr(os, "register_at_fork") and not _shared_descriptors:
+        os.register_at_fork(after_in_child=_detach)
+    _shared_descriptors.append(list_descriptors)
+
+
+def _detach() -> None:
+    """In a forked child, drop the server's descriptors and its reaction to signals."""
+    null_device = os.open(os.devnull, os.O_RDWR)
+    for list_descriptors in _shared_descriptors:
+        for descriptor in list_descriptors():
+            # The number stays in use: inherited objects that close it must not close a file
+            # of the child.
+            with suppress(OSError):
+                os.dup2(null_device, descriptor, inheritable=False)
+    os.close(null_device)
+    # The inherited handlers would shut down the copy of the server, not end the child.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def serve_over_stdio(
     served: ToolsetServer, client: str | None, grace: float = DEFAULT_GRACE_S
 ) -> None:
@@ -184,6 +218,7 @@ def serve_over_stdio(
         message = f"cannot use stdin and stdout: {error.strerror}"
         print(message, file=sys.stderr)
         sys.exit(2)
+    detach_forked_children(lambda: (source, sink))
     asyncio.run(serve(source, sink))
 
 
