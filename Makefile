@@ -79,9 +79,9 @@ test-node: $(STAMP_DEV) ## Run MCP's conformance suite and the MCP Inspector (in
 test-servers: $(STAMP_DEV) ## Run the tests against third-party MCP servers (installs them once)
 	@$(BIN)/python -m tests.external.third_party_setup && $(PYTEST) -m servers tests/external tests/oauth
 
-test-browser: $(STAMP_DEV) ## Test the catalog page in Chromium (needs chromium; installs Playwright)
+test-browser: $(STAMP_DEV) ## Test the catalog page and web clients in Chromium (needs chromium; installs Playwright)
 	@$(PIP) 'playwright>=1.50,<2'
-	@$(BIN)/python -m tests.catalog.browser_setup && $(PYTEST) -m browser tests/catalog
+	@$(BIN)/python -m tests.catalog.browser_setup && $(PYTEST) -m browser tests/catalog tests/http
 
 test-display: $(STAMP_DEV) ## Run the tests that control a real X display (needs xvfb xdotool scrot xterm)
 	@$(PYTEST) -m display tests/display

@@ -26,6 +26,7 @@ from ..core.access import AccessError
 from ..core.calls.untrusted_text import RateLimitFilter
 from ..mcp.request_state import SealingError, sealing
 from ..mcp.sdk_server import CALLED, build_server
+from .cross_origin import CrossOriginAccess
 from .endpoints import ListenSettings
 from .fairness import Turns
 from .request_limits import ADMITTED, AllowedHosts, Guard
@@ -211,7 +212,7 @@ def build_http_app(
                 # All calls have ended or were cancelled; this writes their pending records.
                 await server.registry.close()
 
-    return _PathRouter(apps, lifespan)
+    return _PathRouter(apps, lifespan, hosts)
 
 
 class _PathRouter(Router):
@@ -220,16 +221,26 @@ class _PathRouter(Router):
     Args:
         apps: the applications by complete path.
         lifespan: the lifespan function of the applications.
+        hosts: the hosts and origins that the server accepts.
     """
 
-    def __init__(self, apps: Mapping[str, ASGIApp], lifespan: Lifespan[Any]) -> None:
+    def __init__(
+        self,
+        apps: Mapping[str, ASGIApp],
+        lifespan: Lifespan[Any],
+        hosts: AllowedHosts,
+    ) -> None:
         super().__init__(default=_answer_404, lifespan=lifespan)
         self._apps = apps
+        self._cross_origin = CrossOriginAccess(self._dispatch, hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await super().__call__(scope, receive, send)
             return
+        await self._cross_origin(scope, receive, send)
+
+    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         # The application may be mounted below a path of another application or a proxy.
         path = scope["path"].removeprefix(scope.get("root_path", "").rstrip("/"))
         await self._apps.get(path, _answer_404)(scope, receive, send)

@@ -90,15 +90,33 @@ class AllowedHosts:
 
     def allows_origin(self, header: str | None) -> bool:
         """Return whether a request's `Origin` is allowed; requests without one are."""
-        if header is None:
+        if header is None or self._is_declared_origin(header):
             return True
-        if header.rstrip("/").lower() in self._origins:
+        host = _get_page_host(header)
+        return host is not None and self.allows_host(host)
+
+    def allows_page(self, origin: str) -> bool:
+        """Return whether web pages of an origin may read responses.
+
+        The host `*` does not allow all pages: otherwise any web page could call the tools of
+        a server without tokens.
+        """
+        if self._is_declared_origin(origin):
             return True
-        try:
-            parts = urlsplit(header)
-        except ValueError:
-            return False
-        return parts.scheme in ("http", "https") and self.allows_host(parts.netloc)
+        host = _normalize_host(_get_page_host(origin) or "")
+        return not self._hosts.isdisjoint({host, _PORT.sub("", host)} - {"*"})
+
+    def _is_declared_origin(self, origin: str) -> bool:
+        return origin.rstrip("/").lower() in self._origins
+
+
+def _get_page_host(origin: str) -> str | None:
+    """Return the host and port of a web page's origin; None for other schemes."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return None
+    return parts.netloc if parts.scheme in ("http", "https") else None
 
 
 def _normalize_host(host: str) -> str:
