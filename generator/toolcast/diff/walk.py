@@ -19,7 +19,7 @@ from ..parsing.tree import Path
 from ..spec_language.spec_language import parts
 from .change import (
     ABSENT,
-    HIDDEN,
+    SECRET_MASK,
     Change,
     Grade,
     Grades,
@@ -303,7 +303,7 @@ class _Walk:
         """Both values of a place, without what looks like a secret."""
         sides = zip((old, new), self._pair.states, strict=True)
         one, other = (
-            HIDDEN if value is not ABSENT and path in state.secret_paths else value
+            SECRET_MASK if value is not ABSENT and path in state.secret_paths else value
             for value, state in sides
         )
         return one, other

@@ -121,7 +121,7 @@ def _rules_of_changes(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
 
     # As many grades as severities: what is safe is a note.
     of_changes = {
-        id_: ItemRule(id_, Severity(rule.grades.worst + 1), rule.means, rule.means)
+        id_: ItemRule(id_, Severity(rule.grades.worst + 1), rule.meaning, rule.meaning)
         for id_, rule in load_change_rules(extensions).items()
     }
     return _rules_of_findings(extensions) | of_changes
