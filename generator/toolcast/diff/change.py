@@ -30,7 +30,7 @@ ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
-SECRET_MASK = "***"
+MASKED_VALUE = "***"
 """Replacement for a value that looks like a secret."""
 
 

@@ -20,7 +20,7 @@ from ..parsing.tree import Path
 from .access import NameLists
 from .change import (
     ABSENT,
-    SECRET_MASK,
+    MASKED_VALUE,
     Change,
     SpecFiles,
     list_unshared_items,
@@ -72,7 +72,7 @@ def _line(server: McpServer) -> str:
     """The command line or address, without what looks like a secret."""
     if server.command is not None:
         return command_line(server)
-    return SECRET_MASK if ("url",) in secret_places(server) else server.url or ""
+    return MASKED_VALUE if ("url",) in secret_places(server) else server.url or ""
 
 
 def _names(
