@@ -15,6 +15,7 @@ from . import access, cross_field_changes, selection_cases, servers, text_change
 from .change import Change, ChangeRule, Grade, Grades, ToolPair
 from .effects import Effect, EffectKind, list_effects
 from .lists import ListingOwner, compare_unspecified_parts, grade_as_unreviewed
+from .moved_descriptions import merge_moved_descriptions
 from .schemas import schema_family
 from .schemas.schema_rules import RULES_BY_ID
 from .state import (
@@ -25,7 +26,6 @@ from .state import (
     pair_mcp_specs,
 )
 from .table import load_table_rules
-from .text_changes import merge_moved_descriptions
 from .tools import MatchedTools, match_tools
 from .walk import compare_fields
 
