@@ -14,7 +14,8 @@ from ..model.model import Toolset, Workspace
 from . import access, cross_field_changes, selection_cases, servers, text_changes
 from .change import Change, ChangeRule, Grade, Grades, ToolPair
 from .effects import Effect, EffectKind, list_effects
-from .lists import ListingOwner, compare_unspecified_parts, grade_as_unreviewed
+from .listing_changes import compare_unspecified_parts, grade_as_unreviewed
+from .listing_workspace import ListingOwner
 from .moved_descriptions import merge_moved_descriptions
 from .schemas import schema_family
 from .schemas.schema_rules import RULES_BY_ID

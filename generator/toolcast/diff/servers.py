@@ -27,7 +27,8 @@ from .change import (
     locate_path,
     pair_toolset_files,
 )
-from .lists import ListingOwner, compare_listings
+from .listing_changes import compare_listings
+from .listing_workspace import ListingOwner
 from .table import make_change, make_presence_change
 
 
