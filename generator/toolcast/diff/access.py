@@ -70,7 +70,7 @@ def compare_toolsets(
     tools = pair_tools(before, after)
     known = {id(tool) for _, tool in tools}
     for client in after.clients:
-        old = before.client(client.name)
+        old = before.find_client(client.name)
         if old is not None:
             cases = [_Case(one, other, old, client) for one, other in tools]
             yield from _client(before, after, files, cases, old, client)
@@ -184,8 +184,8 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
         verb = "name" if listed[1] else "do not name"
         return ("clients",), True, f"the tool's `clients` {verb} it"
     permits = [
-        case.was.permits(case.old.permission),
-        case.now.permits(case.new.permission),
+        case.was.has_permission(case.old.permission),
+        case.now.has_permission(case.new.permission),
     ]
     if permits[0] != permits[1]:
         is_own = case.old.permission != case.new.permission
@@ -194,17 +194,19 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
         needs = tool.permission or case.old.permission
         return path, is_own, f"what it has {verb} {format_value(needs)}"
     for key in ("deny", "allow"):
-        had = case.was.entry_for(key, case.old.name)
-        has = case.now.entry_for(key, tool.name)
+        had = case.was.find_entry(key, case.old.name)
+        has = case.now.find_entry(key, tool.name)
         if (had is None) != (has is None):
             break
     by = has or had
     if by is not None and by.is_pattern and by.text != "*":
         verb = "stands" if has else "stands no longer"
         words = f"{format_value(by.text)} of its `{key}` {verb} for the tool"
-        if by.text in case.was.texts(key) and by.text in case.now.texts(key):
+        if by.text in case.was.get_entry_texts(
+            key
+        ) and by.text in case.now.get_entry_texts(key):
             # The lists are the same: the tool has come under it, or left it.
-            return by.said_at, True, words
+            return by.matched_path, True, words
         return ("clients", name, key), False, words
     verb = "names" if has else "does not name"
     return ("clients", name, key), False, f"its `{key}` {verb} the tool"
@@ -245,7 +247,7 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
                 one.clients is None or client.name in one.clients
                 for one in (old, server)
             )
-            if had != has and before.client(client.name) is not None:
+            if had != has and before.find_client(client.name) is not None:
                 is_found = True
                 what = "server.clients", path, client.name, has
                 yield make_presence_change(files, *what, server=server.name)
@@ -282,7 +284,7 @@ def _changes_access(both: ToolPair) -> bool:
     """Whether a client gains or loses the tool, which `compare_toolsets` says."""
     before, after = both.toolset_before, both.toolset_after
     for client in after.clients:
-        old = before.client(client.name)
+        old = before.find_client(client.name)
         if old is not None and before.is_offered(both.before, old) != after.is_offered(
             both.after, client
         ):
@@ -296,11 +298,15 @@ def _lists(client: Client) -> tuple[object, ...]:
 
 def _sorted(client: Client, called: Mapping[str, str]) -> Iterator[list[str]]:
     """What a client's lists say, without what changes nothing: order, repeats, new names."""
-    for names in (client.texts("allow"), client.texts("deny"), client.permissions):
+    for names in (
+        client.get_entry_texts("allow"),
+        client.get_entry_texts("deny"),
+        client.permissions,
+    ):
         yield sorted({called.get(name, name) for name in names})
 
 
 def _allow(client: Client) -> object:
     if client.allow is None:
         return "*"
-    return client.texts("allow") or ABSENT
+    return client.get_entry_texts("allow") or ABSENT

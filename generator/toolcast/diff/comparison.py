@@ -236,7 +236,7 @@ def _relaxed(
 def _levels(matched: MatchedTools, before: Workspace) -> _Levels:
     levels: _Levels = {}
     for toolset in before.toolsets:
-        own = {tool.name: toolset.stability_of(tool) for tool in toolset.tools}
+        own = {tool.name: toolset.get_stability(tool) for tool in toolset.tools}
         for name, level in own.items():
             levels[toolset.name, name] = level
         promised = [toolset.stability, *own.values()]
@@ -245,7 +245,7 @@ def _levels(matched: MatchedTools, before: Workspace) -> _Levels:
         levels[new.name, ""] = levels[old.name, ""]
     for both in matched.tools:
         here = both.toolset_after.name, both.after.name
-        levels[here] = both.toolset_before.stability_of(both.before)
+        levels[here] = both.toolset_before.get_stability(both.before)
     return levels
 
 

@@ -17,7 +17,7 @@ from toolcast_runtime.external.listing import differing
 
 from ..analysis.name_limits import is_tool_name
 from ..mcp_client.server_listing import KINDS, ServerListing, explains_difference
-from ..model.language_fields import mcp_members
+from ..model.language_fields import get_mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.exact_json import convert_to_floats, encode_exact
 from ..parsing.tree import NOWHERE, Path, Source
@@ -225,7 +225,7 @@ def _place_in(kind: str, change: Change) -> Path:
         return path
     if path[:2] == ("mcp", "extra"):
         return path[2:]
-    members = {field: member for member, field in mcp_members().items()}
+    members = {field: member for member, field in get_mcp_members().items()}
     return (members.get(str(path[0]), str(path[0])), *path[1:])
 
 
@@ -402,7 +402,7 @@ def _is_restated(path: Path, old: Any, new: Any) -> bool:
 def _spec(definition: Mapping[str, Any], name: str, owner: ListingOwner) -> ToolSpec:
     """The spec that says what a definition says, as far as a spec can."""
     tree: dict[str, Any] = {"name": name}
-    fields, extra = mcp_members(), {}
+    fields, extra = get_mcp_members(), {}
     for member, value in definition.items():
         if member in fields and isinstance(value, MEMBER_TYPES[member]):
             tree[fields[member]] = convert_to_floats(value)

@@ -13,7 +13,7 @@ from ..analysis.network_reach import (
     list_sent_variables,
 )
 from ..mcp_client.server_listing import ListingError, parse_lock
-from ..model.endpoints import endpoints, variable
+from ..model.endpoints import build_variable_name, list_endpoints
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path
@@ -175,5 +175,5 @@ def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
 
 def _by_default(toolset: Toolset) -> set[str]:
     """The variables of tokens that are read where the toolset names none."""
-    names = {plan.token_variable for plan in endpoints(toolset)}
-    return names | {variable(toolset, "ADMIN", "TOKEN")}
+    names = {plan.token_variable for plan in list_endpoints(toolset)}
+    return names | {build_variable_name(toolset, "ADMIN", "TOKEN")}

@@ -14,11 +14,11 @@ from toolcast_runtime.core.definitions.tool import extract_first_sentence
 from toolcast_runtime.results.field_selection import list_omitted_paths
 
 from ..analysis.network_reach import find_secret_paths, has_secret
-from ..model.endpoints import endpoints, variable
+from ..model.endpoints import build_variable_name, list_endpoints
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from ..spec_language.spec_language import annotated, parts
+from ..spec_language.spec_language import list_subfields, load_annotated_schema
 from .change import ABSENT, SpecFiles, pair_toolset_files
 
 
@@ -153,7 +153,7 @@ def _trees(files: SpecFiles) -> tuple[Any, Any]:
 def _state(
     kind: str, tree: Mapping[str, Any], owner: _Owner, extensions: tuple[str, ...]
 ) -> State:
-    values = _filled(annotated(kind, extensions), tree, tree, (), owner)
+    values = _filled(load_annotated_schema(kind, extensions), tree, tree, (), owner)
     return State(values, tree)
 
 
@@ -161,7 +161,7 @@ def _defaults(toolset: Toolset, extensions: tuple[str, ...]) -> Mapping[str, Any
     """The fields of `toolset.yaml` that give defaults to other files."""
     tree = toolset.source.tree
     given = tree if isinstance(tree, dict) else {}
-    fields = annotated("toolset", extensions)["properties"]
+    fields = load_annotated_schema("toolset", extensions)["properties"]
     return {
         name: _filled(fields[name], given.get(name, ABSENT), given, (name,), _Owner())
         for name in ("timeout", "proxy", "values", "stability", "name")
@@ -181,7 +181,7 @@ def _filled(node: Any, value: Any, above: Any, path: Path, owner: _Owner) -> Any
         value = ABSENT
     if value is ABSENT and "absent" in node:
         value = _default(node["absent"], above, path, owner)
-    inner = [] if "names" in node else list(parts(node))
+    inner = [] if "names" in node else list(list_subfields(node))
     if value is ABSENT and inner and not is_reported_as_whole(node):
         named = [part for part in inner if part[0] != "*"]
         made = _entries(named, {}, path, owner)
@@ -238,12 +238,12 @@ def _program(toolset: Toolset, package: str, path: Path) -> Any:
 
 
 def _admin_token_variable(toolset: Toolset, package: str, path: Path) -> Any:
-    return variable(toolset, "ADMIN", "TOKEN")
+    return build_variable_name(toolset, "ADMIN", "TOKEN")
 
 
 def _endpoint(toolset: Toolset, package: str, path: Path) -> Any:
     """Where a client is served, or the variable of its token, as the path's last step says."""
-    plan = next(one for one in endpoints(toolset) if one.client == path[-2])
+    plan = next(one for one in list_endpoints(toolset) if one.client == path[-2])
     return plan._asdict()[str(path[-1])]
 
 

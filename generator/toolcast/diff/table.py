@@ -16,7 +16,12 @@ import yaml
 
 from ..package_data import read_packaged
 from ..parsing.tree import Path
-from ..spec_language.spec_language import PLACES, Field, annotated, parts
+from ..spec_language.spec_language import (
+    MESSAGE_PLACEHOLDERS,
+    Field,
+    list_subfields,
+    load_annotated_schema,
+)
 from .change import (
     ABSENT,
     AUDIENCES,
@@ -189,7 +194,7 @@ def load_spec_schema(kind: str, extensions: tuple[str, ...]) -> Mapping[str, Any
     Raises:
         ExtensionError: an extension's field is one that is there already.
     """
-    node: Mapping[str, Any] = annotated(kind, extensions)
+    node: Mapping[str, Any] = load_annotated_schema(kind, extensions)
     for place, added in _data()["fields"].items():
         file, *way = place.split(".")
         if file == kind:
@@ -203,7 +208,7 @@ def list_fields(kind: str, extensions: tuple[str, ...]) -> Iterator[Field]:
 
 
 def _fields(way: str, node: Mapping[str, Any]) -> Iterator[Field]:
-    for name, part in parts(node):
+    for name, part in list_subfields(node):
         inner = f"{way}.{name}" if way else name
         yield Field(inner, part)
         yield from _fields(inner, part)
@@ -257,10 +262,10 @@ def _of_field(kind: str, field: Field, event: str) -> ChangeRule:
     if "denied_by" in field.node and grades.worst is Grade.BREAKING:
         means += " Risky if the old version did not state the contrary."
     return ChangeRule(
-        build_rule_id(kind, field.way, event),
+        build_rule_id(kind, field.dotted_path, event),
         means,
         grades,
-        build_rule_id(kind, field.way, back),
+        build_rule_id(kind, field.dotted_path, back),
     )
 
 
@@ -278,7 +283,9 @@ def _event_back(node: Mapping[str, Any], event: str) -> str:
 
 def _sentence(field: Field, event: str, row: Mapping[str, Any]) -> str:
     """A row in a few words, without what one change alone knows."""
-    what = get_field_label(field.node, field.way.rpartition(".")[2]).format("NAME")
+    what = get_field_label(field.node, field.dotted_path.rpartition(".")[2]).format(
+        "NAME"
+    )
     words = row.get("says")
     if words is None:
         verb, _, value = event.partition(" ")
@@ -287,7 +294,9 @@ def _sentence(field: Field, event: str, row: Mapping[str, Any]) -> str:
             of_value = f"Value changed from `{value}` for {{}}"
         words = _WORDS.get(event, of_value if value else _OTHER).format(what)
     else:
-        words = words.format("NAME", **dict.fromkeys(PLACES, ValuePlaceholder()))
+        words = words.format(
+            "NAME", **dict.fromkeys(MESSAGE_PLACEHOLDERS, ValuePlaceholder())
+        )
     return words[0].upper() + words[1:]
 
 

@@ -16,7 +16,7 @@ from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS
 
 from ..model.model import Toolset
 from ..parsing.tree import Path
-from ..spec_language.spec_language import parts
+from ..spec_language.spec_language import list_subfields
 from .change import (
     ABSENT,
     HIDDEN,
@@ -119,7 +119,7 @@ class _Walk:
         """The changes of what is in a value."""
         known = {*node.get("properties", {}), *node.get("keys", {})}
         change = node.get("change", {})
-        for name, part in parts(node):
+        for name, part in list_subfields(node):
             if "by" in change and not has_change_annotation(part):
                 continue
             if name != "*":
@@ -381,7 +381,7 @@ def _by_key(value: Any, key: str) -> dict[Hashable, Any]:
 def has_change_annotation(node: Mapping[str, Any]) -> bool:
     """Whether anything says what a change of a field, or of what is in it, means."""
     return "change" in node or any(
-        has_change_annotation(part) for _, part in parts(node)
+        has_change_annotation(part) for _, part in list_subfields(node)
     )
 
 
