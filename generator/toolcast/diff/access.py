@@ -16,8 +16,8 @@ from .change import (
     format_value,
     get_spec_value,
     list_unshared_items,
-    pair_toolset_files,
     pair_tools,
+    pair_toolset_files,
 )
 from .table import make_change, make_presence_change
 
@@ -81,7 +81,7 @@ def compare_toolsets(
     paired_ids = {id(new) for _, new in tool_pairs}
     added_tools = [tool for tool in after.tools if id(tool) not in paired_ids]
     for new_client in after.clients:
-        old_client = before.client(new_client.name)
+        old_client = before.find_client(new_client.name)
         if old_client is not None:
             pairs = [
                 _AccessPair(old, new, old_client, new_client) for old, new in tool_pairs
@@ -230,8 +230,8 @@ def _find_cause(pair: _AccessPair) -> tuple[Path, bool, str]:
     if was_listed != is_listed:
         verb = "include" if is_listed else "do not include"
         return ("clients",), True, f"the tool's `clients` {verb} it"
-    was_permitted = pair.old_client.permits(old_tool.permission)
-    is_permitted = pair.new_client.permits(new_tool.permission)
+    was_permitted = pair.old_client.has_permission(old_tool.permission)
+    is_permitted = pair.new_client.has_permission(new_tool.permission)
     if was_permitted != is_permitted:
         permission = format_value(new_tool.permission or old_tool.permission)
         verb = "include" if is_permitted else "do not include"
@@ -239,18 +239,18 @@ def _find_cause(pair: _AccessPair) -> tuple[Path, bool, str]:
         path = ("permission",) if is_in_tool_spec else ("clients", name, "permissions")
         return path, is_in_tool_spec, f"its permissions {verb} {permission}"
     for key in ("deny", "allow"):
-        old_entry = pair.old_client.entry_for(key, old_tool.name)
-        new_entry = pair.new_client.entry_for(key, new_tool.name)
+        old_entry = pair.old_client.find_entry(key, old_tool.name)
+        new_entry = pair.new_client.find_entry(key, new_tool.name)
         if (old_entry is None) != (new_entry is None):
             break
     entry = new_entry or old_entry
     if entry is not None and entry.is_pattern and entry.text != "*":
         verb = "matches" if new_entry else "no longer matches"
         cause = f"{format_value(entry.text)} in its `{key}` {verb} the tool"
-        has_pattern = entry.text in pair.old_client.texts(key)
-        if has_pattern and entry.text in pair.new_client.texts(key):
+        has_pattern = entry.text in pair.old_client.get_entry_texts(key)
+        if has_pattern and entry.text in pair.new_client.get_entry_texts(key):
             # The pattern is in both versions: a field of the tool changed the match.
-            return entry.said_at, True, cause
+            return entry.matched_path, True, cause
         return ("clients", name, key), False, cause
     verb = "includes" if new_entry else "does not include"
     return ("clients", name, key), False, f"its `{key}` {verb} the tool"
@@ -299,7 +299,7 @@ def _compare_server_clients(
         for client in after.clients:
             had_access = old.clients is None or client.name in old.clients
             has_access = new.clients is None or client.name in new.clients
-            if had_access != has_access and before.client(client.name) is not None:
+            if had_access != has_access and before.find_client(client.name) is not None:
                 has_changes = True
                 yield make_presence_change(
                     files,
@@ -349,7 +349,7 @@ def _has_access_change(pair: ToolPair) -> bool:
     """Return whether a client of both versions gained or lost the tool."""
     before, after = pair.toolset_before, pair.toolset_after
     for client in after.clients:
-        old_client = before.client(client.name)
+        old_client = before.find_client(client.name)
         if old_client is None:
             continue
         had_access = before.is_offered(pair.before, old_client)
@@ -364,11 +364,15 @@ def _get_lists(client: Client) -> tuple[object, ...]:
 
 def _normalize_lists(client: Client, new_names: Mapping[str, str]) -> list[list[str]]:
     """Return a client's lists without order, duplicates and former tool names."""
-    lists = client.texts("allow"), client.texts("deny"), client.permissions
+    lists = (
+        client.get_entry_texts("allow"),
+        client.get_entry_texts("deny"),
+        client.permissions,
+    )
     return [sorted({new_names.get(name, name) for name in names}) for names in lists]
 
 
 def _format_allow(client: Client) -> object:
     if client.allow is None:
         return "*"
-    return client.texts("allow") or ABSENT
+    return client.get_entry_texts("allow") or ABSENT

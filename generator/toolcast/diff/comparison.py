@@ -17,7 +17,7 @@ from .effects import Effect, EffectKind, list_effects
 from .listing_changes import compare_unspecified_parts, grade_as_unreviewed
 from .listing_workspace import ListingOwner
 from .moved_descriptions import merge_moved_descriptions
-from .schemas import schema_family
+from .schemas import schema_changes
 from .schemas.schema_rules import RULES_BY_ID
 from .state import (
     FilePair,
@@ -35,7 +35,7 @@ _CompareTool = Callable[[ToolPair], Iterator[Change]]
 _CompareToolset = Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]]
 
 _TOOL_COMPARISONS: tuple[_CompareTool, ...] = (
-    schema_family.compare,
+    schema_changes.compare_tools,
     text_changes.compare_tools,
     access.compare_tools,
     cross_field_changes.compare_tools,
@@ -253,7 +253,7 @@ def _list_stability_levels(matched: MatchedTools, before: Workspace) -> _Levels:
     """Return the old stability of each toolset and tool, by the old and the new names."""
     levels: _Levels = {}
     for toolset in before.toolsets:
-        tool_levels = {tool.name: toolset.stability_of(tool) for tool in toolset.tools}
+        tool_levels = {tool.name: toolset.get_stability(tool) for tool in toolset.tools}
         for name, level in tool_levels.items():
             levels[toolset.name, name] = level
         # Grades of the toolset's changes are lowered only if no tool is stable.
@@ -262,7 +262,7 @@ def _list_stability_levels(matched: MatchedTools, before: Workspace) -> _Levels:
     for old, new in matched.toolsets:
         levels[new.name, ""] = levels[old.name, ""]
     for pair in matched.tools:
-        level = pair.toolset_before.stability_of(pair.before)
+        level = pair.toolset_before.get_stability(pair.before)
         levels[pair.toolset_after.name, pair.after.name] = level
     return levels
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..analysis.client_kinds import LimitKind, crossed, limits_of
-from ..analysis.token_costs import Cost, client_costs, estimate_tokens
-from ..analysis.tool_search import list_length
+from ..analysis.client_kinds import LimitKind, list_client_limits, list_crossed_limits
+from ..analysis.token_costs import Cost, compute_client_costs, estimate_tokens
+from ..analysis.tool_search import count_listed_tools
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import format_list
 from .change import ABSENT, format_value
@@ -158,17 +158,19 @@ def _of_clients(
         )
         yield from _seen(after.name, client, was, is_, former)
         counts = [
-            list_length(toolset, [tool for tool, places in side if "mcp" in places])
+            count_listed_tools(
+                toolset, [tool for tool, places in side if "mcp" in places]
+            )
             for toolset, side in zip(toolsets, (was, is_), strict=True)
         ]
         yield from _limits(after, client, *counts)
         before_, after_ = (
-            client_costs(
+            compute_client_costs(
                 toolset,
-                toolset.client(client),
-                its_docs.texts(toolset.client(client)),
+                toolset.find_client(client),
+                its_docs.texts(toolset.find_client(client)),
                 count=count,
-            ).whole
+            ).total
             for toolset, its_docs in zip(toolsets, docs, strict=True)
         )
         yield from _tokens(after.name, client, before_, after_)
@@ -179,7 +181,7 @@ def _shared(before: Toolset, after: Toolset) -> Iterator[str]:
     if not before.clients and not after.clients:
         yield ""
     for client in after.clients:
-        if before.client(client.name) is not None:
+        if before.find_client(client.name) is not None:
             yield client.name
 
 
@@ -262,11 +264,11 @@ def _listed(places: frozenset[str]) -> str:
 
 
 def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:
-    client = toolset.client(name) if name else None
-    limits = limits_of(toolset, client, LimitKind.TOOLS)
-    for limit in crossed(limits, before, after):
+    client = toolset.find_client(name) if name else None
+    limits = list_client_limits(toolset, client, LimitKind.TOOLS)
+    for limit in list_crossed_limits(limits, before, after):
         who = f"{format_value(name)} has" if name else "there are"
-        takes = f"{limit.client} takes {limit.most}"
+        takes = f"{limit.client} takes {limit.maximum}"
         message = f"{who} {after} tools, before {before}; {takes} ({limit.source})"
         yield Effect(
             EffectKind.TOOLS,

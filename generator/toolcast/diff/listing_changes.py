@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.external.listing import differing
 
-from ..mcp_client.server_listing import KINDS, ServerListing, explains
-from ..model.language_fields import mcp_members
+from ..mcp_client.server_listing import KINDS, ServerListing, explains_difference
+from ..model.language_fields import get_mcp_members
 from ..model.model import Toolset, Workspace
 from ..parsing.exact_json import convert_to_floats, encode_exact
 from ..parsing.tree import NOWHERE, Path
 from . import text_changes
 from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, is_equal_json
 from .listing_workspace import ListingOwner, build_tool_spec, index_by_name
-from .schemas import schema_family
+from .schemas import schema_changes
 from .state import build_tool_pair
 from .table import make_change
 from .walk import compare_fields
@@ -86,7 +86,9 @@ def compare_listings(
         after: the current listing.
         owner: the toolset and files to which changes are assigned.
     """
-    readings = [after] if after.again is None else [after, after.again]
+    readings = (
+        [after] if after.second_reading is None else [after, after.second_reading]
+    )
     result = ListingChanges([], [])
     reported = set()
     for reading in readings:
@@ -94,8 +96,8 @@ def compare_listings(
             path = _get_member_path(kind, change)
             is_varying = any(
                 variation.covers(kind, name, path)
-                and explains(variation, before, reading)
-                for variation in before.varying
+                and explains_difference(variation, before, reading)
+                for variation in before.variations
             )
             key = (kind, name, change.rule.id, change.path, is_varying)
             if key not in reported:
@@ -160,7 +162,7 @@ def _get_member_path(kind: str, change: Change) -> Path:
         return path
     if path[:2] == ("mcp", "extra"):
         return path[2:]
-    members = {field: member for member, field in mcp_members().items()}
+    members = {field: member for member, field in get_mcp_members().items()}
     field = str(path[0])
     return (members.get(field, field), *path[1:])
 
@@ -275,7 +277,7 @@ def _compare_tool(
     pair = ToolPair(*specs, *toolsets, workspace, workspace)
     compared_paths: set[Path] = set()
     for change in (
-        *schema_family.compare(pair),
+        *schema_changes.compare_tools(pair),
         *text_changes.compare_tools(pair),
         *compare_fields(build_tool_pair(pair.files, specs, toolsets, ())),
     ):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..analysis.name_limits import is_name_of_tool
+from ..analysis.name_limits import is_tool_name
 from ..mcp_client.server_listing import ServerListing
-from ..model.language_fields import mcp_members
+from ..model.language_fields import get_mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.exact_json import convert_to_floats
 from ..parsing.tree import Source
@@ -105,7 +105,7 @@ def prepare_for_rules(workspace: Workspace) -> Workspace:
             source=Source(tool.name),
         )
         for tool in toolset.tools
-        if is_name_of_tool(tool.name)
+        if is_tool_name(tool.name)
     )
     checked_toolset = replace(toolset, tools=tools, source=Source(_TOOLSET))
     return replace(workspace, toolsets=(checked_toolset,), source=Source(_TOOLSET))
@@ -123,7 +123,7 @@ def build_tool_spec(
         name: the tool's name.
         owner: the files to which changes are assigned.
     """
-    spec_fields = mcp_members()
+    spec_fields = get_mcp_members()
     tree: dict[str, Any] = {"name": name}
     extra: dict[str, Any] = {}
     for member, value in definition.items():

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..analysis.network_reach import (
-    command_line,
-    reached,
-    secret_places,
-    sent_variables,
+    find_secret_paths,
+    format_command_line,
+    list_reached_resources,
+    list_sent_variables,
 )
-from ..mcp_client.server_listing import ListingError, locked_listing
-from ..model.endpoints import endpoints, variable
+from ..mcp_client.server_listing import ListingError, parse_lock
+from ..model.endpoints import build_variable_name, list_endpoints
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path
@@ -72,8 +72,8 @@ def _reached_by(
 def _line(server: McpServer) -> str:
     """The command line or address, without what looks like a secret."""
     if server.command is not None:
-        return command_line(server)
-    return MASKED_VALUE if ("url",) in secret_places(server) else server.url or ""
+        return format_command_line(server)
+    return MASKED_VALUE if ("url",) in find_secret_paths(server) else server.url or ""
 
 
 def _names(
@@ -138,7 +138,7 @@ def _lock(
     place = f"{posixpath.dirname(files.after.file)}/{new.lock}"
     try:
         before, after = (
-            replace(locked_listing(one, place), varying=())
+            replace(parse_lock(one, place), variations=())
             for one in (old.locked, new.locked)
         )
     except ListingError:
@@ -159,14 +159,14 @@ def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
     found: list[dict[tuple[str, str], Path]] = [{}, {}]
     sides = before, after
     for side, own in zip(sides, found, strict=True):
-        for kind, name, path in reached(side):
+        for kind, name, path in list_reached_resources(side):
             own.setdefault((kind, name), path)
     for (kind, name), path, is_there in list_unshared_items(*found):
         is_program = kind == "programs" and path[1] in shared
         if not is_program and name not in _by_default(sides[not is_there]):
             yield make_presence_change(files, f"toolset.{kind}", path, name, is_there)
     old, new = (
-        {(owner, name): path for path, owner, name in sent_variables(side)}
+        {(owner, name): path for path, owner, name in list_sent_variables(side)}
         for side in sides
     )
     for (owner, name), path, is_there in list_unshared_items(old, new):
@@ -176,5 +176,5 @@ def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
 
 def _by_default(toolset: Toolset) -> set[str]:
     """The variables of tokens that are read where the toolset names none."""
-    names = {plan.token_variable for plan in endpoints(toolset)}
-    return names | {variable(toolset, "ADMIN", "TOKEN")}
+    names = {plan.token_variable for plan in list_endpoints(toolset)}
+    return names | {build_variable_name(toolset, "ADMIN", "TOKEN")}

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 from toolcast_runtime.results.field_selection import list_omitted_paths
 
-from ..analysis.network_reach import is_secret_text, secret_places
-from ..model.endpoints import endpoints, variable
+from ..analysis.network_reach import find_secret_paths, has_secret
+from ..model.endpoints import build_variable_name, list_endpoints
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from ..spec_language.spec_language import annotated, parts
+from ..spec_language.spec_language import list_subfields, load_annotated_schema
 from .change import ABSENT, SpecFiles, pair_toolset_files
 
 
@@ -171,14 +171,16 @@ def _build_state(
     source: _DefaultSource,
     extensions: tuple[str, ...],
 ) -> State:
-    values = _fill_defaults(annotated(kind, extensions), tree, tree, (), source)
+    values = _fill_defaults(
+        load_annotated_schema(kind, extensions), tree, tree, (), source
+    )
     return State(values, tree)
 
 
 def _list_defaults(toolset: Toolset, extensions: tuple[str, ...]) -> Mapping[str, Any]:
     """Return the effective values of the toolset's fields that are defaults of tools."""
     tree = toolset.source.tree if isinstance(toolset.source.tree, dict) else {}
-    fields = annotated("toolset", extensions)["properties"]
+    fields = load_annotated_schema("toolset", extensions)["properties"]
     return {
         name: _fill_defaults(
             fields[name], tree.get(name, ABSENT), tree, (name,), _DefaultSource()
@@ -211,7 +213,7 @@ def _fill_defaults(
         value = ABSENT
     if value is ABSENT and "absent" in node:
         value = _resolve_default(node["absent"], parent, path, source)
-    fields = [] if "names" in node else list(parts(node))
+    fields = [] if "names" in node else list(list_subfields(node))
     if value is ABSENT and fields and not is_reported_as_whole(node):
         # The object is missing, but its fields can have defaults.
         declared = [(name, part) for name, part in fields if name != "*"]
@@ -279,13 +281,13 @@ def _compute_program(toolset: Toolset, package: str, path: Path) -> Any:
 
 
 def _compute_admin_token_variable(toolset: Toolset, package: str, path: Path) -> Any:
-    return variable(toolset, "ADMIN", "TOKEN")
+    return build_variable_name(toolset, "ADMIN", "TOKEN")
 
 
 def _compute_endpoint(toolset: Toolset, package: str, path: Path) -> Any:
     """Return the attribute of a client's endpoint that the last key of a path names."""
     client = path[-2]
-    for endpoint in endpoints(toolset):
+    for endpoint in list_endpoints(toolset):
         if endpoint.client == client:
             return getattr(endpoint, str(path[-1]))
     raise LookupError(f"no endpoint of the client {client}")
@@ -311,8 +313,8 @@ def _find_secret_paths(toolset: Toolset) -> frozenset[Path]:
     paths = {
         ("mcp_servers", server.name, *path)
         for server in toolset.mcp_servers
-        for path in secret_places(server)
+        for path in find_secret_paths(server)
     }
-    if toolset.router is not None and is_secret_text(toolset.router.base_url):
+    if toolset.router is not None and has_secret(toolset.router.base_url):
         paths.add(("router", "base_url"))
     return frozenset(paths)

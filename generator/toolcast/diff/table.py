@@ -16,7 +16,12 @@ import yaml
 
 from ..package_data import read_packaged
 from ..parsing.tree import Path
-from ..spec_language.spec_language import PLACES, Field, annotated, parts
+from ..spec_language.spec_language import (
+    MESSAGE_PLACEHOLDERS,
+    Field,
+    list_subfields,
+    load_annotated_schema,
+)
 from .change import (
     ABSENT,
     AUDIENCES,
@@ -210,7 +215,7 @@ def load_spec_schema(kind: str, extensions: tuple[str, ...]) -> Mapping[str, Any
     Raises:
         ExtensionError: an extension declares a field that already exists.
     """
-    node: Mapping[str, Any] = annotated(kind, extensions)
+    node: Mapping[str, Any] = load_annotated_schema(kind, extensions)
     for location, field_node in _load_data()["fields"].items():
         file_kind, *keys = location.split(".")
         if file_kind == kind:
@@ -224,7 +229,7 @@ def list_fields(kind: str, extensions: tuple[str, ...]) -> Iterator[Field]:
 
 
 def _list_nested_fields(pattern: str, node: Mapping[str, Any]) -> Iterator[Field]:
-    for name, part in parts(node):
+    for name, part in list_subfields(node):
         part_pattern = f"{pattern}.{name}" if pattern else name
         yield Field(part_pattern, part)
         yield from _list_nested_fields(part_pattern, part)
@@ -283,10 +288,10 @@ def _build_field_rule(kind: str, field: Field, event: str) -> ChangeRule:
         meaning += " Risky if the old version did not state the contrary."
     opposite = _get_opposite_event(field.node, event)
     return ChangeRule(
-        build_rule_id(kind, field.way, event),
+        build_rule_id(kind, field.dotted_path, event),
         meaning,
         grades,
-        build_rule_id(kind, field.way, opposite),
+        build_rule_id(kind, field.dotted_path, opposite),
     )
 
 
@@ -312,10 +317,12 @@ def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
 
 def _format_meaning(field: Field, event: str, row: Mapping[str, Any]) -> str:
     """Return a sentence for all changes of a kind, with `...` for values of a single change."""
-    label = get_field_label(field.node, field.way.rpartition(".")[2]).format("NAME")
+    label = get_field_label(field.node, field.dotted_path.rpartition(".")[2]).format(
+        "NAME"
+    )
     template = row.get("says")
     if template is not None:
-        placeholders = dict.fromkeys(PLACES, ValuePlaceholder())
+        placeholders = dict.fromkeys(MESSAGE_PLACEHOLDERS, ValuePlaceholder())
         sentence = template.format("NAME", **placeholders)
     elif event in _MEANINGS:
         sentence = _MEANINGS[event].format(label)

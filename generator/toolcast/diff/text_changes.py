@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from ..analysis.client_kinds import LimitKind, crossed, limits_here
+from ..analysis.client_kinds import LimitKind, list_crossed_limits, list_tool_limits
 from ..analysis.tool_names import (
-    mention_pattern,
-    mentions_in,
-    other_meanings,
-    tool_names,
+    collect_other_names,
+    compile_mention_pattern,
+    find_mentions,
+    get_tool_names,
 )
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import (
@@ -388,7 +388,7 @@ def _compare_mentions(text: TextPair, owner: _Owner) -> Iterator[_ContentChange]
     if changed:
         # A name that is a parameter or value in one version is not a tool in the other.
         for toolset in owner.toolsets:
-            changed -= other_meanings(toolset)
+            changed -= collect_other_names(toolset)
     for name in sorted(changed & new_unknown):
         yield _ContentChange("text/names-unknown-tool", True, name)
     for name in sorted(changed & old_unknown):
@@ -408,8 +408,8 @@ def _find_mentioned_tools(
     # Most names do not occur in a text: the pattern contains only those that can match.
     tokens = {token.strip(".") for token in _NAME_CANDIDATE.findall(text)}
     tokens |= {part for token in tokens if "." in token for part in token.split(".")}
-    pattern = mention_pattern(tokens & names.keys())
-    mentions = (m for m in mentions_in(text, pattern) if not m.is_code)
+    pattern = compile_mention_pattern(tokens & names.keys())
+    mentions = (m for m in find_mentions(text, pattern) if not m.is_code)
     return frozenset(names[mention.name] for mention in mentions) - {own_name}
 
 
@@ -420,9 +420,9 @@ def _find_unknown_tools(
     # A quick test: such names contain one of these characters.
     if "_" not in text and "`" not in text and "-" not in text:
         return frozenset()
-    names = tool_names(toolset, workspace)
-    unknown = [name for name, _ in names.unknown_in(text)]
-    removed = [name for name, _ in names.gone_in(text)]
+    names = get_tool_names(toolset, workspace)
+    unknown = [name for name, _ in names.find_unknown_names(text)]
+    removed = [name for name, _ in names.find_retired_names(text)]
     return frozenset([*unknown, *removed])
 
 
@@ -461,14 +461,14 @@ def _compare_length_to_limits(
     """Yield a change for each client limit that the length of a text crossed."""
     before, after = len(text.before or ""), len(text.after or "")
     old_tool, new_tool = owner.tools or (None, None)
-    old_limits = limits_here(owner.toolsets[0], old_tool, limit_kind)
-    new_limits = limits_here(owner.toolsets[1], new_tool, limit_kind)
+    old_limits = list_tool_limits(owner.toolsets[0], old_tool, limit_kind)
+    new_limits = list_tool_limits(owner.toolsets[1], new_tool, limit_kind)
     # A client that now is another program, with other limits, is a change of its own.
     shared_limits = [limit for limit in new_limits if limit in old_limits]
-    for limit in crossed(shared_limits, before, after):
+    for limit in list_crossed_limits(shared_limits, before, after):
         event = "too-long" if limit.is_refused else "cut-off"
         verb = "accepts" if limit.is_refused else "shows"
-        values = {"client": limit.client, "limit": limit.most}
+        values = {"client": limit.client, "limit": limit.maximum}
         yield make_change(
             owner.files,
             f"text/{event}" if after > before else f"text/not-{event}",
@@ -477,5 +477,5 @@ def _compare_length_to_limits(
             {"characters": after, **values},
             subject=text.subject,
             number=f"{after:,}",
-            limit=f"{limit.client} {verb} {limit.most:,} ({limit.source})",
+            limit=f"{limit.client} {verb} {limit.maximum:,} ({limit.source})",
         )

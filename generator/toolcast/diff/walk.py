@@ -16,7 +16,7 @@ from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS
 
 from ..model.model import Toolset
 from ..parsing.tree import Path
-from ..spec_language.spec_language import parts
+from ..spec_language.spec_language import list_subfields
 from .change import (
     ABSENT,
     MASKED_VALUE,
@@ -116,7 +116,7 @@ class _FieldWalk:
         """Yield the changes of the fields that are nested directly in a value."""
         declared_keys = {*node.get("properties", {}), *node.get("keys", {})}
         events = node.get("change", {})
-        for name, part in parts(node):
+        for name, part in list_subfields(node):
             if "by" in events and not has_change_annotation(part):
                 continue
             if name != "*":
@@ -376,7 +376,7 @@ def _index_entries(value: Any, key: str) -> dict[tuple[Hashable, int], Any]:
 def has_change_annotation(node: Mapping[str, Any]) -> bool:
     """Return whether a field or a field nested in it has the annotation `change`."""
     return "change" in node or any(
-        has_change_annotation(part) for _, part in parts(node)
+        has_change_annotation(part) for _, part in list_subfields(node)
     )
 
 
