@@ -1,18 +1,14 @@
 """Types for generated tool modules, in addition to those of `typing`.
 
-`ReadOnly` and `TypedDict` come from typing_extensions: `ReadOnly` is new in Python 3.13, and
-before Python 3.12 pydantic supports no other TypedDict. The other types let type checkers
-compare handlers with their specs: a tool's module has a function that is never called, which
-calls the handler with the arguments of the spec. A type checker's message about a mismatch then
-names the handler and the parameter.
+They let type checkers compare handlers with their specs: a tool's module has a function that is
+never called, which calls the handler with the arguments of the spec. A type checker's message
+about a mismatch then names the handler and the parameter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Concatenate, Protocol, TypeAlias, TypeVar, overload
-
-from typing_extensions import ReadOnly, TypedDict
 
 from .core.context import ToolError, ToolResponse
 
@@ -21,10 +17,8 @@ __all__ = [
     "HandlerResult",
     "ListResult",
     "ObjectResult",
-    "ReadOnly",
     "DependencyHandlerForm",
     "TakesKeywords",
-    "TypedDict",
     "tool_result",
 ]
 

@@ -31,6 +31,7 @@ from toolcast.encoders.python_types import (
     encode_annotation,
     encode_call,
     encode_chained_call,
+    encode_fields,
     encode_method_parameters,
     encode_parameters,
     encode_typed_dict,
@@ -217,3 +218,17 @@ def test_every_character_is_as_wide_as_for_black() -> None:
     plain = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
     differ = [c for c in plain if is_printable(c) and text_width(c) != str_width(c)]
     assert differ == []
+
+
+@pytest.mark.parametrize("type_length", [1, 20, 72, 80, 81, 100])
+@pytest.mark.parametrize("name_length", [1, 20, 40])
+def test_black_keeps_fields_with_long_names_and_types(
+    name_length: int, type_length: int
+) -> None:
+    named = build_named_type("T" * type_length)
+    types = [named, build_subscript("Sequence", [named]), build_union([named, named])]
+    types.append(build_union([named, build_named_type("None")]))
+    for type_ in types:
+        fields = encode_fields({"f" * name_length: type_}, 4, {})
+        source = f"class C:\n    {fields}\n"
+        assert black.format_str(source, mode=MODE) == source

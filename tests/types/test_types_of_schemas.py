@@ -7,6 +7,7 @@ wrong one, where the type can tell, invalid.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
@@ -19,6 +20,7 @@ import yaml
 from hypothesis import given
 from pydantic import TypeAdapter, ValidationError
 
+from tests.conftest import ROOT
 from tests.properties import tried
 from tests.types.valid_values import valid_values
 from toolcast_runtime.values.annotated_types import (
@@ -56,6 +58,18 @@ def test_what_is_generated(folder: Path, make_project: Callable[..., Any]) -> No
     if os.environ.get("REGENERATE"):
         expected.write_text(made, "utf-8")
     assert made == expected.read_text("utf-8")
+
+
+def test_generated_modules_pass_the_default_rules_of_ruff() -> None:
+    """Users lint generated code with their own settings, often with the default ones."""
+    files = [
+        *(str(folder / "expected.py") for folder in CASES),
+        str(ROOT / "generated"),
+    ]
+    for rules in ([], ["--select", "F,I,PYI,UP", "--ignore", "UP007"]):
+        command = [sys.executable, "-m", "ruff", "check", "--isolated", *rules, *files]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.rows(4)

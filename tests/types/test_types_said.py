@@ -87,7 +87,7 @@ def test_the_kinds_of_a_value() -> None:
 def test_the_values_that_are_listed() -> None:
     _check(
         [
-            ({"enum": ["a", "a", 1, True, None]}, "Literal['a', 1, True, None]"),
+            ({"enum": ["a", "a", 1, True, None]}, "Literal['a', 1, True] | None"),
             ({"enum": [None]}, "None"),
             ({"enum": [1.5]}, "float | enum"),
             ({"enum": [2**63, 1]}, "int | enum"),

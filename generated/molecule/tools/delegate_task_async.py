@@ -6,13 +6,8 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import (
-    HandlerForm,
-    ObjectResult,
-    ReadOnly,
-    TypedDict,
-    tool_result,
-)
+from toolcast_runtime.types import HandlerForm, ObjectResult, tool_result
+from typing_extensions import ReadOnly, TypedDict
 
 
 class DelegateTaskAsyncArguments(TypedDict):

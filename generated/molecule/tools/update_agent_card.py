@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from toolcast_runtime.types import HandlerForm, TypedDict, tool_result
+from toolcast_runtime.types import HandlerForm, tool_result
+from typing_extensions import TypedDict
 
 
 class UpdateAgentCardArguments(TypedDict):

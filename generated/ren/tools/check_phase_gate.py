@@ -6,13 +6,8 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack
 
-from toolcast_runtime.types import (
-    HandlerForm,
-    ObjectResult,
-    ReadOnly,
-    TypedDict,
-    tool_result,
-)
+from toolcast_runtime.types import HandlerForm, ObjectResult, tool_result
+from typing_extensions import ReadOnly, TypedDict
 
 
 class CheckPhaseGateArguments(TypedDict):

@@ -96,7 +96,7 @@ def quote_type(type_: Type) -> Type:
 
 
 def build_literal_type(choices: Sequence[Any]) -> Type:
-    """Build `Literal[...]` from strings, integers, booleans and None."""
+    """Build `Literal[...]` from strings, integers and booleans."""
     elements = [Text(build_literal(choice).flat) for choice in choices]
     return build_subscript("Literal", elements)
 
@@ -148,8 +148,19 @@ def encode_fields(
         before = f"{margin}{validate_identifier(key)}: "
         if key in comments:
             rows.append(f"{margin}# {comments[key]}")
-        rows.append(before + type_.render(indent, len(before), 0))
+        rows.append(before + _render_field_type(type_, indent, len(before)))
     return Code("\n".join(rows)[indent:])
+
+
+def _render_field_type(type_: Type, indent: int, before: int) -> str:
+    text = type_.render(indent, before, 0)
+    # Black puts a long name in parentheses if it then fits in a line of its own.
+    is_name = isinstance(type_, Text) and text == type_.flat
+    width = text_width(text)
+    if is_name and before + width > WIDTH and indent + 4 + width <= WIDTH:
+        margin = " " * indent
+        return f"(\n{margin}    {text}\n{margin})"
+    return text
 
 
 def encode_method_parameters(

@@ -41,7 +41,12 @@ from ..encoders.python_types import (
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
 from .target import Context, encode_header
-from .type_text import RUNTIME_TYPES, TypePrinter, format_omitted_keywords
+from .type_text import (
+    RUNTIME_TYPES,
+    TYPING_EXTENSIONS,
+    TypePrinter,
+    format_omitted_keywords,
+)
 
 
 def render_types_file(
@@ -121,6 +126,7 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
         typing_import=printer.encode_import("typing"),
         uuid_import=printer.encode_import("uuid"),
         runtime_import=printer.encode_import(RUNTIME_TYPES),
+        extensions_import=printer.encode_import(TYPING_EXTENSIONS),
         classes=classes,
         aliases=aliases,
         project_imports=encode_module_imports(
@@ -392,7 +398,10 @@ def _build_shape(
     printer: TypePrinter,
 ) -> PythonShape:
     statements = ["docstring", "from __future__", "from collections.abc"]
-    modules = ("datetime", "decimal", "typing", "uuid", RUNTIME_TYPES)
+    modules = (
+        *("datetime", "decimal", "typing", "uuid"),
+        *(RUNTIME_TYPES, TYPING_EXTENSIONS),
+    )
     statements += [f"from {module}" for module in modules if printer.needs(module)]
     if tool.uses or tool.arguments_type is not None or tool.result_type is not None:
         statements.append("if TYPE_CHECKING")

@@ -33,6 +33,12 @@ from ..rendering.output_shape import View
 
 RUNTIME_TYPES = "toolcast_runtime.types"
 """The module of the runtime that generated types import."""
+TYPING_EXTENSIONS = "typing_extensions"
+"""The module of `TypedDict` and `ReadOnly`.
+
+`ReadOnly` is new in Python 3.13, and before Python 3.12 pydantic supports no other TypedDict.
+Linters know only the modules `typing` and `typing_extensions`: with another one they report
+the names in a TypedDict's quoted field types as unused imports."""
 # A field with one of these names would shadow the type in the annotations below it.
 _TYPE_NAMES = frozenset("""
     str int float bool None Any Literal Mapping NotRequired ReadOnly Sequence
@@ -131,7 +137,7 @@ class TypePrinter:
             read_only: whether the fields are ReadOnly, so that values with narrower field
                 types are accepted as well.
         """
-        self.add(RUNTIME_TYPES, "TypedDict")
+        self.add(TYPING_EXTENSIONS, "TypedDict")
         members = object_type.members
         is_class = all(map(self._can_be_class_field, members))
         # Fields of the same type share one expression.
@@ -189,7 +195,7 @@ class TypePrinter:
         else:
             type_ = self.build_evaluated_type(member.type)
         if read_only:
-            self.add(RUNTIME_TYPES, "ReadOnly")
+            self.add(TYPING_EXTENSIONS, "ReadOnly")
             type_ = build_subscript("ReadOnly", [type_])
         if not member.is_required:
             self.add("typing", "NotRequired")

@@ -21,9 +21,9 @@ class NamedType:
 
 @dataclass(frozen=True)
 class Choice:
-    """`Literal` of strings, integers, booleans and None."""
+    """`Literal` of strings, integers and booleans."""
 
-    values: tuple[str | int | bool | None, ...]
+    values: tuple[str | int | bool, ...]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Choice) and self._kinds == other._kinds

@@ -239,12 +239,11 @@ class SchemaTypes:
                 types.append(text)
                 values = [value for value in values if not isinstance(value, str)]
         literals = list(filter(is_literal, values))
-        if literals:
-            distinct = {(type(v), v): v for v in literals}
-            only_none = all(value is None for value in literals)
-            types.append(
-                SCALARS["null"] if only_none else Choice(tuple(distinct.values()))
-            )
+        distinct = {(type(v), v): v for v in literals if v is not None}
+        if distinct:
+            types.append(Choice(tuple(distinct.values())))
+        if None in literals:
+            types.append(SCALARS["null"])
         if len(literals) != len(values):
             self._note_all(place, ("const", "enum"))
             for kind, type_ in (

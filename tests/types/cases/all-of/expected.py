@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any, Literal, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import ObjectResult, ReadOnly, TypedDict, tool_result
+from toolcast_runtime.types import ObjectResult, tool_result
+from typing_extensions import ReadOnly, TypedDict
 
 
 class TryItArguments(TypedDict):

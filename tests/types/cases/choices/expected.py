@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import Any, Literal, NotRequired, Protocol, TypeAlias, Unpack
 
-from toolcast_runtime.types import HandlerResult, TypedDict, tool_result
+from toolcast_runtime.types import HandlerResult, tool_result
+from typing_extensions import TypedDict
 
 
 class TryItArguments(TypedDict):
     """Arguments of a call, as sent by the caller."""
 
     mode: Literal["fast"]
-    level: NotRequired[Literal[1, 2, None]]
+    level: NotRequired[Literal[1, 2] | None]
     flag: NotRequired[Literal[True]]
     # The type does not express the schema keyword enum.
     big: NotRequired[int]
@@ -36,7 +37,7 @@ class TryItHandler(Protocol):
         /,
         *,
         mode: Literal["fast"],
-        level: Literal[1, 2, None] = ...,
+        level: Literal[1, 2] | None = ...,
         flag: Literal[True] = ...,
         big: int = ...,
         half: Literal[1] | float = ...,

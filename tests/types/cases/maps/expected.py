@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, NotRequired, Protocol, TypeAlias, Unpack
 
-from toolcast_runtime.types import ObjectResult, TypedDict, tool_result
+from toolcast_runtime.types import ObjectResult, tool_result
+from typing_extensions import TypedDict
 
 
 class TryItArguments(TypedDict):

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import Any, Literal, NotRequired, Protocol, TypeAlias, Unpack
 
-from toolcast_runtime.types import ListResult, ReadOnly, TypedDict, tool_result
+from toolcast_runtime.types import ListResult, tool_result
+from typing_extensions import ReadOnly, TypedDict
 
 
 class TryItArguments(TypedDict):

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import Any, NotRequired, Protocol, Unpack
 
-from toolcast_runtime.types import TypedDict, tool_result
+from toolcast_runtime.types import tool_result
+from typing_extensions import TypedDict
 
 
 class TryItArguments(TypedDict):
