@@ -76,8 +76,9 @@ test-postgres: $(STAMP_DEV) ## Run the tests against a real PostgreSQL and HAPro
 test-node: $(STAMP_DEV) ## Run MCP's conformance suite and the MCP Inspector (installs Node.js packages once)
 	@$(BIN)/python -m tests.mcp.node_setup && $(PYTEST) -m node tests/mcp tests/watching tests/spec_language tests/package
 
-test-servers: $(STAMP_DEV) ## Run the tests against third-party MCP servers (installs them once)
-	@$(BIN)/python -m tests.external.third_party_setup && $(PYTEST) -m servers tests/external tests/oauth
+test-servers: $(STAMP_DEV) ## Run the tests with third-party MCP and ASGI servers (installs them once)
+	@$(PIP) 'gunicorn>=23,<27' 'uvicorn-worker>=0.3,<1' 'hypercorn>=0.17,<1' 'granian>=2,<3'
+	@$(BIN)/python -m tests.external.third_party_setup && $(PYTEST) -m servers tests/external tests/oauth tests/ending
 
 test-browser: $(STAMP_DEV) ## Test the catalog page and web clients in Chromium (needs chromium; installs Playwright)
 	@$(PIP) 'playwright>=1.50,<2'

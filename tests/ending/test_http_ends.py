@@ -36,9 +36,18 @@ def server(slow: Slow, grace: int, workers: int) -> Iterator[Served]:
 class Call(threading.Thread):
     """A call beside the test; `answer` is what came of it."""
 
-    def __init__(self, running: Served, slow: Slow, tool: str) -> None:
+    def __init__(
+        self,
+        running: Served,
+        slow: Slow,
+        tool: str,
+        *,
+        token: str | None = None,
+        modern: bool = True,
+    ) -> None:
         super().__init__(daemon=True)
         self._running, self._slow, self._tool = running, slow, tool
+        self._token, self._modern = token, modern
         self.answer = ""
         self.start()
 
@@ -46,7 +55,13 @@ class Call(threading.Thread):
         given: dict[str, Any] = {"name": self._tool, "arguments": {}}
         while not self.answer:
             try:
-                answer = self._running.ask("/mcp/", "tools/call", given, modern=True)
+                answer = self._running.ask(
+                    "/mcp/",
+                    "tools/call",
+                    given,
+                    token=self._token,
+                    modern=self._modern,
+                )
                 self.answer = str(answer.body)
             except OSError as error:
                 # On a busy machine uvicorn replaces a worker that is slow to start.

@@ -28,6 +28,7 @@ from ..mcp.request_state import SealingError, sealing
 from ..mcp.sdk_server import CALLED, build_server
 from .cross_origin import CrossOriginAccess
 from .endpoints import ListenSettings
+from .event_streams import FinishedStreams
 from .fairness import Turns
 from .request_limits import ADMITTED, AllowedHosts, Guard
 from .sessions import MAX_SESSIONS, Sessions
@@ -178,7 +179,8 @@ def build_http_app(
             is_rpc=True,
         )
         path = endpoint.path.rstrip("/")
-        apps[path or "/"] = apps[f"{path}/"] = _AccessLog(app, endpoint.client)
+        logged = _AccessLog(FinishedStreams(app), endpoint.client)
+        apps[path or "/"] = apps[f"{path}/"] = logged
     admin_variable = listening.settings.admin_variable
     added = [route for part in server.parts for route in part.admin_routes]
     for route in (_build_list_tools_route(server), *added):

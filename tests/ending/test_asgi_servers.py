@@ -1,0 +1,105 @@
+"""Running calls are answered when another ASGI server that runs the application ends."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.ending.conftest import Slow
+from tests.ending.test_http_ends import Call
+from tests.http.serving import Served
+from tests.mcp.servers import ERAS, MODERN
+
+APP = "generated.slow.mcp_server:app"
+TOKEN = "right-token-123456"
+START_TIMEOUT_S = END_TIMEOUT_S = 60
+
+
+def third_party(module: str, name: str, *words: str) -> object:
+    """Return the parameters of a server that `make test-servers` installs."""
+    is_missing = importlib.util.find_spec(module) is None
+    skip = pytest.mark.skipif(is_missing, reason="make test-servers installs it")
+    return pytest.param([module, *words], marks=[pytest.mark.servers, skip], id=name)
+
+
+SERVERS = [
+    pytest.param(
+        ["uvicorn", APP, "--host", "127.0.0.1", "--port", "PORT"], id="uvicorn"
+    ),
+    third_party(
+        "uvicorn",
+        "uvicorn with a limit",
+        *(APP, "--host", "127.0.0.1", "--port", "PORT"),
+        *("--timeout-graceful-shutdown", "20"),
+    ),
+    third_party(
+        "gunicorn",
+        "gunicorn",
+        *("-k", "uvicorn_worker.UvicornWorker", "-b", "127.0.0.1:PORT", APP),
+    ),
+    third_party("hypercorn", "hypercorn", "-b", "127.0.0.1:PORT", APP),
+    third_party(
+        "granian",
+        "granian",
+        *("--interface", "asgi", "--host", "127.0.0.1", "--port", "PORT", APP),
+    ),
+]
+
+
+@contextmanager
+def run_server(slow: Slow, command: list[str]) -> Iterator[Served]:
+    """Start an ASGI server on a free port, and yield it when it answers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    env = {
+        **os.environ,
+        **slow.environment,
+        "SLOW_TOKEN": TOKEN,
+        "SLOW_ALLOWED_HOSTS": "127.0.0.1",
+        "PYTHONPATH": str(slow.root),
+    }
+    words = [word.replace("PORT", str(port)) for word in command]
+    process = subprocess.Popen(
+        [sys.executable, "-m", *words],
+        cwd=slow.root,
+        env=env,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    )
+    running = Served(process, port)
+    try:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            try:
+                assert running.send("/health", method="GET").status == 200
+                break
+            except OSError:
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.05)
+        yield running
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("command", SERVERS)
+def test_a_running_call_is_answered(slow: Slow, command: list[str], era: str) -> None:
+    with run_server(slow, command) as running:
+        call = Call(running, slow, "async_second", token=TOKEN, modern=era == MODERN)
+        slow.wait_for(lambda: "begun" in slow.told)
+        running.process.send_signal(signal.SIGTERM)
+        call.join(END_TIMEOUT_S)
+        running.process.wait(END_TIMEOUT_S)
+    assert "finished" in call.answer
+    assert slow.outcomes == {"async_second": "ok"}
