@@ -159,7 +159,7 @@ class _GraphInterrupt:
         raised: what has to reach the graph, which then stops; None when it goes on.
     """
 
-    is_later = True
+    can_repeat_call = True
 
     def __init__(self) -> None:
         self.raised: BaseException | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.mcp.tool_search import OWN, introduced
+from toolcast_runtime.mcp.tool_search import SEARCH_TOOLS, add_search_instructions
 
 from ..model.endpoints import server_option
 from ..model.model import Toolset, ToolSpec
@@ -24,7 +24,7 @@ def has_hints(toolset: Toolset) -> bool:
 def own_names(toolset: Toolset) -> dict[str, str]:
     """The names of its MCP server's own tools, each with why no other may have it."""
     why = "it is the MCP server's own (`targets.mcp.search`)"
-    return dict.fromkeys(OWN, why) if is_searched(toolset) else {}
+    return dict.fromkeys(SEARCH_TOOLS, why) if is_searched(toolset) else {}
 
 
 def directly_listed(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
@@ -35,7 +35,7 @@ def directly_listed(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpe
 def own_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
     """What its MCP server lists of its own to a client that may have these tools."""
     has_others = told_instructions(toolset, tools) != toolset.instructions
-    return tuple(OWN.values()) if has_others else ()
+    return tuple(SEARCH_TOOLS.values()) if has_others else ()
 
 
 def list_length(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
@@ -47,4 +47,4 @@ def told_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None
     """What its MCP server tells a client that may have these tools."""
     hidden = len(tools) - len(directly_listed(toolset, tools))
     has_others = is_searched(toolset) and bool(server_option(toolset, "external"))
-    return introduced(toolset.instructions, hidden, has_others=has_others)
+    return add_search_instructions(toolset.instructions, hidden, has_others=has_others)

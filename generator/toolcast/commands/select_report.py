@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcast_runtime.mcp.tool_search import USUAL
+from toolcast_runtime.mcp.tool_search import DEFAULT_RESULTS
 
 from ..analysis.token_costs import estimate_tokens
 from ..analysis.tool_search import is_searched
@@ -224,8 +224,8 @@ def _search(selection: Selection) -> dict[str, int]:
         if trial.standing and not trial.is_near and trial.tool not in listed:
             rank = trial.standing.rank or sys.maxsize
             ranks[_message(trial)] = max(ranks.get(_message(trial), 0), rank)
-    found = sum(rank <= USUAL for rank in ranks.values())
-    return {"first": USUAL, "messages": len(ranks), "found": found}
+    found = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
+    return {"first": DEFAULT_RESULTS, "messages": len(ranks), "found": found}
 
 
 def _place(declared: DeclaredCase) -> str:

@@ -175,8 +175,8 @@ def listed_of(
         names = one.offered(client, "mcp")
         always = (n for n in names if one.definitions[n].get("always"))
         listed |= one.spelled_of(always if server.search else names)
-    tools = replace(server, external=False).listed(client) if server.search else ()
-    own = (tool for tool in tools if not server.has(tool.name))
+    tools = replace(server, external=False).list_directly_listed(client) if server.search else ()
+    own = (tool for tool in tools if not server.has_tool(tool.name))
     return listed | {tool.name: spelled(tool.to_mcp_json()) for tool in own}
 
 
