@@ -13,7 +13,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from toolcast_runtime.external.listing import differing
+from toolcast_runtime.external.listing import find_differences
 
 from ..analysis.name_limits import is_name_of_tool
 from ..mcp_client.server_listing import KINDS, ServerListing, explains
@@ -375,7 +375,7 @@ def _unsaid(
     """What differs in a tool, but where something is told: in a schema, that is anywhere."""
     told_at = {place[: 2 if place[0] in _OBJECTS else 1] for place in places}
     files = SpecFiles(owner.toolset, name, owner.source(name), owner.source(name))
-    for path in differing(old, new, encode_exact):
+    for path in find_differences(old, new, encode_exact):
         is_told = any(at[: len(path)] == path[: len(at)] for at in told_at)
         if not is_told and path != ("name",):
             sides = [_at(side, path) for side in (old, new)]
@@ -453,7 +453,7 @@ def _entries(
             id_ = f"listing.entry/{'added' if was is ABSENT else 'removed'}"
             yield name, told(files, id_, (key,), was, is_, kind=word, name=name)
             continue
-        for path in differing(was, is_, encode_exact):
+        for path in find_differences(was, is_, encode_exact):
             sides = [_at(side, path) for side in (was, is_)]
             said, id_ = _said(path), "listing.entry/changed"
             yield name, told(files, id_, path, *sides, kind=word, name=name, at=said)

@@ -14,7 +14,7 @@ from toolcast_runtime.external.server_process import (
     READ_BYTES,
     ServerProcess,
     kill,
-    started,
+    start,
     stop,
 )
 
@@ -57,7 +57,7 @@ class StdioMessages:
 
     async def __aenter__(self) -> StdioMessages:
         try:
-            self._process: ServerProcess = await started(self._server)
+            self._process: ServerProcess = await start(self._server)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise ListingError(

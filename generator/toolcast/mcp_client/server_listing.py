@@ -290,7 +290,7 @@ _BY_ITSELF = re.compile(
 def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
     """Where two readings differ as a server may by itself, see `explains`; each place once."""
     # Whoever reads a lock alone needs no servers.
-    from toolcast_runtime.external.listing import differing
+    from toolcast_runtime.external.listing import find_differences
 
     found = []
     for kind, (_, key) in KINDS.items():
@@ -299,7 +299,7 @@ def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...
             if len(ones[name]) != len(others[name]):
                 found.append(Variation(kind, name))
             for entry, twin in zip(ones[name], others[name], strict=False):
-                paths = differing(entry, twin, encode_exact)
+                paths = find_differences(entry, twin, encode_exact)
                 found += [Variation(kind, name, path) for path in paths]
     if one.instructions != other.instructions:
         found.append(Variation("instructions", ""))
