@@ -123,7 +123,7 @@ async def test_a_list_has_its_time() -> None:
     with pytest.raises(TimeoutError, match=r"did not list its tools within 0.01 s$"):
         await opened(client, list_timeout=0.01).list_tools()
     noisy = opened(client, list_timeout=0.01)
-    noisy._ending.invalid_lines = 3
+    noisy._process_exit.invalid_lines = 3
     with pytest.raises(TimeoutError, match="; 3 lines of its output are not messages"):
         await noisy.list_tools()
 
