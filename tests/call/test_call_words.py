@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolcast.commands.call.arguments import ArgumentParseError, arguments_of, usage
-from toolcast_runtime.cli.arguments import likely
+from toolcast_runtime.cli.arguments import find_similar_name
 from toolcast_runtime.core.definitions.tool import Tool
 
 TOOL = Tool(
@@ -76,7 +76,7 @@ def test_words_add_to_json(tmp_path: Path) -> None:
                 "`text`: it is given more than once, and is no list",
             ],
         ),
-        (["limit:=NaN"], None, ["`limit`: not JSON: NaN is no JSON number"]),
+        (["limit:=NaN"], None, ["`limit`: not JSON: NaN is not a JSON number"]),
         (["text=a", "text:=1"], None, ["`text` is given in both forms"]),
         ([], "[1]", ["--arguments: not a JSON object"]),
         ([], "[" * 100_000, ["--arguments: not JSON: it is nested too deeply"]),
@@ -115,7 +115,7 @@ def test_usage_tells_how_each_parameter_is_given() -> None:
     ],
 )
 def test_likely(name: str, meant: str | None) -> None:
-    assert likely(name, ["add", "list_notes"]) == meant
+    assert find_similar_name(name, ["add", "list_notes"]) == meant
 
 
 def test_what_may_be_null_is_given_and_told_as_what_it_is() -> None:

@@ -89,14 +89,14 @@ def show_message(
             "\n  help: add --client NAME"
         )
     from toolcast_runtime.router import Router
-    from toolcast_runtime.router.lexical_ranking import ranking
+    from toolcast_runtime.router.lexical_ranking import get_ranking
 
     offered = catalogs(toolset, client)[0].tools
     everything = routed(offered)
     always = [tool.name for tool in offered if tool.always]
     tools = [tool for tool in everything if tool.name not in always]
     route = asyncio.run(Router(model).route(message, tools, history))
-    index = ranking(everything)
+    index = get_ranking(everything)
     scores = {} if model else index.route(message, history).scores
     words = {} if model else index.evidence(message)
     # By themselves the numbers tell a person nothing.

@@ -103,7 +103,7 @@ MODULES: Mapping[str, OptionalModule] = {
         ("build_listed_parameters", "build_listed_returns", "shape_results"),
     ),
     "router": OptionalModule(
-        "router", "toolcast_runtime.router.router", ("Router", "chosen_from")
+        "router", "toolcast_runtime.router.router", ("Router", "select_candidates")
     ),
     "skills": OptionalModule("skills", "toolcast_runtime.skills", ("ServedSkills",)),
     "models": OptionalModule(

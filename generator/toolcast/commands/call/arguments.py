@@ -13,17 +13,17 @@ from typing import Any
 import click
 
 from toolcast_runtime.cli.arguments import (
-    choices,
-    json_object,
-    json_value,
-    likely,
-    list_value,
-    members,
-    problems_with,
-    properties_of,
-    takes_list,
-    to_value,
-    types_of,
+    check_command_arguments,
+    find_similar_name,
+    is_array_schema,
+    list_alternatives,
+    list_enum_values,
+    list_types,
+    parse_json,
+    parse_json_object,
+    parse_list,
+    parse_value,
+    resolve_properties,
 )
 from toolcast_runtime.cli.terminal import echo
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
@@ -96,7 +96,9 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
         arguments = arguments_of(tool, request.words, request.json_text)
     except ArgumentParseError as wrong:
         return _refused(tool, str(wrong).split("\n"))
-    problems = problems_with(arguments, lambda all_: offered.problems(tool, all_))
+    problems = check_command_arguments(
+        arguments, lambda all_: offered.problems(tool, all_)
+    )
     if problems:
         return _refused(tool, [*problems, *_misspelt(tool, arguments, problems)])
     answer = await offered.call(tool, arguments)
@@ -112,7 +114,7 @@ def _unknown(offered: OfferedTools, name: str | None) -> int:
     if name is None:
         _say(f"error: name the tool; {offered.where} has:")
     else:
-        meant = likely(name, names)
+        meant = find_similar_name(name, names)
         hint = f"; did you mean `{escape_excerpt(meant)}`?" if meant else ""
         _say(f"error: {offered.where} has no tool `{escape_excerpt(name)}`{hint}")
         if meant is not None:
@@ -129,9 +131,9 @@ def _misspelt(
     tool: Tool, arguments: Mapping[str, Any], problems: Sequence[str]
 ) -> Iterator[str]:
     """Names that the schema takes as they are, and that were meant for another one."""
-    named = properties_of(tool)
+    named = resolve_properties(tool)
     for name in arguments:
-        meant = None if name in named else likely(name, named)
+        meant = None if name in named else find_similar_name(name, named)
         if meant is not None and not any(f"`{name}`" in one for one in problems):
             yield f"`{name}` is none of its parameters; did you mean `{meant}`?"
 
@@ -171,7 +173,7 @@ def arguments_of(
         ArgumentParseError: a word is neither, or its value is not what it has to be.
     """
     try:
-        arguments = json_object(json_text)
+        arguments = parse_json_object(json_text)
     except ValueError as error:
         raise ArgumentParseError(f"--arguments: {error}") from None
     wrong: list[str] = []
@@ -188,10 +190,10 @@ def arguments_of(
             wrong.append(f"`{escape_excerpt(found['name'])}` is given in both forms")
         else:
             try:
-                arguments[found["name"]] = json_value(found["text"])
+                arguments[found["name"]] = parse_json(found["text"])
             except ValueError as error:
                 wrong.append(f"`{escape_excerpt(found['name'])}`: {error}")
-    properties = properties_of(tool)
+    properties = resolve_properties(tool)
     for name, several in texts.items():
         try:
             arguments[name] = _value_of(properties.get(name, {}), several)
@@ -205,8 +207,8 @@ def arguments_of(
 def usage(tool: Tool) -> Iterator[str]:
     """A line for each parameter: how `NAME=TEXT` gives it, and what it is."""
     required = tool.parameters.get("required")
-    for name, schema in properties_of(tool).items():
-        types, values = types_of(schema), choices(schema)
+    for name, schema in resolve_properties(tool).items():
+        types, values = list_types(schema), list_enum_values(schema)
         is_text = any(one not in _OF_JSON for one in types) or (values and not types)
         told = [" or ".join(types)] if types else []
         if values:
@@ -219,9 +221,9 @@ def usage(tool: Tool) -> Iterator[str]:
 
 def _value_of(schema: Any, texts: Sequence[str]) -> Any:
     """A text as a value, or several as a list, which may be one of what a schema names."""
-    if len(texts) == 1 and not takes_list(schema):
-        return to_value(schema, texts[0])
-    for one in (schema, *members(schema)):
-        if takes_list(one):
-            return list_value(one, texts)
+    if len(texts) == 1 and not is_array_schema(schema):
+        return parse_value(schema, texts[0])
+    for one in (schema, *list_alternatives(schema)):
+        if is_array_schema(one):
+            return parse_list(one, texts)
     raise ValueError("it is given more than once, and is no list")

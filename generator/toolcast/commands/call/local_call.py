@@ -17,7 +17,7 @@ import click
 from toolcast_runtime.cli.terminal import (
     ProgressLine,
     ask_at_terminal,
-    closing,
+    closing_registry,
     echo,
 )
 from toolcast_runtime.core.access import AccessError, UnknownClientError
@@ -58,7 +58,7 @@ def call_in_toolset(package: str, request: Request) -> int:
     if registry.has_clients and request.client is None:
         known = ", ".join(registry.clients)
         raise CallError(f"name the client: --client NAME, one of {known}")
-    with closing(registry):
+    with closing_registry(registry):
         return run_sync(_call(registry, package, request))
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from toolcast_runtime.cli.terminal import echo, encoded_of, held_by
+from toolcast_runtime.cli.terminal import echo, get_base64, unwrap_resource
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.safe_folder import Folder
 
@@ -93,7 +93,7 @@ def raw_json(answer: Mapping[str, Any]) -> str:
 
 
 def _print_block(block: Mapping[str, Any], tool: str, folder: str) -> bool:
-    kind, held = escape_excerpt(str(block.get("type"))), held_by(block)
+    kind, held = escape_excerpt(str(block.get("type"))), unwrap_resource(block)
     if kind == "resource_link":
         name = block.get("title") or block.get("name")
         _say(
@@ -129,14 +129,14 @@ def _save(block: Mapping[str, Any], tool: str, folder: str) -> tuple[str, int]:
         _InvalidBase64Error: there are none, or they are no base64.
         OSError: the file cannot be written.
     """
-    text = encoded_of(block)
+    text = get_base64(block)
     if not isinstance(text, str):
         raise _InvalidBase64Error("holds no data")
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise _InvalidBase64Error("is not base64") from None
-    kind = str(held_by(block).get("mimeType", "")).partition(";")[0].strip()
+    kind = str(unwrap_resource(block).get("mimeType", "")).partition(";")[0].strip()
     ending = _TYPES.guess_extension(kind) or ".bin"
     stem = re.sub(r"[^A-Za-z0-9_-]", "_", tool)[:_MAX_FILE_STEM_CHARACTERS]
     with Folder.open_path(folder) as opened:
