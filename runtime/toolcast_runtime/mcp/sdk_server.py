@@ -371,9 +371,9 @@ class _RequestMiddleware:
             self._toolset_server.count_unlisted_tools(self._client),
             has_others=self._toolset_server.external,
         )
-        if instructions is None:
-            return result
-        return {**result, "instructions": instructions}
+        return (
+            result if instructions is None else {**result, "instructions": instructions}
+        )
 
     @cached_property
     def _observed(self) -> ObservedRequests:
