@@ -23,7 +23,7 @@ from ..parsing.exact_json import convert_to_floats, encode_exact
 from ..parsing.tree import NOWHERE, Path, Source
 from . import text_changes
 from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, is_equal_json
-from .schemas import schema_family
+from .schemas import schema_changes
 from .state import build_tool_pair
 from .table import make_change
 from .walk import compare_fields
@@ -349,7 +349,7 @@ def _tool(
     both = ToolPair(*sides, *toolsets, empty, empty)
     places: set[Path] = set()
     for change in (
-        *schema_family.compare(both),
+        *schema_changes.compare_tools(both),
         *text_changes.compare_tools(both),
         *compare_fields(build_tool_pair(both.files, sides, toolsets, ())),
     ):

@@ -23,7 +23,7 @@ _MAX_LOCATIONS_SHOWN = 4
 _MAX_COMPARED_VALUES = 10_000
 """Values of a change that are compared to group equal changes."""
 _WITNESS = re.compile(
-    r": `[^`]*` (?:was accepted and is not any more|can come now and could not before)$"
+    r": `[^`]*` (?:was valid and is now invalid|was invalid and is now valid)$"
 )
 _START = 40
 """A text of which so much stands in a message is said there."""
