@@ -24,9 +24,9 @@ from toolcast_runtime.values.annotated_types import (
 )
 
 from ..static_analysis.annotations import UnknownTypeError, read_annotation
-from ..static_analysis.classes import DictField, typed_dict_fields
+from ..static_analysis.classes import DictField, read_typed_dict_fields
 from ..static_analysis.module_names import Definition, ModuleNames
-from ..static_analysis.modules import PythonModule, shown
+from ..static_analysis.modules import PythonModule, format_expression
 
 _ARRAYS = frozenset(["Sequence", "list", "Iterable", "Collection"])
 _TABLES = frozenset(["Mapping", "dict"])
@@ -132,7 +132,7 @@ class AnnotationChecker:
                 for member in members
             ]
             if all(attempts):
-                text = shown(alternative.node)
+                text = format_expression(alternative.node)
                 message = f"`{path}` is `{text}`, which `returns` does not allow"
                 yield from _find_nested_messages(attempts, path) or [message]
 
@@ -262,7 +262,7 @@ class AnnotationChecker:
 
     def _get_fields(self, definition: Definition) -> Mapping[str, DictField] | None:
         if definition not in self._fields:
-            self._fields[definition] = typed_dict_fields(self._names, definition)
+            self._fields[definition] = read_typed_dict_fields(self._names, definition)
         return self._fields[definition]
 
 
@@ -299,7 +299,7 @@ def _format_rejection(path: str, schema_type: PythonType, node: ast.expr) -> str
             text = "an array"
         case _:
             text = "an object"
-    return f"`{path}` can be {text}, which `{shown(node)}` does not accept"
+    return f"`{path}` can be {text}, which `{format_expression(node)}` does not accept"
 
 
 def _accepts_literal(value: str | int | bool | None, alternative: _Alternative) -> bool:

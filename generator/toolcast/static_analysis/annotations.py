@@ -13,7 +13,7 @@ from ..json_schema.graph import JsonSchema
 from ..json_schema.schema_errors import ValueChecker
 from ..suggestions import format_quoted_list
 from .module_names import Definition, ModuleNames
-from .modules import PythonModule, shown
+from .modules import PythonModule, format_expression
 
 _MAX_DEPTH = 12
 _MAX_PARTS = 500
@@ -29,10 +29,10 @@ class Fit(IntEnum):
 
     PLAIN = 0
     NARROW = 1
-    MADE = 2
+    CONVERTED = 2
 
 
-class Json(NamedTuple):
+class JsonType(NamedTuple):
     """What an annotation is in JSON.
 
     Attributes:
@@ -45,7 +45,7 @@ class Json(NamedTuple):
 
     schema: dict[str, Any]
     fit: Fit = Fit.PLAIN
-    is_value: bool = False
+    needs_python_values: bool = False
     is_class: bool = False
     is_lazy: bool = False
 
@@ -55,36 +55,50 @@ class UnknownTypeError(Exception):
 
 
 _NAMED = {
-    "builtins.str": Json({"type": "string"}),
-    "builtins.int": Json({"type": "integer"}),
-    "builtins.float": Json({"type": "number"}),
-    "builtins.bool": Json({"type": "boolean"}),
-    "builtins.list": Json({"type": "array"}, Fit.NARROW),
-    "builtins.dict": Json({"type": "object"}, Fit.NARROW),
-    "builtins.tuple": Json({"type": "array"}, Fit.MADE),
-    "builtins.set": Json({"type": "array", "uniqueItems": True}, Fit.MADE),
-    "builtins.frozenset": Json({"type": "array", "uniqueItems": True}, Fit.MADE),
-    "builtins.object": Json({}),
-    "typing.Any": Json({}),
-    "builtins.bytes": Json(
-        {"type": "string", "contentEncoding": "base64"}, is_value=True
+    "builtins.str": JsonType({"type": "string"}),
+    "builtins.int": JsonType({"type": "integer"}),
+    "builtins.float": JsonType({"type": "number"}),
+    "builtins.bool": JsonType({"type": "boolean"}),
+    "builtins.list": JsonType({"type": "array"}, Fit.NARROW),
+    "builtins.dict": JsonType({"type": "object"}, Fit.NARROW),
+    "builtins.tuple": JsonType({"type": "array"}, Fit.CONVERTED),
+    "builtins.set": JsonType({"type": "array", "uniqueItems": True}, Fit.CONVERTED),
+    "builtins.frozenset": JsonType(
+        {"type": "array", "uniqueItems": True}, Fit.CONVERTED
     ),
-    "datetime.date": Json({"type": "string", "format": "date"}, is_value=True),
-    "datetime.datetime": Json({"type": "string", "format": "date-time"}, is_value=True),
-    "datetime.time": Json({"type": "string", "format": "time"}, is_value=True),
-    "datetime.timedelta": Json({"type": "string", "format": "duration"}, is_value=True),
-    "uuid.UUID": Json({"type": "string", "format": "uuid"}, is_value=True),
-    "pathlib.Path": Json({"type": "string"}, Fit.MADE),
-    "pathlib.PurePath": Json({"type": "string"}, Fit.MADE),
-    "decimal.Decimal": Json({"type": "string", "format": "decimal"}, is_value=True),
-    "pydantic.EmailStr": Json({"type": "string", "format": "email"}),
-    "pydantic.HttpUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
-    "pydantic.AnyUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
-    "pydantic.AnyHttpUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
-    "pydantic.PositiveInt": Json({"type": "integer", "exclusiveMinimum": 0}),
-    "pydantic.NonNegativeInt": Json({"type": "integer", "minimum": 0}),
-    "pydantic.PositiveFloat": Json({"type": "number", "exclusiveMinimum": 0}),
-    "pydantic.NonNegativeFloat": Json({"type": "number", "minimum": 0}),
+    "builtins.object": JsonType({}),
+    "typing.Any": JsonType({}),
+    "builtins.bytes": JsonType(
+        {"type": "string", "contentEncoding": "base64"}, needs_python_values=True
+    ),
+    "datetime.date": JsonType(
+        {"type": "string", "format": "date"}, needs_python_values=True
+    ),
+    "datetime.datetime": JsonType(
+        {"type": "string", "format": "date-time"}, needs_python_values=True
+    ),
+    "datetime.time": JsonType(
+        {"type": "string", "format": "time"}, needs_python_values=True
+    ),
+    "datetime.timedelta": JsonType(
+        {"type": "string", "format": "duration"}, needs_python_values=True
+    ),
+    "uuid.UUID": JsonType(
+        {"type": "string", "format": "uuid"}, needs_python_values=True
+    ),
+    "pathlib.Path": JsonType({"type": "string"}, Fit.CONVERTED),
+    "pathlib.PurePath": JsonType({"type": "string"}, Fit.CONVERTED),
+    "decimal.Decimal": JsonType(
+        {"type": "string", "format": "decimal"}, needs_python_values=True
+    ),
+    "pydantic.EmailStr": JsonType({"type": "string", "format": "email"}),
+    "pydantic.HttpUrl": JsonType({"type": "string", "format": "uri"}, Fit.CONVERTED),
+    "pydantic.AnyUrl": JsonType({"type": "string", "format": "uri"}, Fit.CONVERTED),
+    "pydantic.AnyHttpUrl": JsonType({"type": "string", "format": "uri"}, Fit.CONVERTED),
+    "pydantic.PositiveInt": JsonType({"type": "integer", "exclusiveMinimum": 0}),
+    "pydantic.NonNegativeInt": JsonType({"type": "integer", "minimum": 0}),
+    "pydantic.PositiveFloat": JsonType({"type": "number", "exclusiveMinimum": 0}),
+    "pydantic.NonNegativeFloat": JsonType({"type": "number", "minimum": 0}),
 }
 _SAME = {
     "typing.List": "builtins.list",
@@ -136,7 +150,7 @@ _KINDS: Mapping[type, str] = {
 }
 
 
-OfClass = Callable[["TypeReader", PythonModule, ast.ClassDef, int], Json]
+ClassReader = Callable[["TypeReader", PythonModule, ast.ClassDef, int], JsonType]
 
 
 class Annotation(NamedTuple):
@@ -170,13 +184,13 @@ def read_annotation(
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return Annotation("typing.Union", (node.left, node.right), node)
     if not isinstance(node, ast.Subscript):
-        return Annotation(meaning(names, module, node), (), node)
+        return Annotation(resolve_type(names, module, node), (), node)
     inner = node.slice
     parts = tuple(inner.elts) if isinstance(inner, ast.Tuple) else (inner,)
-    return Annotation(meaning(names, module, node.value), parts, node)
+    return Annotation(resolve_type(names, module, node.value), parts, node)
 
 
-def meaning(
+def resolve_type(
     names: ModuleNames, module: PythonModule, node: ast.expr
 ) -> Definition | str | None:
     """What an expression of names stands for; as `Annotation.meaning`."""
@@ -202,7 +216,7 @@ class TypeReader:
         typed_dicts: the classes that are a `typing.TypedDict`.
     """
 
-    def __init__(self, names: ModuleNames, of_class: OfClass) -> None:
+    def __init__(self, names: ModuleNames, of_class: ClassReader) -> None:
         self.names = names
         self._of_class = of_class
         self.typed_dicts: list[str] = []
@@ -221,9 +235,9 @@ class TypeReader:
 
     def meaning(self, module: PythonModule, node: ast.expr) -> Definition | str | None:
         """What an expression of names stands for; as `Annotation.meaning`."""
-        return meaning(self.names, module, node)
+        return resolve_type(self.names, module, node)
 
-    def read(self, module: PythonModule, node: ast.expr, depth: int = 0) -> Json:
+    def read(self, module: PythonModule, node: ast.expr, depth: int = 0) -> JsonType:
         """The JSON of an annotation that stands in a module.
 
         Raises:
@@ -232,7 +246,7 @@ class TypeReader:
         self.count_visit(depth)
         found = read_annotation(self.names, module, node)
         if found.meaning == "None":
-            return Json({"type": "null"})
+            return JsonType({"type": "null"})
         if isinstance(found.meaning, str):
             if found.parts:
                 return self._generic(module, found.meaning, found.parts, depth + 1)
@@ -245,9 +259,11 @@ class TypeReader:
                 return named
         elif found.meaning is not None and not found.parts:
             return self._own(found.meaning, depth + 1)
-        raise UnknownTypeError(f"`{shown(found.node)}` is nothing that JSON has")
+        raise UnknownTypeError(
+            f"`{format_expression(found.node)}` is nothing that JSON has"
+        )
 
-    def _own(self, known: Definition, depth: int) -> Json:
+    def _own(self, known: Definition, depth: int) -> JsonType:
         """A class of the project, or what it assigns to a name."""
         if known.node in self._within:
             raise UnknownTypeError("it refers to itself")
@@ -259,7 +275,9 @@ class TypeReader:
             if isinstance(node, ast.Call):
                 called = self.meaning(known.scope, node.func)
                 if called != "typing.NewType" or len(node.args) != 2:
-                    raise UnknownTypeError(f"`{shown(node)}` is made when it runs")
+                    raise UnknownTypeError(
+                        f"`{format_expression(node)}` is made when it runs"
+                    )
                 made = self.read(known.scope, node.args[1], depth)
                 return made._replace(fit=max(made.fit, Fit.NARROW))
             if node is None:
@@ -270,16 +288,16 @@ class TypeReader:
 
     def _generic(
         self, module: PythonModule, name: str, parts: Sequence[ast.expr], depth: int
-    ) -> Json:
+    ) -> JsonType:
         base = _READ_ONLY.get(name, name)
         if name == "typing.Literal":
-            values = [literal_of(part) for part in parts]
+            values = [evaluate_literal(part) for part in parts]
             for part, value in zip(parts, values, strict=True):
                 if type(value) not in _KINDS:
                     raise UnknownTypeError(
-                        f"`{shown(part)}` is nothing that a `Literal` has"
+                        f"`{format_expression(part)}` is nothing that a `Literal` has"
                     )
-            return Json(choice(values))
+            return JsonType(build_enum_schema(values))
         if name == "typing.Annotated":
             made = self.read(module, parts[0], depth)
             schema = dict(made.schema)
@@ -299,10 +317,12 @@ class TypeReader:
                 "minItems": len(each),
                 "maxItems": len(each),
             }
-            return Json(schema, Fit.MADE, any(one.is_value for one in each))
+            return JsonType(
+                schema, Fit.CONVERTED, any(one.needs_python_values for one in each)
+            )
         elif name not in ("typing.Optional", "typing.Union") and base not in _NAMED:
             raise UnknownTypeError(
-                f"`{shown(parts[0])}` of `{name}` is nothing that JSON has"
+                f"`{format_expression(parts[0])}` of `{name}` is nothing that JSON has"
             )
         each = [
             self.read(module, part, depth) for part in parts if not _is_ellipsis(part)
@@ -310,7 +330,7 @@ class TypeReader:
         if not each:
             raise UnknownTypeError(f"`...` alone says nothing of `{name}`")
         if name == "typing.Optional":
-            return _union([*each, Json({"type": "null"})])
+            return _union([*each, JsonType({"type": "null"})])
         if name == "typing.Union":
             return _union(each)
         outer, item = _NAMED[base], each[-1]
@@ -318,7 +338,7 @@ class TypeReader:
         fit = item.fit if name in _READ_ONLY else max(outer.fit, item.fit)
         schema = {**outer.schema, key: item.schema} if item.schema else outer.schema
         is_lazy = name == "typing.Iterable"
-        return Json(schema, fit, item.is_value, is_lazy=is_lazy)
+        return JsonType(schema, fit, item.needs_python_values, is_lazy=is_lazy)
 
     def annotate(
         self, module: PythonModule, part: ast.expr, schema: dict[str, Any]
@@ -332,25 +352,31 @@ class TypeReader:
             schema["description"] = " ".join(part.value.split())
             return
         if not isinstance(part, ast.Call):
-            raise UnknownTypeError(f"`{shown(part)}` beside a type is not known")
+            raise UnknownTypeError(
+                f"`{format_expression(part)}` beside a type is not known"
+            )
         called = self.meaning(module, part.func)
         if called in ("typing.Doc", "annotated_doc.Doc") and part.args:
-            schema["description"] = " ".join(str(literal_of(part.args[0])).split())
+            schema["description"] = " ".join(
+                str(evaluate_literal(part.args[0])).split()
+            )
         elif isinstance(called, str) and called in _ANNOTATED and part.args:
-            _limit(schema, _ANNOTATED[called], literal_of(part.args[0]))
+            _limit(schema, _ANNOTATED[called], evaluate_literal(part.args[0]))
         elif called == "pydantic.Field":
             for keyword in part.keywords:
                 word = keyword.arg or "**"
                 if word == "description":
-                    text = literal_of(keyword.value)
+                    text = evaluate_literal(keyword.value)
                     schema["description"] = " ".join(str(text).split())
                 elif word not in _UNSAID:
-                    _limit(schema, word, literal_of(keyword.value))
+                    _limit(schema, word, evaluate_literal(keyword.value))
         else:
-            raise UnknownTypeError(f"`{shown(part)}` beside a type is not known")
+            raise UnknownTypeError(
+                f"`{format_expression(part)}` beside a type is not known"
+            )
 
 
-def choice(values: list[Any]) -> dict[str, Any]:
+def build_enum_schema(values: list[Any]) -> dict[str, Any]:
     """The schema of one of these values."""
     kinds = list(dict.fromkeys(_KINDS[type(one)] for one in values))
     # True is 1 for Python, and not in JSON.
@@ -358,7 +384,7 @@ def choice(values: list[Any]) -> dict[str, Any]:
     return {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": listed}
 
 
-def literal_of(node: ast.expr) -> Any:
+def evaluate_literal(node: ast.expr) -> Any:
     """The JSON value that a literal is.
 
     Raises:
@@ -367,13 +393,13 @@ def literal_of(node: ast.expr) -> Any:
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise UnknownTypeError(f"`{shown(node)}` is no literal") from None
+        raise UnknownTypeError(f"`{format_expression(node)}` is no literal") from None
     if not _is_json(value):
-        raise UnknownTypeError(f"JSON has no `{shown(node)}`")
+        raise UnknownTypeError(f"JSON has no `{format_expression(node)}`")
     return list(value) if isinstance(value, tuple) else value
 
 
-def is_of(schema: Mapping[str, Any], value: Any) -> bool:
+def is_valid_value(schema: Mapping[str, Any], value: Any) -> bool:
     """Whether a default is a value of its own schema."""
     return not ValueChecker(JsonSchema(dict(schema))).problem(value)
 
@@ -406,13 +432,13 @@ def _limit(schema: dict[str, Any], word: str, value: Any) -> None:
         raise UnknownTypeError(f"`{word}` of a `Field` is not known")
 
 
-def _union(members: list[Json]) -> Json:
+def _union(members: list[JsonType]) -> JsonType:
     """One of several, in `type` alone where that says it."""
     fit = max(one.fit for one in members)
-    is_value = any(one.is_value for one in members)
+    is_value = any(one.needs_python_values for one in members)
     schemas = [one.schema for one in members]
     if not all(schemas):
-        return Json({}, fit, is_value)
+        return JsonType({}, fit, is_value)
     nulls = [one for one in schemas if one == {"type": "null"}]
     others = [one for one in schemas if one != {"type": "null"}]
     if len(others) == 1 and nulls and isinstance(others[0].get("type"), str | list):
@@ -421,11 +447,11 @@ def _union(members: list[Json]) -> Json:
         schema = {**others[0], "type": list(dict.fromkeys(kinds))}
         if "enum" in schema and None not in schema["enum"]:
             schema["enum"] = [*schema["enum"], None]
-        return Json(schema, fit, is_value)
+        return JsonType(schema, fit, is_value)
     kinds = [one["type"] for one in schemas if list(one) == ["type"]]
     if len(kinds) == len(schemas) and all(isinstance(kind, str) for kind in kinds):
-        return Json({"type": list(dict.fromkeys(kinds))}, fit, is_value)
-    return Json({"anyOf": schemas}, fit, is_value)
+        return JsonType({"type": list(dict.fromkeys(kinds))}, fit, is_value)
+    return JsonType({"anyOf": schemas}, fit, is_value)
 
 
 def _parsed(text: str) -> ast.expr:

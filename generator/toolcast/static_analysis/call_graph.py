@@ -15,16 +15,22 @@ from ..model.model import (
 from ..model.toolset_parts import (
     HandlerReference,
 )
-from .function_body import Context, Node, Observation, Visitor, read_node
+from .function_body import (
+    EnclosingDefinitions,
+    GraphNode,
+    Observation,
+    Visitor,
+    read_node,
+)
 from .module_names import Definition
-from .modules import read_module, text_beside
+from .modules import read_module, read_referenced_file
 from .resolver import Resolver
 
 # Functions that one handler reaches; no handler that people can read has as many.
 MAX_FUNCTIONS = 5000
 
 
-class Step(NamedTuple):
+class CallStep(NamedTuple):
     """A function on the way from a handler, and where its caller calls it."""
 
     name: str
@@ -32,7 +38,7 @@ class Step(NamedTuple):
     line: int
 
 
-class TracedUse(NamedTuple):
+class TracedObservation(NamedTuple):
     """A place that the visitor noted, and the way to it.
 
     Attributes:
@@ -42,7 +48,7 @@ class TracedUse(NamedTuple):
     text: str
     file: str
     line: int
-    way: tuple[Step, ...]
+    call_path: tuple[CallStep, ...]
     tools: tuple[str, ...] = ()
 
 
@@ -61,7 +67,7 @@ class TableAccess(NamedTuple):
     is_certain: bool
     file: str
     line: int
-    way: tuple[Step, ...]
+    call_path: tuple[CallStep, ...]
 
 
 class ReachableCode(NamedTuple):
@@ -73,12 +79,12 @@ class ReachableCode(NamedTuple):
         unread: what could not be followed, each with the reason.
     """
 
-    noted: tuple[TracedUse, ...] = ()
-    touched: tuple[TableAccess, ...] = ()
-    unread: tuple[str, ...] = ()
+    observations: tuple[TracedObservation, ...] = ()
+    tables: tuple[TableAccess, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
-def reached_from(
+def trace_handler(
     workspace: Workspace,
     toolset: Toolset,
     tool: ToolSpec,
@@ -103,14 +109,14 @@ class _ToolsetCode:
     def __init__(self, resolver: Resolver, accessors: Mapping[str, str]) -> None:
         self.resolver = resolver
         self.accessors = accessors
-        self.nodes: dict[Definition, Node] = {}
-        self.pools = Pools(accessors, self.node)
+        self.nodes: dict[Definition, GraphNode] = {}
+        self.pools = PoolFinder(accessors, self.node)
         self.seen_by = cache(self._seen_by)
         self.reached = cache(
             lambda handler, visitor: _Traversal(self, visitor).from_(handler)
         )
 
-    def node(self, known: Definition) -> Node:
+    def node(self, known: Definition) -> GraphNode:
         """A function as it reads by itself."""
         if known not in self.nodes:
             self.nodes[known] = read_node(self.resolver, known)
@@ -126,7 +132,7 @@ class _ToolsetCode:
             self.node(known).is_too_deep = True
         else:
             self.nodes.setdefault(known, node)
-        return () if self.nodes[known].is_too_deep else tuple(visitor.found)
+        return () if self.nodes[known].is_too_deep else tuple(visitor.observations)
 
 
 @lru_cache(maxsize=8)
@@ -135,7 +141,7 @@ def _code_of(workspace: Workspace, toolset: Toolset) -> _ToolsetCode:
     resolver = Resolver(
         partial(read_module, *where),
         toolset.handlers or "",
-        partial(text_beside, *where),
+        partial(read_referenced_file, *where),
     )
     accessors = {
         accessor: pool
@@ -150,28 +156,30 @@ class _Traversal:
         self.code = code
         self.visitor_class = visitor_class
         self.resolver = code.resolver
-        self.noted: list[TracedUse] = []
-        self.touched: list[TableAccess] = []
-        self.unread: dict[str, None] = {}
+        self.observations: list[TracedObservation] = []
+        self.tables: list[TableAccess] = []
+        self.problems: dict[str, None] = {}
 
     def from_(self, reference: HandlerReference) -> ReachableCode | None:
         module = self.resolver.module(reference.module)
         start = module and self.resolver.named(module, reference.function)
         if not start or start.kind not in ("function", "class", "value"):
             return None
-        todo: list[tuple[Definition, frozenset[str], tuple[Step, ...]]] = []
+        todo: list[tuple[Definition, frozenset[str], tuple[CallStep, ...]]] = []
         todo.append((start, frozenset(), ()))
         seen = {(start.key, frozenset[str]())}
         while todo and len(seen) <= MAX_FUNCTIONS:
             # Breadth first, so that the way in the finding is a shortest one.
             known, inherited, way = todo.pop(0)
-            step = Step(known.name, known.scope.file, 0)
+            step = CallStep(known.name, known.scope.file, 0)
             visitor = self.visitor_class
             seen_there = self.code.seen_by(visitor, known) if visitor else ()
             node = self.code.node(known)
             self._note(node, seen_there, inherited, (*way, step))
             if node.is_too_deep:
-                self.unread[f"`{known.name}` of {known.scope.file} is too deep"] = None
+                self.problems[f"`{known.name}` of {known.scope.file} is too deep"] = (
+                    None
+                )
             own = self._own(node)
             for one in node.references:
                 if one.target.reference in self.code.accessors:
@@ -179,25 +187,29 @@ class _Traversal:
                 pools = self._around(one.context) or own or inherited
                 if (one.target.key, pools) not in seen:
                     seen.add((one.target.key, pools))
-                    called = (*way, Step(known.name, known.scope.file, one.line))
+                    called = (*way, CallStep(known.name, known.scope.file, one.line))
                     todo.append((one.target, pools, called))
         if todo:
-            self.unread[f"it reaches more than {MAX_FUNCTIONS:,} functions"] = None
+            self.problems[f"it reaches more than {MAX_FUNCTIONS:,} functions"] = None
         for module in self.resolver.read.values():
             if module is not None and module.problem:
-                self.unread[f"{module.file} cannot be read: {module.problem}"] = None
-        return ReachableCode(tuple(self.noted), tuple(self.touched), tuple(self.unread))
+                self.problems[f"{module.file} cannot be read: {module.problem}"] = None
+        return ReachableCode(
+            tuple(self.observations), tuple(self.tables), tuple(self.problems)
+        )
 
     def _note(
         self,
-        node: Node,
+        node: GraphNode,
         found: Sequence[Observation],
         inherited: frozenset[str],
-        way: tuple[Step, ...],
+        way: tuple[CallStep, ...],
     ) -> None:
         file = node.definition.scope.file
         for seen in found:
-            self.noted.append(TracedUse(seen.text, file, seen.line, way, seen.tools))
+            self.observations.append(
+                TracedObservation(seen.text, file, seen.line, way, seen.tools)
+            )
         for mention in node.mentions:
             pools = (
                 self._around(mention.context)
@@ -205,7 +217,7 @@ class _Traversal:
                 or inherited
                 or self.code.pools.of(node.definition)
             )
-            self.touched.append(
+            self.tables.append(
                 TableAccess(
                     mention.table,
                     mention.kind,
@@ -217,7 +229,7 @@ class _Traversal:
                 )
             )
 
-    def _around(self, context: Context) -> frozenset[str]:
+    def _around(self, context: EnclosingDefinitions) -> frozenset[str]:
         """The pools of the innermost construct around a place that has any."""
         for group in context:
             found = frozenset[str]().union(
@@ -227,7 +239,7 @@ class _Traversal:
                 return found
         return frozenset()
 
-    def _own(self, node: Node) -> frozenset[str]:
+    def _own(self, node: GraphNode) -> frozenset[str]:
         named = (one.target.reference for one in node.references)
         accessors = self.code.accessors
         return frozenset(accessors[name] for name in named if name in accessors)
@@ -236,7 +248,7 @@ class _Traversal:
 _Key = tuple[str, str, str]
 
 
-class Pools:
+class PoolFinder:
     """The pools of functions; each function is read once.
 
     Args:
@@ -245,7 +257,7 @@ class Pools:
     """
 
     def __init__(
-        self, accessors: Mapping[str, str], node_of: Callable[[Definition], Node]
+        self, accessors: Mapping[str, str], node_of: Callable[[Definition], GraphNode]
     ) -> None:
         self._accessors = accessors
         self._node_of = node_of

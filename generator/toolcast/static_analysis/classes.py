@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 from .annotations import (
     Fit,
-    Json,
+    JsonType,
     TypeReader,
     UnknownTypeError,
-    choice,
-    is_of,
-    literal_of,
+    build_enum_schema,
+    evaluate_literal,
+    is_valid_value,
     read_annotation,
 )
-from .docstring import read_docstring
+from .docstring import parse_docstring
 from .module_names import Definition, ModuleNames
-from .modules import PythonModule, shown
+from .modules import PythonModule, format_expression
 
 _ENUMS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum"))
 _MIXED_IN = frozenset(["builtins.str", "builtins.int"])
@@ -65,9 +65,9 @@ class _Field(NamedTuple):
     is_total: bool = True
 
 
-def class_json(
+def read_class(
     reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
-) -> Json:
+) -> JsonType:
     """The values of an enumeration, or an object with the fields of another class.
 
     Raises:
@@ -75,11 +75,13 @@ def class_json(
     """
     values = _members(reader, module, node)
     if values is not None:
-        return Json(choice(list(values.values())), Fit.MADE)
+        return JsonType(build_enum_schema(list(values.values())), Fit.CONVERTED)
     return _class_schema(reader, module, node, depth)
 
 
-def enum_member(reader: TypeReader, module: PythonModule, node: ast.Attribute) -> Any:
+def evaluate_enum_member(
+    reader: TypeReader, module: PythonModule, node: ast.Attribute
+) -> Any:
     """The value of `Class.MEMBER`.
 
     Raises:
@@ -90,7 +92,7 @@ def enum_member(reader: TypeReader, module: PythonModule, node: ast.Attribute) -
         values = _members(reader, found.scope, found.class_)
         if values is not None and node.attr in values:
             return values[node.attr]
-    raise UnknownTypeError(f"`{shown(node)}` is no literal")
+    raise UnknownTypeError(f"`{format_expression(node)}` is no literal")
 
 
 def _members(
@@ -118,7 +120,7 @@ def _members(
                     raise UnknownTypeError(f"`{node.name}.{name}` is made when it runs")
                 found[name] = name.lower() if of_texts else len(found) + 1
             else:
-                found[name] = literal_of(value)
+                found[name] = evaluate_literal(value)
             if not isinstance(found[name], str | int):
                 raise UnknownTypeError(
                     f"`{node.name}.{name}` is neither a text nor a number"
@@ -134,12 +136,12 @@ def _are_counted(found: dict[str, Any]) -> bool:
 
 def _class_schema(
     reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
-) -> Json:
+) -> JsonType:
     kind, fields = _fields(reader, module, node, depth)
-    documented = read_docstring(ast.get_docstring(node), fields).parameters
+    documented = parse_docstring(ast.get_docstring(node), fields).parameters
     properties: dict[str, Any] = {}
     required: list[str] = []
-    is_value, fit = False, Fit.NARROW if kind == "TypedDict" else Fit.MADE
+    is_value, fit = False, Fit.NARROW if kind == "TypedDict" else Fit.CONVERTED
     for name, field in fields.items():
         read = reader.read(field.module, field.annotation, depth)
         schema = dict(read.schema)
@@ -148,19 +150,19 @@ def _class_schema(
         if documented.get(name):
             schema.setdefault("description", documented[name])
         properties[name] = schema
-        is_value, fit = is_value or read.is_value, max(fit, read.fit)
+        is_value, fit = is_value or read.needs_python_values, max(fit, read.fit)
     schema = {"type": "object", "properties": properties}
     if required:
         schema["required"] = required
     schema["additionalProperties"] = False
-    return Json(schema, fit, is_value, is_class=True)
+    return JsonType(schema, fit, is_value, is_class=True)
 
 
-def typed_dict_fields(
+def read_typed_dict_fields(
     names: ModuleNames, known: Definition
 ) -> Mapping[str, DictField] | None:
     """The members of a TypedDict; None for another class, or where its text does not tell."""
-    reader = TypeReader(names, class_json)
+    reader = TypeReader(names, read_class)
     try:
         if known.class_ is None:
             return None
@@ -177,28 +179,28 @@ def typed_dict_fields(
         return None
 
 
-def class_fields(
+def read_class_fields(
     names: ModuleNames, module: PythonModule, node: ast.ClassDef
 ) -> Mapping[str, ClassField] | None:
     """The fields of a class by their names; None where something else has a say in them."""
     found: dict[str, ClassField] = {}
     try:
-        reader = TypeReader(names, class_json)
+        reader = TypeReader(names, read_class)
         # Settings may let others in.
         _, fields = _fields(reader, module, node, 0, _HARMLESS - {"extra"})
         for name, field in fields.items():
             is_required = _is_required(reader, field, {})
             try:
-                read = TypeReader(names, class_json).read(
+                read = TypeReader(names, read_class).read(
                     field.module, field.annotation
                 )
             except UnknownTypeError:
                 documented = read_annotation(names, field.module, field.annotation)
                 if documented.meaning == "typing.Annotated":
                     raise  # It may have another name, or be made by a function.
-                read = Json({}, Fit.MADE)
+                read = JsonType({}, Fit.CONVERTED)
             # What pydantic makes of other values may be made of several types.
-            is_made = read.fit is Fit.MADE or read.is_value
+            is_made = read.fit is Fit.CONVERTED or read.needs_python_values
             kind = None if is_made else read.schema.get("type")
             kind = kind if isinstance(kind, str) else None
             found[name] = ClassField(is_required, kind, read.is_lazy)
@@ -222,7 +224,7 @@ def _fields(
         made_by = decorator.func if isinstance(decorator, ast.Call) else decorator
         if reader.meaning(module, made_by) not in _DATACLASSES:
             raise UnknownTypeError(
-                f"`{node.name}` is decorated with `{shown(made_by)}`"
+                f"`{node.name}` is decorated with `{format_expression(made_by)}`"
             )
         kinds.add("dataclass")
     for base in node.bases:
@@ -238,7 +240,9 @@ def _fields(
             if found == "typing.TypedDict":
                 reader.typed_dicts.append(node.name)
         else:
-            raise UnknownTypeError(f"`{node.name}` inherits from `{shown(base)}`")
+            raise UnknownTypeError(
+                f"`{node.name}` inherits from `{format_expression(base)}`"
+            )
     if len(kinds) != 1:
         raise UnknownTypeError(
             f"`{node.name}` is no dataclass, TypedDict or pydantic model"
@@ -248,7 +252,7 @@ def _fields(
     for keyword in node.keywords:
         if kind != "TypedDict" or keyword.arg != "total":
             raise UnknownTypeError(f"`{node.name}` has the setting `{keyword.arg}`")
-        is_total = literal_of(keyword.value) is not False
+        is_total = evaluate_literal(keyword.value) is not False
     for name, statement in _annotated(node):
         marked = read_annotation(reader.names, module, statement.annotation).meaning
         if marked == "dataclasses.InitVar":
@@ -333,8 +337,8 @@ def _of_call(
 
 def _add_default(node: ast.expr, schema: dict[str, Any]) -> None:
     try:
-        value = literal_of(node)
+        value = evaluate_literal(node)
     except UnknownTypeError:
         return
-    if is_of(schema, value):
+    if is_valid_value(schema, value):
         schema["default"] = value

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..parsing.characters import is_printable
 
-MAX_CHARACTERS = 16_000
+MAX_DOCSTRING_CHARACTERS = 16_000
 """Length of a docstring that is parsed."""
 
 
@@ -29,7 +29,7 @@ class Docstring(NamedTuple):
     problem: str = ""
 
 
-def read_docstring(text: str | None, names: Collection[str]) -> Docstring:
+def parse_docstring(text: str | None, names: Collection[str]) -> Docstring:
     """Reads a docstring that `ast.get_docstring` gives.
 
     It is read in the style that knows most of the names.
@@ -39,7 +39,7 @@ def read_docstring(text: str | None, names: Collection[str]) -> Docstring:
     """
     if not text or not text.strip():
         return Docstring()
-    if len(text) > MAX_CHARACTERS:
+    if len(text) > MAX_DOCSTRING_CHARACTERS:
         return Docstring(problem=f"it has {len(text):,} characters")
     from docstring_parser import DocstringStyle, ParseError, parse
 

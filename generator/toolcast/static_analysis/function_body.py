@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from .local_names import NESTED, Locals
+from .local_names import NESTED, LocalScope
 from .module_names import Definition
-from .modules import HOLE, FunctionDefinition, arguments_of, last_name
+from .modules import PLACEHOLDER, FunctionDefinition, get_last_name, list_arguments
 from .resolver import Resolver
-from .string_values import item_of, template_of
-from .tables import is_surely_sql, looks_like_sql, named_by_call, tables_in_sql
+from .string_values import build_item, find_template
+from .tables import find_named_table, find_sql_tables, is_certainly_sql, looks_like_sql
 
-Context = tuple[tuple[Definition, ...], ...]
+EnclosingDefinitions = tuple[tuple[Definition, ...], ...]
 """What stands around a place, from within to without: what a connection was made with, what
 a call calls, what a `with` enters."""
 
@@ -29,10 +29,10 @@ class Reference(NamedTuple):
 
     target: Definition
     line: int
-    context: Context
+    context: EnclosingDefinitions
 
 
-class Mention(NamedTuple):
+class TableMention(NamedTuple):
     """A place that names a table.
 
     Attributes:
@@ -43,7 +43,7 @@ class Mention(NamedTuple):
     table: str
     kind: str
     line: int
-    context: Context
+    context: EnclosingDefinitions
     is_certain: bool = True
 
 
@@ -68,40 +68,40 @@ class Visitor(Protocol):
     """
 
     @property
-    def found(self) -> list[Observation]:
+    def observations(self) -> list[Observation]:
         """The places, in the order in which they were noted."""
 
-    def name(self, node: ast.expr, local: Locals) -> None:
+    def visit_name(self, node: ast.expr, local: LocalScope) -> None:
         """A name, or a chain of attributes."""
 
-    def call(self, node: ast.Call, local: Locals) -> None:
+    def visit_call(self, node: ast.Call, local: LocalScope) -> None:
         """A call begins: its arguments follow."""
 
-    def end_of_call(self) -> None:
+    def leave_call(self) -> None:
         """The innermost call has ended."""
 
-    def text(self, node: ast.expr, text: str) -> None:
+    def visit_string(self, node: ast.expr, text: str) -> None:
         """An expression with a text that is known."""
 
-    def returned(self, node: ast.expr, local: Locals) -> None:
+    def visit_return(self, node: ast.expr, local: LocalScope) -> None:
         """The value of a `return`."""
 
 
 @dataclass
-class Node:
+class GraphNode:
     """A node of the call graph: one function, class or assigned value, read by itself."""
 
     definition: Definition
     references: list[Reference] = field(default_factory=list)
-    mentions: list[Mention] = field(default_factory=list)
+    mentions: list[TableMention] = field(default_factory=list)
     is_too_deep: bool = False
 
 
 def read_node(
     resolver: Resolver, known: Definition, visitor: Visitor | None = None
-) -> Node:
+) -> GraphNode:
     """Reads a function, a class or an assigned value, and shows a visitor what is read."""
-    reading = _Reading(resolver, Node(known), visitor)
+    reading = _Reading(resolver, GraphNode(known), visitor)
     try:
         reading.read()
     except RecursionError:
@@ -110,10 +110,12 @@ def read_node(
 
 
 class _Reading:
-    def __init__(self, resolver: Resolver, node: Node, visitor: Visitor | None) -> None:
+    def __init__(
+        self, resolver: Resolver, node: GraphNode, visitor: Visitor | None
+    ) -> None:
         self.node = node
         self.visitor = visitor
-        self.local = Locals(resolver, node.definition.scope)
+        self.local = LocalScope(resolver, node.definition.scope)
         self.is_prose = False
         # Texts with holes, which are read where they are filled.
         self.templates: set[int] = set()
@@ -145,7 +147,7 @@ class _Reading:
         for statement in function.body:
             self._visit(statement, ())
 
-    def _visit(self, node: ast.AST, context: Context) -> None:
+    def _visit(self, node: ast.AST, context: EnclosingDefinitions) -> None:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             self.local.take_import(node)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
@@ -158,7 +160,7 @@ class _Reading:
             self._call(node, context)
         elif isinstance(node, (ast.Name, ast.Attribute)):
             if self.visitor is not None:
-                self.visitor.name(node, self.local)
+                self.visitor.visit_name(node, self.local)
             self._refer(node, context)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # A docstring.
@@ -172,7 +174,7 @@ class _Reading:
         else:
             self._other(node, context)
 
-    def _other(self, node: ast.AST, context: Context) -> None:
+    def _other(self, node: ast.AST, context: EnclosingDefinitions) -> None:
         if isinstance(node, ast.expr):
             if isinstance(node, ast.BinOp):
                 self._note_template(node)
@@ -186,17 +188,17 @@ class _Reading:
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             self.local.loop(node.target, node.iter)
         elif isinstance(node, ast.Return) and node.value and self.visitor is not None:
-            self.visitor.returned(node.value, self.local)
+            self.visitor.visit_return(node.value, self.local)
         for child in ast.iter_child_nodes(node):
             if child._fields:  # Not `Load` and the like.
                 self._visit(child, context)
 
     def _note_template(self, node: ast.expr) -> None:
-        template = template_of(node)
+        template = find_template(node)
         if template is not None:
             self.templates.add(id(template))
 
-    def _nested(self, node: ast.AST, context: Context) -> None:
+    def _nested(self, node: ast.AST, context: EnclosingDefinitions) -> None:
         """A nested function, which is treated as called where it is defined."""
         outer, self.local = self.local, self.local.copy()
         self.local.take_parameters(node)
@@ -206,7 +208,9 @@ class _Reading:
         if isinstance(node, FunctionDefinition):
             self.local.assign(node.name)
 
-    def _with(self, node: ast.With | ast.AsyncWith, context: Context) -> None:
+    def _with(
+        self, node: ast.With | ast.AsyncWith, context: EnclosingDefinitions
+    ) -> None:
         for item in node.items:
             makers = self._makers(item.context_expr, context)
             if isinstance(item.optional_vars, ast.Name):
@@ -218,14 +222,18 @@ class _Reading:
         for statement in node.body:
             self._visit(statement, context)
 
-    def _makers(self, node: ast.expr, context: Context) -> tuple[Definition, ...]:
+    def _makers(
+        self, node: ast.expr, context: EnclosingDefinitions
+    ) -> tuple[Definition, ...]:
         """What an expression names of the package, once it was visited."""
         before = len(self.node.references)
         self._visit(node, context)
         return tuple(one.target for one in self.node.references[before:])
 
     def _assignment(
-        self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr, context: Context
+        self,
+        node: ast.Assign | ast.AnnAssign | ast.NamedExpr,
+        context: EnclosingDefinitions,
     ) -> None:
         if node.value is None:
             return
@@ -237,7 +245,7 @@ class _Reading:
             else:
                 self._visit(target, context)
 
-    def _augmented(self, node: ast.AugAssign, context: Context) -> None:
+    def _augmented(self, node: ast.AugAssign, context: EnclosingDefinitions) -> None:
         """`query += more` gives the name a longer text."""
         self._visit(node.value, context)
         if isinstance(node.target, ast.Name):
@@ -249,52 +257,52 @@ class _Reading:
         else:
             self._visit(node.target, context)
 
-    def _call(self, node: ast.Call, context: Context) -> None:
+    def _call(self, node: ast.Call, context: EnclosingDefinitions) -> None:
         self._note_template(node)
         around = self._around(node)
         context = (*around, *context)
         self._visit(node.func, context)
         if self.visitor is not None:
-            self.visitor.call(node, self.local)
+            self.visitor.visit_call(node, self.local)
         self._text(node, context)
-        name = last_name(node.func)
-        named = named_by_call(node)
+        name = get_last_name(node.func)
+        named = find_named_table(node)
         if named is not None:
             self._mention_all(
-                self.local.texts(named[0]),
+                self.local.find_strings(named[0]),
                 node,
                 context,
                 named[1],
                 is_certain=name == "Table",
             )
-        for index, place in enumerate(arguments_of(node)):
+        for index, place in enumerate(list_arguments(node)):
             tables = self.local.tables(place) if index == 0 and name in _KINDS else ()
             if tables:
                 self._mention_all(tables, place, context, _KINDS[name])
             else:
                 self._visit(place, context)
         if self.visitor is not None:
-            self.visitor.end_of_call()
+            self.visitor.leave_call()
 
-    def _around(self, node: ast.Call) -> Context:
+    def _around(self, node: ast.Call) -> EnclosingDefinitions:
         """What the connections in a call were made with, then what it calls or is given."""
         called = self.local.of(node.func)
         makers = [called] if called and called.kind == "function" else []
         connections: list[Definition] = []
-        for place in [*arguments_of(node), node.func]:
+        for place in [*list_arguments(node), node.func]:
             root = place
             while isinstance(root, (ast.Attribute, ast.Call, ast.Await)):
                 root = root.func if isinstance(root, ast.Call) else root.value
             if isinstance(root, ast.Name):
                 connections += self.local.made_with.get(root.id, ())
-            known = self.local.followed(place)
+            known = self.local.resolve_own(place)
             if known is not None and place is not node.func:
                 makers.append(known)
         return tuple(tuple(group) for group in (connections, makers) if group)
 
-    def _refer(self, node: ast.expr, context: Context) -> None:
+    def _refer(self, node: ast.expr, context: EnclosingDefinitions) -> None:
         """The references and tables of a chain of attributes."""
-        known = self.local.followed(node)
+        known = self.local.resolve_own(node)
         tables = self.local.tables(node, known)
         if tables:
             self._mention_all(tables, node, context)
@@ -304,7 +312,7 @@ class _Reading:
         if isinstance(node, ast.Attribute):
             if node.attr in _OF_METADATA:
                 every = ast.Attribute(node.value, "sorted_tables", ast.Load())
-                tables = self.local.tables(item_of(ast.copy_location(every, node)))
+                tables = self.local.tables(build_item(ast.copy_location(every, node)))
                 self._mention_all(tables, node, context, _OF_METADATA[node.attr])
             tables = self.local.tables(node.value) if node.attr in _KINDS else ()
             if tables:
@@ -318,39 +326,39 @@ class _Reading:
         self,
         names: Iterable[str],
         node: ast.expr,
-        context: Context,
+        context: EnclosingDefinitions,
         kind: str = "reads",
         *,
         is_certain: bool = True,
     ) -> None:
         for name in names:
             # Names of tables have no blanks; what has some is SQL, and found as such.
-            if HOLE not in name and len(name.split()) == 1:
+            if PLACEHOLDER not in name and len(name.split()) == 1:
                 table = name.rpartition(".")[2]
-                mention = Mention(table, kind, node.lineno, context, is_certain)
+                mention = TableMention(table, kind, node.lineno, context, is_certain)
                 self.node.mentions.append(mention)
 
-    def _text(self, node: ast.expr, context: Context) -> None:
+    def _text(self, node: ast.expr, context: EnclosingDefinitions) -> None:
         if self.is_prose or id(node) in self.templates:
             return
         constant = node.value if isinstance(node, ast.Constant) else None
         if constant is not None and not isinstance(constant, str):
             return
-        for text in self.local.texts(node) if constant is None else (constant,):
+        for text in self.local.find_strings(node) if constant is None else (constant,):
             if self.visitor is not None:
-                self.visitor.text(node, text)
+                self.visitor.visit_string(node, text)
             if text.endswith(".sql"):
                 file = self.local.resolver.text_of(self.local.scope.file, text)
                 self._sql(node, file, context)
             elif looks_like_sql(text):
                 self._sql(node, text, context)
 
-    def _sql(self, node: ast.expr, text: str, context: Context) -> None:
-        for table in tables_in_sql(text):
+    def _sql(self, node: ast.expr, text: str, context: EnclosingDefinitions) -> None:
+        for table in find_sql_tables(text):
             line = node.lineno + text.count("\n", 0, table.start)
             line = min(line, node.end_lineno or line)
-            mention = Mention(
-                table.name, table.kind, line, context, is_surely_sql(text)
+            mention = TableMention(
+                table.name, table.kind, line, context, is_certainly_sql(text)
             )
             if mention not in self.node.mentions[-20:]:
                 self.node.mentions.append(mention)

@@ -9,18 +9,25 @@ from typing import Any, NamedTuple
 from toolcast_runtime.values.annotated_types import is_keyword_argument
 
 from ..suggestions import did_you_mean
-from .annotations import Fit, Json, TypeReader, UnknownTypeError, is_of, literal_of
-from .classes import class_json, enum_member
-from .docstring import Docstring, read_docstring
+from .annotations import (
+    Fit,
+    JsonType,
+    TypeReader,
+    UnknownTypeError,
+    evaluate_literal,
+    is_valid_value,
+)
+from .classes import evaluate_enum_member, read_class
+from .docstring import Docstring, parse_docstring
 from .module_names import ModuleNames
 from .modules import (
     FunctionDefinition,
     ImportedName,
     PythonModule,
-    bindings_of,
-    last_name,
-    own_nodes,
-    shown,
+    collect_bindings,
+    format_expression,
+    get_last_name,
+    walk_function,
 )
 
 _TODO = "TODO: say what to put here."
@@ -39,7 +46,7 @@ class FunctionToolError(Exception):
         self.reasons = reasons
 
 
-class Parameter(NamedTuple):
+class ToolParameter(NamedTuple):
     """A parameter that callers may send.
 
     Attributes:
@@ -74,18 +81,18 @@ class FunctionTool(NamedTuple):
     """
 
     location: str
-    documented: Docstring
+    docstring: Docstring
     parameters: dict[str, Any]
-    taken: tuple[Parameter, ...]
+    call_parameters: tuple[ToolParameter, ...]
     returns: dict[str, Any] | None
     fit: Fit
-    is_value: bool
-    gives_json: bool
-    is_whole: bool
+    needs_python_values: bool
+    returns_json: bool
+    accepts_all: bool
     is_async: bool
     is_annotated: bool
     is_typed: bool
-    result: str | None
+    result_annotation: str | None
     notes: tuple[str, ...]
 
 
@@ -118,53 +125,53 @@ class _Reading:
         self, names: ModuleNames, module: PythonModule, node: FunctionDefinition
     ) -> None:
         self.module, self.file, self.node = module, module.file, node
-        self.types = TypeReader(names, class_json)
+        self.types = TypeReader(names, read_class)
         self.reasons: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.properties: dict[str, Any] = {}
-        self.taken: list[Parameter] = []
-        self.read: list[Json] = []
-        self.is_whole = True
-        self.documented = Docstring()
+        self.call_parameters: list[ToolParameter] = []
+        self.read: list[JsonType] = []
+        self.accepts_all = True
+        self.docstring = Docstring()
 
     def tool(self) -> FunctionTool:
         node, given = self.node, self.node.args
         self._refuse_what_no_call_has()
         arguments = [*given.args, *given.kwonlyargs]
         names = [one.arg for one in arguments]
-        self.documented = read_docstring(ast.get_docstring(node), names)
-        if self.documented.problem:
-            self._note(node, f"the docstring is not read: {self.documented.problem}")
+        self.docstring = parse_docstring(ast.get_docstring(node), names)
+        if self.docstring.problem:
+            self._note(node, f"the docstring is not read: {self.docstring.problem}")
         # Those before a `/` have the first of the defaults.
         late = given.defaults[-len(given.args) :] if given.args else []
         placed = [None] * (len(given.args) - len(late)) + late
         for one, default in zip(arguments, [*placed, *given.kw_defaults], strict=True):
             self._parameter(one, default)
-        for told in self.documented.parameters:
+        for told in self.docstring.parameters:
             if told not in names and not self.reasons:
                 shown = " ".join(told.split())[:60]
                 self._note(node, f"the docstring tells of `{shown}`, no parameter")
         if self.reasons:
             raise FunctionToolError(self.reasons)
         fit = max([Fit.PLAIN, *(one.fit for one in self.read)])
-        if fit is Fit.MADE:
+        if fit is Fit.CONVERTED:
             self._tell_what_pydantic_needs()
         returns, gives_json = self._result()
         parameters: dict[str, Any] = {"type": "object", "properties": self.properties}
-        required = [one.name for one in self.taken if one.is_required]
+        required = [one.name for one in self.call_parameters if one.is_required]
         if required:
             parameters["required"] = required
         parameters["additionalProperties"] = False
         return FunctionTool(
             f"{self.file}:{node.lineno}",
-            self.documented,
+            self.docstring,
             parameters,
-            tuple(self.taken),
+            tuple(self.call_parameters),
             returns,
             fit,
-            any(one.is_value for one in self.read),
+            any(one.needs_python_values for one in self.read),
             gives_json,
-            self.is_whole,
+            self.accepts_all,
             isinstance(node, ast.AsyncFunctionDef),
             any(one.annotation for one in arguments) or node.returns is not None,
             all(one.annotation for one in arguments if one.arg in self.properties),
@@ -193,7 +200,7 @@ class _Reading:
                 f"`**{given.kwarg.arg}` is left out: callers send what the schema names",
             )
         yields = (ast.Yield, ast.YieldFrom)
-        if any(isinstance(one, yields) for one in own_nodes(node)):
+        if any(isinstance(one, yields) for one in walk_function(node)):
             self._refuse(
                 node,
                 f"`{node.name}` is a generator, and a result is one value",
@@ -202,7 +209,7 @@ class _Reading:
         for decorator in node.decorator_list:
             self._note(
                 decorator,
-                f"`@{shown(decorator)}` may change what `{node.name}` takes: the spec says what the"
+                f"`@{format_expression(decorator)}` may change what `{node.name}` takes: the spec says what the"
                 " `def` does",
             )
 
@@ -228,15 +235,15 @@ class _Reading:
                 )
                 return
             self._note(argument, f"`{name}` is left out: {problem}")
-            self.is_whole = False
+            self.accepts_all = False
             return
         schema = dict(json.schema)
         if not schema and annotation is None and not _is_plain_default(default):
             # A client or a hook, as often as not: no caller is to send one by mistake.
             self._note(argument, f"`{name}` is left out: it has no annotation")
-            self.is_whole = False
+            self.accepts_all = False
             return
-        text = self.documented.parameters.get(name)
+        text = self.docstring.parameters.get(name)
         is_untyped = annotation is None and not schema
         if is_untyped:
             self._note(argument, f"`{name}` has no annotation: its `type` is a TODO")
@@ -254,22 +261,24 @@ class _Reading:
         literal, is_literal = _literal(default)
         shown = None
         if annotation is not None and is_literal:
-            is_told = default is None or is_of(json.schema, literal)
+            is_told = default is None or is_valid_value(json.schema, literal)
             shown = _scalar(json.schema) if is_told else None
-        self.taken.append(Parameter(name, default is None, shown, literal))
+        self.call_parameters.append(
+            ToolParameter(name, default is None, shown, literal)
+        )
 
-    def _json(self, name: str, annotation: ast.expr | None) -> Json:
+    def _json(self, name: str, annotation: ast.expr | None) -> JsonType:
         if annotation is not None:
             return self.types.read(self.module, annotation)
-        told = self.documented.types.get(name)
+        told = self.docstring.types.get(name)
         if told is None:
-            return Json({})
+            return JsonType({})
         try:
             shown = told.removesuffix("optional").rstrip(" ,")
             node = ast.parse(shown, mode="eval").body
             return self.types.read(self.module, node)
         except (UnknownTypeError, SyntaxError, ValueError, RecursionError, MemoryError):
-            return Json({})
+            return JsonType({})
 
     def _default(
         self,
@@ -280,18 +289,18 @@ class _Reading:
     ) -> None:
         try:
             if isinstance(default, ast.Attribute):
-                value = enum_member(self.types, self.module, default)
+                value = evaluate_enum_member(self.types, self.module, default)
             else:
-                value = literal_of(default)
+                value = evaluate_literal(default)
         except UnknownTypeError as problem:
             self._note(argument, f"the default of `{name}` is not told: {problem}")
             return
-        if is_of(schema, value):
+        if is_valid_value(schema, value):
             schema["default"] = value
         elif value is not None:
             self._note(
                 argument,
-                f"the default of `{name}` is not told: `{shown(default)}` is not of its type",
+                f"the default of `{name}` is not told: `{format_expression(default)}` is not of its type",
             )
 
     def _result(self) -> tuple[dict[str, Any] | None, bool]:
@@ -299,11 +308,14 @@ class _Reading:
         if node is None:
             return None, True
         try:
-            json = TypeReader(self.types.names, class_json).read(self.module, node)
+            json = TypeReader(self.types.names, read_class).read(self.module, node)
         except UnknownTypeError as problem:
-            self._note(node, f"its result `{shown(node)}` is not described: {problem}")
+            self._note(
+                node,
+                f"its result `{format_expression(node)}` is not described: {problem}",
+            )
             return None, True
-        gives_json = json.fit is not Fit.MADE and not json.is_value
+        gives_json = json.fit is not Fit.CONVERTED and not json.needs_python_values
         if not json.is_class:
             return None, gives_json
         return _without_formats(json.schema), gives_json
@@ -351,23 +363,23 @@ def _for_type_checkers(module: PythonModule) -> frozenset[str]:
     """The names that a module has under `if TYPE_CHECKING` alone."""
     names: set[str] = set()
     for node in ast.walk(module.tree) if module.tree is not None else ():
-        if isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING":
-            names.update(bindings_of(node.body, module))
+        if isinstance(node, ast.If) and get_last_name(node.test) == "TYPE_CHECKING":
+            names.update(collect_bindings(node.body, module))
     return frozenset(names)
 
 
 def _absent(module: PythonModule, name: str) -> tuple[str, str]:
     message = f"{module.file} has no function `{name}`"
     for place in module.bindings.get(name, ()):
-        if isinstance(place.bound, ImportedName):
-            source = f"{place.bound.module}:{place.bound.name or ''}"
+        if isinstance(place.value, ImportedName):
+            source = f"{place.value.module}:{place.value.name or ''}"
             help_ = f"it is imported: name it where it is written, `{source}`"
             return message, help_
     if name in module.bindings.classes:
         help_ = "it is a class: write a function that makes one, and name that"
         return message, help_
     for class_ in module.bindings.classes.values():
-        if name in bindings_of(class_.body, module).functions:
+        if name in collect_bindings(class_.body, module).functions:
             help_ = (
                 f"`{class_.name}.{name}` is a method, which needs its `self`: write a"
                 " function that calls it"
@@ -410,7 +422,7 @@ def _literal(node: ast.expr | None) -> tuple[Any, bool]:
     if node is None:
         return None, True
     try:
-        return literal_of(node), True
+        return evaluate_literal(node), True
     except UnknownTypeError:
         return None, False
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
-from .classes import ClassField, class_fields
+from .classes import ClassField, read_class_fields
 from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module
-from .origin import ExternalDefinitionError, Origins, OwnDefinition
+from .origin import ExternalDefinitionError, OriginChecker, PackageDefinition
 
 
 class Signature(NamedTuple):
@@ -32,13 +32,13 @@ class Signature(NamedTuple):
     names: tuple[str, ...]
     positional_only: tuple[str, ...]
     optional: Mapping[str, ast.expr]
-    takes_any: bool
-    has_star: bool
+    has_kwargs: bool
+    has_varargs: bool
     keyword_only: frozenset[str]
     annotations: Mapping[str, ast.expr]
     result: ast.expr | None
 
-    def without(self, names: Collection[str]) -> Signature:
+    def remove_parameters(self, names: Collection[str]) -> Signature:
         """The same without keywords that no caller gives."""
         if not names:
             return self
@@ -65,7 +65,7 @@ class HandlerCode(NamedTuple):
 
     module: PythonModule
     is_found: bool = True
-    foreign: str = ""
+    external_reason: str = ""
     location: str = ""
     source: PythonModule | None = None
     signature: Signature | None = None
@@ -80,24 +80,24 @@ class HandlerCode(NamedTuple):
         if self.signature is None:
             return False
         s = self.signature
-        count = len(s.names) + len(s.positional_only) + s.takes_any + s.has_star
-        if count != 1 or s.takes_any or s.keyword_only:
+        count = len(s.names) + len(s.positional_only) + s.has_kwargs + s.has_varargs
+        if count != 1 or s.has_kwargs or s.keyword_only:
             return False
         declared = tool.schemas["parameters"].declared
         return not s.names or s.names[0] not in declared.names
 
 
-def is_below(module: str, package: str) -> bool:
+def is_in_package(module: str, package: str) -> bool:
     """Whether a module is a package or in it."""
     return module == package or module.startswith(f"{package}.")
 
 
-def handler_module(workspace: Workspace, name: str) -> PythonModule | None:
+def find_module(workspace: Workspace, name: str) -> PythonModule | None:
     """The module of a dotted name, read once a run; None when no source has it."""
     return _read(workspace).module(name)
 
 
-def handler_code(
+def find_handler_code(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> HandlerCode | None:
     """The handler of a tool; None when it has none, or none that may be read.
@@ -106,19 +106,19 @@ def handler_code(
     """
     if tool.handler is None:
         return None
-    code = function_code(workspace, toolset, tool.handler)
+    code = find_function_code(workspace, toolset, tool.handler)
     if code is None or code.signature is None:
         return code
-    return code._replace(signature=code.signature.without(tool.uses))
+    return code._replace(signature=code.signature.remove_parameters(tool.uses))
 
 
 def _package_of(toolset: Toolset, reference: HandlerReference) -> str:
     """The package of handlers, where what a spec names is in it; else empty."""
     package = toolset.handlers or ""
-    return package if package and is_below(reference.module, package) else ""
+    return package if package and is_in_package(reference.module, package) else ""
 
 
-def function_code(
+def find_function_code(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> HandlerCode | None:
     """What a spec names as `module:function`; None when it may not be read, or is not there."""
@@ -126,7 +126,7 @@ def function_code(
     return _read(workspace).code(package, reference) if package else None
 
 
-def class_problem(
+def find_class_problem(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> str:
     """Why a spec may not name `module:Class`, in words that go on after it.
@@ -142,29 +142,31 @@ def class_problem(
     return found if isinstance(found, str) else ""
 
 
-def fields_of_class(
+def find_class_fields(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> Mapping[str, ClassField] | None:
     """The fields of a class that a spec names; None where its text alone does not tell them."""
     package, read = _package_of(toolset, reference), _read(workspace)
     own = read.class_(package, reference) if package else None
-    if not isinstance(own, OwnDefinition) or not isinstance(own.node, ast.ClassDef):
+    if not isinstance(own, PackageDefinition) or not isinstance(own.node, ast.ClassDef):
         return None
     module = read.module(own.module)
-    return class_fields(read.names, module, own.node) if module is not None else None
+    return (
+        read_class_fields(read.names, module, own.node) if module is not None else None
+    )
 
 
-def names_of(workspace: Workspace) -> ModuleNames:
+def get_module_names(workspace: Workspace) -> ModuleNames:
     """The names of the workspace's modules."""
     return _read(workspace).names
 
 
-def defining_module(
+def find_defining_module(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> PythonModule | None:
     """The module that defines a tool's handler; None when that is not seen."""
-    code = handler_code(workspace, toolset, tool)
-    return None if code is None or code.foreign else code.source
+    code = find_handler_code(workspace, toolset, tool)
+    return None if code is None or code.external_reason else code.source
 
 
 class _HandlerCache:
@@ -178,7 +180,7 @@ class _HandlerCache:
         self.code = cache(self._code)
         self.class_ = cache(self._class)
         self._origins = cache(
-            lambda package: Origins(ModuleNames(self.module, package))
+            lambda package: OriginChecker(ModuleNames(self.module, package))
         )
 
     def _code(self, package: str, reference: HandlerReference) -> HandlerCode | None:
@@ -201,7 +203,7 @@ class _HandlerCache:
 
     def _class(
         self, package: str, reference: HandlerReference
-    ) -> OwnDefinition | str | None:
+    ) -> PackageDefinition | str | None:
         module = self.module(reference.module)
         if module is None:
             return "is in no module that is there"

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .module_names import Definition
-from .modules import imports_of, last_name
-from .resolver import Place
-from .string_values import each_of, texts_of
-from .tables import declared_tables, tables_of
+from .modules import collect_imports, get_last_name
+from .resolver import ExpressionScope
+from .string_values import bind_loop_target, find_strings
+from .tables import find_declared_tables, find_tables
 
 _STEPS = 20
 
 
-class Chain(NamedTuple):
+class AttributeChain(NamedTuple):
     """`client.agents.messages.create`, from left to right.
 
     Attributes:
@@ -28,8 +28,8 @@ class Chain(NamedTuple):
 
 
 def _made_by(
-    node: ast.expr, place: Place, seen: set[ast.expr], steps: int = _STEPS
-) -> Iterator[tuple[ast.Call, Place]]:
+    node: ast.expr, place: ExpressionScope, seen: set[ast.expr], steps: int = _STEPS
+) -> Iterator[tuple[ast.Call, ExpressionScope]]:
     """The calls that made what an expression stands for; each expression is looked at once."""
     if steps <= 0 or node in seen:
         return
@@ -42,7 +42,7 @@ def _made_by(
             yield node, place
             return
         body = place.resolver.body(known)
-        within = Place(place.resolver, known.scope, {}, body.assigned)
+        within = ExpressionScope(place.resolver, known.scope, {}, body.assigned)
         for given in body.returned:
             yield from _made_by(given, within, seen, steps - 1)
     elif isinstance(node, (ast.Name, ast.Attribute)):
@@ -51,15 +51,15 @@ def _made_by(
             yield from _made_by(*assigned, seen, steps - 1)
 
 
-def _got(node: ast.Call, place: Place) -> tuple[list[str], ast.expr] | None:
+def _got(node: ast.Call, place: ExpressionScope) -> tuple[list[str], ast.expr] | None:
     """The names that a call gets of something, and of what; None for any other call."""
     function = node.func
-    name = last_name(function)
+    name = get_last_name(function)
     if name == "getattr" and len(node.args) >= 2:
-        texts = texts_of(node.args[1], place)
+        texts = find_strings(node.args[1], place)
         return (texts[0].split("."), node.args[0]) if texts else None
     if name in ("__getattribute__", "__getattr__") and len(node.args) == 1:
-        texts = texts_of(node.args[0], place)
+        texts = find_strings(node.args[0], place)
         if texts and isinstance(function, ast.Attribute):
             return [texts[0]], function.value
     if isinstance(function, ast.Name):
@@ -67,9 +67,9 @@ def _got(node: ast.Call, place: Place) -> tuple[list[str], ast.expr] | None:
         function = assigned[0] if assigned is not None else function
     if not (isinstance(function, ast.Call) and function.args and node.args):
         return None
-    if last_name(function.func) not in ("attrgetter", "methodcaller"):
+    if get_last_name(function.func) not in ("attrgetter", "methodcaller"):
         return None
-    texts = texts_of(function.args[0], place)
+    texts = find_strings(function.args[0], place)
     return (texts[0].split("."), node.args[0]) if texts else None
 
 
@@ -78,7 +78,7 @@ _FOLLOWED = ("function", "class", "value")
 
 
 @dataclass
-class Locals(Place):
+class LocalScope(ExpressionScope):
     """The place in a function up to which it was read; its names change as it is read on.
 
     Attributes:
@@ -120,10 +120,10 @@ class Locals(Place):
 
     def take_import(self, node: ast.Import | ast.ImportFrom) -> None:
         """The names that an import within the function binds."""
-        for name, source in imports_of([node], self.scope).items():
+        for name, source in collect_imports([node], self.scope).items():
             self._bind(name, self.resolver.imported(self.scope, source))
 
-    def copy(self) -> Locals:
+    def copy(self) -> LocalScope:
         """The names for a function within: what it assigns stays there."""
         return replace(
             self,
@@ -132,7 +132,7 @@ class Locals(Place):
             made_with=dict(self.made_with),
         )
 
-    def followed(self, node: ast.expr) -> Definition | None:
+    def resolve_own(self, node: ast.expr) -> Definition | None:
         """A function, class or assigned value of the package that an expression names."""
         found = self.of(node)
         return found if found and found.kind in _FOLLOWED else None
@@ -145,24 +145,24 @@ class Locals(Place):
         `known`: what it stands for, where that was found out already.
         """
         if known is not None:
-            return declared_tables(known, self.resolver)
-        return tables_of(node, self)
+            return find_declared_tables(known, self.resolver)
+        return find_tables(node, self)
 
-    def texts(self, node: ast.expr) -> tuple[str, ...]:
+    def find_strings(self, node: ast.expr) -> tuple[str, ...]:
         """The texts that an expression may have; as `texts_of`."""
-        return texts_of(node, self)
+        return find_strings(node, self)
 
     def loop(self, target: ast.expr, items: ast.expr) -> None:
         """A loop or a comprehension binds its target to each of the items."""
-        for name, value in each_of(target, items):
+        for name, value in bind_loop_target(target, items):
             self.assign(name, value)
 
-    def chain(self, node: ast.expr) -> Chain | None:
+    def get_chain(self, node: ast.expr) -> AttributeChain | None:
         """The chain of an expression; calls, awaits and subscripts in it are left out.
 
         An attribute that is got by its name (`getattr`, `operator.attrgetter`) is one of it.
         """
-        place: Place = self
+        place: ExpressionScope = self
         found: list[str] = []
         for _ in range(_STEPS):
             assigned = None
@@ -184,16 +184,18 @@ class Locals(Place):
                 node = node.value
             elif isinstance(node, ast.Name):
                 found.append(node.id)
-                return Chain(tuple(reversed(found)), place.of(node))
+                return AttributeChain(tuple(reversed(found)), place.of(node))
             else:
-                return Chain(tuple(reversed(found)), None)
+                return AttributeChain(tuple(reversed(found)), None)
         return None
 
-    def is_getter(self, node: ast.Call) -> bool:
+    def is_attribute_getter(self, node: ast.Call) -> bool:
         """Whether a call gives an attribute by its name: `getattr`, `attrgetter` and others."""
         return _got(node, self) is not None
 
-    def calls_behind(self, node: ast.expr) -> Iterator[tuple[ast.Call, Place]]:
+    def list_creating_calls(
+        self, node: ast.expr
+    ) -> Iterator[tuple[ast.Call, ExpressionScope]]:
         """The calls that made what an expression stands for, each with its place.
 
         Of `client.post` with `client = Client(base_url=...)` the call of `Client`.

@@ -20,7 +20,7 @@ from .modules import Binding, FunctionDefinition, ImportedName, PythonModule
 _STEPS = 20
 # Of what a name may stand for, what is followed: the last of these that it has.
 _PREFERRED = ("external", "module", "value", "class", "function")
-CIRCLE = "is assigned and imported in a circle"
+CYCLE_PROBLEM = "is assigned and imported in a circle"
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class _Search:
         """Notes what a name of a module may stand for; whether the module has it."""
         key = (module.name, name, way.star is not None)
         if key in way.names or len(way.names) >= _STEPS:
-            self._note_unknown(module, name, CIRCLE, way)
+            self._note_unknown(module, name, CYCLE_PROBLEM, way)
             return True
         if key not in self._has:
             self._has[key] = self._look(
@@ -235,7 +235,7 @@ class _Search:
         places = module.bindings.get(name, ())
         has = [self.binding(module, name, place, way) for place in places]
         for one in module.bindings.get("*", ()):
-            source = one.bound
+            source = one.value
             if isinstance(source, ImportedName) and not _is_hidden(module, one, places):
                 by = way.star or (source.module, f"{module.file}:{one.line}")
                 has.append(self._starred(module, name, source, way._replace(star=by)))
@@ -271,7 +271,7 @@ class _Search:
         self, module: PythonModule, name: str, place: Binding, way: _SearchPath
     ) -> bool:
         """Notes what a name stands for by one place; whether it stands for anything."""
-        bound, where, problem = place.bound, f"{module.file}:{place.line}", ""
+        bound, where, problem = place.value, f"{module.file}:{place.line}", ""
         if isinstance(bound, ImportedName):
             return self._imported(module, bound, where, way)
         kind = "value"
@@ -328,7 +328,7 @@ class _Search:
         line, name = int(where.rpartition(":")[2]), source.name or ""
         places = [*module.bindings.get(name, ())]
         for star in module.bindings.get("*", ()):
-            bound = star.bound
+            bound = star.value
             there = (
                 self._names.module(bound.module)
                 if isinstance(bound, ImportedName)
@@ -339,8 +339,8 @@ class _Search:
                 places.append(star)
         for one in places:
             # A function's `global` stands anywhere.
-            is_before = one.bound is None or one.line < line
-            if is_before and one.bound != source:
+            is_before = one.value is None or one.line < line
+            if is_before and one.value != source:
                 return f"may be what line {one.line} of {module.file} binds ({where})"
         if "__getattr__" in module.bindings:
             return f"comes out of the `__getattr__` of {module.file}"

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from toolcast_runtime.core.safe_file import read_regular_file
 
-MAX_BYTES = 2 * 1024 * 1024
+MAX_MODULE_BYTES = 2 * 1024 * 1024
 
-HOLE = "\x00"
+PLACEHOLDER = "\x00"
 """A part of a text that is known at run time only: the holes of an f-string."""
 
 FunctionDefinition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -42,13 +42,13 @@ class Binding(NamedTuple):
 
     Attributes:
         line: where.
-        bound: the definition, what is imported, or the expression that is assigned; None for
+        value: the definition, what is imported, or the expression that is assigned; None for
             what the text does not show: a loop's item, a part of a tuple, a function's
             `global`.
     """
 
     line: int
-    bound: FunctionDefinition | ast.ClassDef | ImportedName | ast.expr | None
+    value: FunctionDefinition | ast.ClassDef | ImportedName | ast.expr | None
 
 
 class Bindings(dict[str, list[Binding]]):
@@ -68,12 +68,12 @@ class Bindings(dict[str, list[Binding]]):
         return {k: v for k, v in self._bound() if isinstance(v, ast.ClassDef)}
 
     @cached_property
-    def assigned(self) -> Mapping[str, ast.expr]:
+    def assignments(self) -> Mapping[str, ast.expr]:
         """What is assigned to names."""
         return {k: v for k, v in self._bound() if isinstance(v, ast.expr)}
 
     def _bound(self) -> Iterator[tuple[str, object]]:
-        return ((name, one.bound) for name, places in self.items() for one in places)
+        return ((name, one.value) for name, places in self.items() for one in places)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class PythonModule:
         is_named = self.name.rpartition(".")[2] == "__init__"
         return os.path.basename(self.file) == "__init__.py" and not is_named
 
-    def may_have(self, word: str) -> bool:
+    def may_contain(self, word: str) -> bool:
         """False only where no keyword and no name is this one; others' letters may be as it."""
         return word.encode() in self.source or not self.source.isascii()
 
@@ -109,8 +109,8 @@ class PythonModule:
         """Its names, each with every place that binds it, those in functions by `global`."""
         if self.tree is None:
             return Bindings()
-        found = bindings_of(self.tree.body, self)
-        for node in ast.walk(self.tree) if self.may_have("global") else ():
+        found = collect_bindings(self.tree.body, self)
+        for node in ast.walk(self.tree) if self.may_contain("global") else ():
             if isinstance(node, ast.Global):
                 for name in node.names:
                     found.setdefault(name, []).append(Binding(node.lineno, None))
@@ -152,18 +152,20 @@ def read_text(root: str, path: str) -> str | None:
     try:
         if os.path.commonpath([real_root, real]) != real_root:
             return None
-        return read_regular_file(real, MAX_BYTES).decode("utf-8", "replace")
+        return read_regular_file(real, MAX_MODULE_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):
         return None
 
 
-def text_beside(root: str, sources: tuple[str, ...], file: str, path: str) -> str:
+def read_referenced_file(
+    root: str, sources: tuple[str, ...], file: str, path: str
+) -> str:
     """The text of a file that a module names; empty when the project does not have it.
 
     It is looked for beside the module, at the workspace's root and below its sources.
     """
     # What is known when it runs only is the folder, as a rule that of the module.
-    known = path.rpartition(HOLE)[2].lstrip("/")
+    known = path.rpartition(PLACEHOLDER)[2].lstrip("/")
     for folder in (os.path.dirname(file), "", *sources):
         text = read_text(root, os.path.join(folder, known))
         if text is not None:
@@ -174,10 +176,10 @@ def text_beside(root: str, sources: tuple[str, ...], file: str, path: str) -> st
 @lru_cache(maxsize=1024)
 def _read(path: str, name: str, file: str, changed: int, size: int) -> PythonModule:
     """Parses a file; `changed` and `size` are part of the cache's key."""
-    if size > MAX_BYTES:
+    if size > MAX_MODULE_BYTES:
         return PythonModule(name, file, f"the file has {size:,} bytes")
     try:
-        data = read_regular_file(path, MAX_BYTES)
+        data = read_regular_file(path, MAX_MODULE_BYTES)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(data)
@@ -191,7 +193,7 @@ def _read(path: str, name: str, file: str, changed: int, size: int) -> PythonMod
     return PythonModule(name, file, source=data, tree=tree)
 
 
-def bindings_of(body: list[ast.stmt], module: PythonModule) -> Bindings:
+def collect_bindings(body: list[ast.stmt], module: PythonModule) -> Bindings:
     """The names that a scope of a module binds, each with its places in the text's order.
 
     Those under conditions and in loops are among them, imports of every name under `*`;
@@ -204,7 +206,7 @@ def bindings_of(body: list[ast.stmt], module: PythonModule) -> Bindings:
     return found
 
 
-def imports_of(
+def collect_imports(
     nodes: Iterable[ast.AST], module: PythonModule
 ) -> dict[str, ImportedName]:
     """The names that import statements among the nodes bind.
@@ -219,7 +221,7 @@ def imports_of(
     return found
 
 
-def imports_in(module: PythonModule) -> Iterator[tuple[ast.stmt, ImportedName]]:
+def list_imports(module: PythonModule) -> Iterator[tuple[ast.stmt, ImportedName]]:
     """The imports of a module, wherever they stand, each with its statement.
 
     One in a `try` with another way is left out.
@@ -323,14 +325,14 @@ def _imported_by(
         )
 
 
-def returned_by(function: FunctionDefinition) -> Iterator[ast.expr]:
+def list_returned_values(function: FunctionDefinition) -> Iterator[ast.expr]:
     """What the `return`s of a function itself give."""
-    for node in own_nodes(function):
+    for node in walk_function(function):
         if isinstance(node, ast.Return) and node.value is not None:
             yield node.value
 
 
-def own_nodes(function: FunctionDefinition) -> Iterator[ast.AST]:
+def walk_function(function: FunctionDefinition) -> Iterator[ast.AST]:
     """The nodes of a function's body, without those of functions and classes within."""
     waiting: list[ast.AST] = [*function.body]
     while waiting:
@@ -340,19 +342,19 @@ def own_nodes(function: FunctionDefinition) -> Iterator[ast.AST]:
             waiting.extend(ast.iter_child_nodes(node))
 
 
-def last_name(node: ast.expr) -> str:
+def get_last_name(node: ast.expr) -> str:
     """The last of the names of `a.b.c`; empty for anything else."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def arguments_of(call: ast.Call) -> list[ast.expr]:
+def list_arguments(call: ast.Call) -> list[ast.expr]:
     """The expressions that a call is given, in their order."""
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def shown(node: ast.AST) -> str:
+def format_expression(node: ast.AST) -> str:
     """The text of an expression for a message: one line, cut where it is long."""
     try:
         text = " ".join(ast.unparse(node).split())

@@ -11,15 +11,15 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from .module_names import CIRCLE, Meaning, ModuleNames
+from .module_names import CYCLE_PROBLEM, Meaning, ModuleNames
 from .modules import (
     Binding,
     FunctionDefinition,
     ImportedName,
     PythonModule,
-    bindings_of,
-    returned_by,
-    shown,
+    collect_bindings,
+    format_expression,
+    list_returned_values,
 )
 
 _STEPS = 30
@@ -27,7 +27,7 @@ _STEPS = 30
 _MAX_LOOKUPS = 2_000
 
 
-class OwnDefinition(NamedTuple):
+class PackageDefinition(NamedTuple):
     """A definition of the package.
 
     Attributes:
@@ -61,7 +61,7 @@ class ExternalDefinitionError(Exception):
         self.is_unproved = is_unproved
 
 
-class Origins:
+class OriginChecker:
     """Where the names of a package's modules are defined.
 
     Args:
@@ -73,7 +73,7 @@ class Origins:
         self._package = names.package
         self._left = 0
 
-    def of(self, module: str, name: str) -> list[OwnDefinition]:
+    def of(self, module: str, name: str) -> list[PackageDefinition]:
         """What a name of a module may stand for, each of it the package's own.
 
         Raises:
@@ -90,7 +90,7 @@ class Origins:
                 self._has_constructor(one, _STEPS)
         return found
 
-    def class_of(self, module: str, name: str) -> OwnDefinition:
+    def class_of(self, module: str, name: str) -> PackageDefinition:
         """The class that a name of a module stands for, whoever made what it inherits.
 
         Raises:
@@ -105,9 +105,9 @@ class Origins:
     def _look(self, steps: int) -> None:
         self._left -= 1
         if steps <= 0 or self._left <= 0:
-            raise ExternalDefinitionError(CIRCLE, is_unproved=True)
+            raise ExternalDefinitionError(CYCLE_PROBLEM, is_unproved=True)
 
-    def _has_constructor(self, called: OwnDefinition, steps: int) -> bool:
+    def _has_constructor(self, called: PackageDefinition, steps: int) -> bool:
         """Whether a class is made by a method of the package's, which comes first.
 
         Raises:
@@ -132,10 +132,10 @@ class Origins:
                     return True
         return False
 
-    def _name(self, module: str, name: str, steps: int) -> list[OwnDefinition]:
+    def _name(self, module: str, name: str, steps: int) -> list[PackageDefinition]:
         self._look(steps)
         text = self._own_module(module)
-        own: list[OwnDefinition] = []
+        own: list[PackageDefinition] = []
         for meaning in self._names.meanings(text, name):
             try:
                 own += self._meant(meaning, steps - 1)
@@ -164,12 +164,12 @@ class Origins:
             )
         return text
 
-    def _meant(self, meaning: Meaning, steps: int) -> list[OwnDefinition]:
+    def _meant(self, meaning: Meaning, steps: int) -> list[PackageDefinition]:
         """What one meaning of a name is, as far as it is the package's own."""
         self._look(steps)
         known, where = meaning.definition, meaning.where
         if meaning.problem:
-            is_circle = meaning.problem == CIRCLE
+            is_circle = meaning.problem == CYCLE_PROBLEM
             raise ExternalDefinitionError(
                 meaning.problem, is_absent=meaning.is_absent, is_unproved=is_circle
             )
@@ -179,12 +179,12 @@ class Origins:
             for decorator in known.node.decorator_list:
                 self._decorator(known.scope.name, decorator, where, steps)
             kind = "class" if isinstance(known.node, ast.ClassDef) else "function"
-            return [OwnDefinition(kind, known.scope.name, known.node)]
-        return [OwnDefinition("module", known.name, None)]
+            return [PackageDefinition(kind, known.scope.name, known.node)]
+        return [PackageDefinition("module", known.name, None)]
 
     def _value(
         self, module: str, value: ast.expr, where: str, steps: int
-    ) -> list[OwnDefinition]:
+    ) -> list[PackageDefinition]:
         self._look(steps)
         if isinstance(value, ast.Name):
             return self._named(module, value.id, where, steps)
@@ -203,12 +203,12 @@ class Origins:
             first = self._value(module, value.body, where, steps - 1)
             return [*first, *self._value(module, value.orelse, where, steps - 1)]
         raise ExternalDefinitionError(
-            f"is `{shown(value)}`, which is no definition of its own ({where})"
+            f"is `{format_expression(value)}`, which is no definition of its own ({where})"
         )
 
     def _named(
         self, module: str, name: str, where: str, steps: int
-    ) -> list[OwnDefinition]:
+    ) -> list[PackageDefinition]:
         try:
             return self._name(module, name, steps - 1)
         except ExternalDefinitionError as problem:
@@ -221,12 +221,12 @@ class Origins:
             raise ExternalDefinitionError(f"is `{name}`, and that {problem}") from None
 
     def _attribute(
-        self, owner: OwnDefinition, name: str, where: str, steps: int
-    ) -> list[OwnDefinition]:
+        self, owner: PackageDefinition, name: str, where: str, steps: int
+    ) -> list[PackageDefinition]:
         if owner.kind == "module":
             inner = f"{owner.module}.{name}"
             if f"{self._package}.".startswith(f"{inner}."):
-                return [OwnDefinition("module", inner, None)]
+                return [PackageDefinition("module", inner, None)]
             return self._name(owner.module, name, steps)
         if isinstance(owner.node, ast.ClassDef):
             found = self._member(owner, name, where, steps)
@@ -241,8 +241,8 @@ class Origins:
         )
 
     def _member(
-        self, owner: OwnDefinition, name: str, where: str, steps: int
-    ) -> list[OwnDefinition]:
+        self, owner: PackageDefinition, name: str, where: str, steps: int
+    ) -> list[PackageDefinition]:
         """What a class of the package, or one that it inherits from, has of a name."""
         class_ = owner.node
         if not isinstance(class_, ast.ClassDef) or steps <= 0:
@@ -260,17 +260,17 @@ class Origins:
         return own
 
     def _written(
-        self, owner: OwnDefinition, name: str, where: str, steps: int
-    ) -> list[OwnDefinition]:
+        self, owner: PackageDefinition, name: str, where: str, steps: int
+    ) -> list[PackageDefinition]:
         """What the body of a class has of a name."""
         if not isinstance(owner.node, ast.ClassDef):
             return []
         text = self._own_module(owner.module)
-        bindings = bindings_of(owner.node.body, text)
-        own: list[OwnDefinition] = []
+        bindings = collect_bindings(owner.node.body, text)
+        own: list[PackageDefinition] = []
         for binding in bindings.get(name, ()):
-            if isinstance(binding.bound, ast.expr):
-                for part in ast.walk(binding.bound):
+            if isinstance(binding.value, ast.expr):
+                for part in ast.walk(binding.value):
                     if isinstance(part, ast.Name) and part.id in bindings:
                         raise ExternalDefinitionError(
                             f"is made of `{part.id}`, a name of its class ({where})"
@@ -281,12 +281,14 @@ class Origins:
                     own.append(one._replace(kind="method") if is_method else one)
         return own
 
-    def _result(self, called: OwnDefinition, where: str, steps: int) -> OwnDefinition:
+    def _result(
+        self, called: PackageDefinition, where: str, steps: int
+    ) -> PackageDefinition:
         if called.kind == "class" and isinstance(called.node, ast.ClassDef):
-            return OwnDefinition("instance", called.module, called.node)
+            return PackageDefinition("instance", called.module, called.node)
         if called.kind in ("function", "method"):
             self._refuse_foreign_results(called, steps)
-            return OwnDefinition("given", called.module, called.node)
+            return PackageDefinition("given", called.module, called.node)
         if called.kind == "instance":
             for method in self._attribute(called, "__call__", where, steps - 1):
                 return self._result(method, where, steps - 1)
@@ -294,16 +296,16 @@ class Origins:
             f"is given by what is not a definition of the package ({where})"
         )
 
-    def _refuse_foreign_results(self, called: OwnDefinition, steps: int) -> None:
+    def _refuse_foreign_results(self, called: PackageDefinition, steps: int) -> None:
         """Lets no function of the package hand out a name that is plainly imported."""
         function = called.node
         if not isinstance(function, FunctionDefinition):
             return
         text = self._own_module(called.module)
-        local = bindings_of(function.body, text)
+        local = collect_bindings(function.body, text)
         for name in _parameters(function):
             local.setdefault(name, []).append(Binding(function.lineno, None))
-        for given in returned_by(function):
+        for given in list_returned_values(function):
             root = given
             while isinstance(root, ast.Attribute):
                 root = root.value
@@ -313,7 +315,7 @@ class Origins:
                 where = f"{text.file}:{given.lineno}"
                 self._value(called.module, given, where, steps - 1)
             for binding in local.get(root.id, ()):
-                if isinstance(binding.bound, ImportedName):
+                if isinstance(binding.value, ImportedName):
                     for meaning in self._names.meanings_of(text, binding):
                         self._meant(meaning, steps - 1)
 
@@ -331,7 +333,7 @@ class Origins:
             root = root.value
         if not isinstance(root, ast.Name):
             raise ExternalDefinitionError(
-                f"is decorated with `{shown(decorator)}` ({where})"
+                f"is decorated with `{format_expression(decorator)}` ({where})"
             )
         try:
             found = self._value(module, made_by, where, steps - 1)

@@ -11,9 +11,9 @@ from .module_names import Definition, ModuleNames
 from .modules import (
     FunctionDefinition,
     PythonModule,
-    bindings_of,
-    last_name,
-    returned_by,
+    collect_bindings,
+    get_last_name,
+    list_returned_values,
 )
 
 # Attributes and calls that lead to one another, one after the other.
@@ -144,8 +144,8 @@ class Resolver(ModuleNames):
         That is in its body, or to `self` in a method.
         """
         if node not in self._members:
-            bindings = bindings_of(node.body, module)
-            functions, values = bindings.functions, dict(bindings.assigned)
+            bindings = collect_bindings(node.body, module)
+            functions, values = bindings.functions, dict(bindings.assignments)
             for function in functions.values():
                 for inner in ast.walk(function):
                     if isinstance(inner, ast.Assign):
@@ -165,10 +165,10 @@ class Resolver(ModuleNames):
         if function is None:
             return _Body((), {})
         if function not in self._bodies:
-            returned = tuple(returned_by(function))
+            returned = tuple(list_returned_values(function))
             assigned: Mapping[str, ast.expr] = {}
             if returned:
-                assigned = bindings_of(function.body, known.scope).assigned
+                assigned = collect_bindings(function.body, known.scope).assignments
             self._bodies[function] = _Body(returned, assigned)
         return self._bodies[function]
 
@@ -199,7 +199,7 @@ class Resolver(ModuleNames):
             left = self.annotated(annotation.left, module, steps - 1)
             return left or self.annotated(annotation.right, module, steps - 1)
         if isinstance(annotation, ast.Subscript):
-            if last_name(annotation.value) not in _HOLDERS:
+            if get_last_name(annotation.value) not in _HOLDERS:
                 return None
             inner = annotation.slice
             first = (
@@ -215,7 +215,7 @@ class Resolver(ModuleNames):
 
 
 @dataclass
-class Place:
+class ExpressionScope:
     """Where an expression stands.
 
     Attributes:
@@ -233,7 +233,7 @@ class Place:
         """What an expression refers to."""
         return self.resolver.of(node, self.scope, self.names)
 
-    def assigned(self, node: ast.expr) -> tuple[ast.expr, Place] | None:
+    def assigned(self, node: ast.expr) -> tuple[ast.expr, ExpressionScope] | None:
         """What a name or an attribute was assigned, and where that stands."""
         if isinstance(node, ast.Name) and node.id in self.aliases:
             # A name may be assigned what it was before.
@@ -242,4 +242,4 @@ class Place:
         known = self.of(node)
         if known is None or known.kind != "value" or known.value is None:
             return None
-        return known.value, Place(self.resolver, known.scope)
+        return known.value, ExpressionScope(self.resolver, known.scope)

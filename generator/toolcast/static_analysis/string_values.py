@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import product
 
 from .module_names import Definition
-from .modules import HOLE, last_name
-from .resolver import Place
+from .modules import PLACEHOLDER, get_last_name
+from .resolver import ExpressionScope
 
 ANY_INDEX = ast.Constant(None)
 """Index of an unspecified item, as in a loop over all items."""
@@ -38,17 +38,19 @@ _PATHS = frozenset("Path PurePath PosixPath PurePosixPath".split())
 _CONTAINERS = frozenset("sorted list tuple set frozenset reversed iter".split())
 
 
-def item_of(container: ast.expr, index: ast.expr = ANY_INDEX) -> ast.expr:
+def build_item(container: ast.expr, index: ast.expr = ANY_INDEX) -> ast.expr:
     """The expression of an item; by default of any of those that a loop goes through."""
     return ast.copy_location(ast.Subscript(container, index, ast.Load()), container)
 
 
-def each_of(target: ast.expr, items: ast.expr) -> Iterator[tuple[str, ast.expr | None]]:
+def bind_loop_target(
+    target: ast.expr, items: ast.expr
+) -> Iterator[tuple[str, ast.expr | None]]:
     """The names that a loop over `items` binds, each with the expression of its value."""
     if isinstance(target, ast.Name):
-        yield target.id, item_of(items)
+        yield target.id, build_item(items)
     elif isinstance(target, ast.Starred):
-        yield from each_of(target.value, items)
+        yield from bind_loop_target(target.value, items)
     elif isinstance(target, (ast.Tuple, ast.List)):
         for index, inner in enumerate(target.elts):
             if not isinstance(inner, ast.Name):
@@ -66,16 +68,16 @@ def _part(items: ast.expr, index: int) -> ast.expr | None:
         if isinstance(items.func, ast.Attribute) and items.func.attr == "items":
             keys = ast.Call(ast.Name("list", ast.Load()), [items.func.value], [])
             of = items.func.value if index else ast.copy_location(keys, items)
-            return item_of(of, ast.Name("", ast.Load()) if index else ANY_INDEX)
-        name = last_name(items.func)
+            return build_item(of, ast.Name("", ast.Load()) if index else ANY_INDEX)
+        name = get_last_name(items.func)
         if name == "enumerate" and given:
-            return item_of(given[0]) if index else None
+            return build_item(given[0]) if index else None
         if name == "zip" and index < len(given):
-            return item_of(given[index])
-    return item_of(item_of(items), ast.Constant(index))
+            return build_item(given[index])
+    return build_item(build_item(items), ast.Constant(index))
 
 
-def template_of(node: ast.AST) -> ast.expr | None:
+def find_template(node: ast.AST) -> ast.expr | None:
     """The text whose holes an expression fills; None when it is no such expression."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return node.left
@@ -85,7 +87,7 @@ def template_of(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def texts_of(node: ast.expr, place: Place) -> tuple[str, ...]:
+def find_strings(node: ast.expr, place: ExpressionScope) -> tuple[str, ...]:
     """The texts that an expression may have, with `HOLE` for what is known when it runs only.
 
     None of them when it is no text, or nothing of its text is known.
@@ -97,7 +99,7 @@ class _Texts:
     def __init__(self) -> None:
         self._left = _MAX_LOOKUPS
 
-    def of(self, node: ast.expr, place: Place, steps: int) -> tuple[str, ...]:
+    def of(self, node: ast.expr, place: ExpressionScope, steps: int) -> tuple[str, ...]:
         self._left -= 1
         if steps <= 0 or self._left <= 0:
             return ()
@@ -105,11 +107,13 @@ class _Texts:
             return (node.value,) if isinstance(node.value, str) else ()
         return tuple(dict.fromkeys(self._found(node, place, steps - 1)))[:_MAX_TEXTS]
 
-    def _found(self, node: ast.expr, place: Place, steps: int) -> Iterable[str]:
+    def _found(
+        self, node: ast.expr, place: ExpressionScope, steps: int
+    ) -> Iterable[str]:
         if isinstance(node, ast.JoinedStr):
             return self._put_together("", node.values, place, steps)
         if isinstance(node, ast.FormattedValue):
-            return self.of(node.value, place, steps) or (HOLE,)
+            return self.of(node.value, place, steps) or (PLACEHOLDER,)
         if isinstance(node, ast.BinOp):
             return self._operation(node, place, steps)
         if isinstance(node, ast.Call):
@@ -132,23 +136,29 @@ class _Texts:
         return ()
 
     def _all(
-        self, nodes: Iterable[ast.expr], place: Place, steps: int
+        self, nodes: Iterable[ast.expr], place: ExpressionScope, steps: int
     ) -> Iterator[str]:
         for node in nodes:
             yield from self.of(node, place, steps)
 
     def _put_together(
-        self, between: str, parts: Iterable[ast.expr], place: Place, steps: int
+        self,
+        between: str,
+        parts: Iterable[ast.expr],
+        place: ExpressionScope,
+        steps: int,
     ) -> list[str]:
         """Every text that the parts may make, one after the other."""
         made = [""]
         for number, part in enumerate(parts):
-            texts = self.of(part, place, steps) or (HOLE,)
+            texts = self.of(part, place, steps) or (PLACEHOLDER,)
             gap = between if number else ""
             made = [_joined(a, gap, b) for a, b in product(made, texts)][:_MAX_TEXTS]
         return made
 
-    def _operation(self, node: ast.BinOp, place: Place, steps: int) -> Iterable[str]:
+    def _operation(
+        self, node: ast.BinOp, place: ExpressionScope, steps: int
+    ) -> Iterable[str]:
         left = self.of(node.left, place, steps)
         if isinstance(node.op, ast.Mod):
             right = node.right
@@ -163,7 +173,7 @@ class _Texts:
         if not (left or right_texts):
             return ()
         gap = "/" if isinstance(node.op, ast.Div) else ""
-        both = product(left or (HOLE,), right_texts or (HOLE,))
+        both = product(left or (PLACEHOLDER,), right_texts or (PLACEHOLDER,))
         return [_joined(a, gap, b) for a, b in both]
 
     def _filled(
@@ -172,7 +182,7 @@ class _Texts:
         texts: Iterable[str],
         given: list[ast.expr],
         named: Mapping[str, ast.expr],
-        place: Place,
+        place: ExpressionScope,
         steps: int,
     ) -> list[str]:
         """Texts with their holes filled by what is given, in order or by name."""
@@ -189,14 +199,18 @@ class _Texts:
                     number += 1
                 found = self.of(part, place, steps) if part is not None else ()
                 before = text[end : match.start()]
-                filled = [a + before + b for a, b in product(filled, found or (HOLE,))]
+                filled = [
+                    a + before + b for a, b in product(filled, found or (PLACEHOLDER,))
+                ]
                 filled, end = filled[:_MAX_TEXTS], match.end()
             made += [one + text[end:] for one in filled]
         return made
 
-    def _call(self, node: ast.Call, place: Place, steps: int) -> Iterable[str]:
+    def _call(
+        self, node: ast.Call, place: ExpressionScope, steps: int
+    ) -> Iterable[str]:
         function, given = node.func, node.args
-        name = last_name(function)
+        name = get_last_name(function)
         if name in _PATHS or name == "urljoin":
             return self._put_together("/", given, place, steps) if given else ()
         if name in _SAME and given:
@@ -220,16 +234,16 @@ class _Texts:
                 text.replace(old, new)
                 for text in self.of(owner, place, steps)
                 for old in self.of(given[0], place, steps)
-                for new in self.of(given[1], place, steps) or (HOLE,)
+                for new in self.of(given[1], place, steps) or (PLACEHOLDER,)
                 if old
             ]
         if name == "get" and given:
-            found = self.of(item_of(owner, given[0]), place, steps)
+            found = self.of(build_item(owner, given[0]), place, steps)
             return [*found, *self._all(given[1:], place, steps)]
         return self._given_by(node, place, steps)
 
     def _joined(
-        self, owner: ast.expr, given: list[ast.expr], place: Place, steps: int
+        self, owner: ast.expr, given: list[ast.expr], place: ExpressionScope, steps: int
     ) -> Iterable[str]:
         between = self.of(owner, place, steps)
         if not between:
@@ -249,7 +263,9 @@ class _Texts:
             for text in self._put_together(one, _elements(literal), where, steps)
         ]
 
-    def _given_by(self, node: ast.Call, place: Place, steps: int) -> Iterable[str]:
+    def _given_by(
+        self, node: ast.Call, place: ExpressionScope, steps: int
+    ) -> Iterable[str]:
         """What a function of the package returns, for these arguments."""
         known = place.of(node.func)
         if known is None or known.function is None or known.kind != "function":
@@ -260,12 +276,12 @@ class _Texts:
         if not body.returned:
             return
         bound = self._bound(known, node, place, steps)
-        within = Place(place.resolver, known.scope, *bound)
+        within = ExpressionScope(place.resolver, known.scope, *bound)
         for value in body.returned:
             yield from self.of(value, within, steps)
 
     def _bound(
-        self, known: Definition, node: ast.Call, place: Place, steps: int
+        self, known: Definition, node: ast.Call, place: ExpressionScope, steps: int
     ) -> tuple[dict[str, Definition], dict[str, ast.expr]]:
         """The names and the assigned values within a function that is called so."""
         names: dict[str, Definition] = {}
@@ -285,12 +301,12 @@ class _Texts:
             names[name] = Definition("unknown", known.scope, name)
             texts = self.of(given[name], place, steps) if name in given else ()
             if texts:
-                aliases[name] = item_of(_listed(texts))
+                aliases[name] = build_item(_listed(texts))
         return names, aliases
 
     def _items(
-        self, node: ast.Subscript, place: Place, steps: int
-    ) -> list[tuple[ast.expr, Place]]:
+        self, node: ast.Subscript, place: ExpressionScope, steps: int
+    ) -> list[tuple[ast.expr, ExpressionScope]]:
         """The items of a literal that a subscript may mean."""
         held = self._container(node.value, place, steps)
         if held is None:
@@ -311,8 +327,8 @@ class _Texts:
         return []
 
     def _container(
-        self, node: ast.expr, place: Place, steps: int
-    ) -> tuple[ast.expr, Place] | None:
+        self, node: ast.expr, place: ExpressionScope, steps: int
+    ) -> tuple[ast.expr, ExpressionScope] | None:
         """The literal that holds the items of an expression, and where that stands."""
         self._left -= 1
         if steps <= 0 or self._left <= 0:
@@ -325,7 +341,7 @@ class _Texts:
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
             aliases = dict(place.aliases)
             for loop in node.generators:
-                for name, value in each_of(loop.target, loop.iter):
+                for name, value in bind_loop_target(loop.target, loop.iter):
                     if value is not None:
                         aliases[name] = value
             made = self.of(node.elt, replace(place, aliases=aliases), steps - 1)
@@ -347,8 +363,8 @@ class _Texts:
         return None
 
     def _container_of_call(
-        self, node: ast.Call, place: Place, steps: int
-    ) -> tuple[ast.expr, Place] | None:
+        self, node: ast.Call, place: ExpressionScope, steps: int
+    ) -> tuple[ast.expr, ExpressionScope] | None:
         function = node.func
         if isinstance(function, ast.Name):
             if function.id in _CONTAINERS and node.args:
@@ -402,7 +418,9 @@ def _keyed(literal: ast.Dict) -> dict[str, ast.expr]:
     }
 
 
-def _keys(held: tuple[ast.expr, Place] | None) -> tuple[ast.expr, Place] | None:
+def _keys(
+    held: tuple[ast.expr, ExpressionScope] | None,
+) -> tuple[ast.expr, ExpressionScope] | None:
     """The keys of a dictionary; anything else as it is."""
     if held is None or not isinstance(held[0], ast.Dict):
         return held

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .module_names import Definition
-from .modules import HOLE, last_name
-from .resolver import Place, Resolver
-from .string_values import texts_of
+from .modules import PLACEHOLDER, get_last_name
+from .resolver import ExpressionScope, Resolver
+from .string_values import find_strings
 
 _TOKEN = re.compile(
     r"""--[^\n]*|/\*.*?(?:\*/|$)|'(?:[^']|'')*(?:'|$)|\$\w*\$.*?(?:\$\w*\$|$)
@@ -67,13 +67,13 @@ def looks_like_sql(text: str) -> bool:
     return bool(_STATEMENT.match(text) or _CLAUSE.search(text))
 
 
-def is_surely_sql(text: str) -> bool:
+def is_certainly_sql(text: str) -> bool:
     """Whether it is SQL and surely no prose: a statement or clause in capitals."""
     first = text.split(maxsplit=1)[0].lstrip("(") if text.strip() else ""
     return len(first) > 1 and first.isupper() and looks_like_sql(text)
 
 
-def tables_in_sql(text: str) -> Iterator[SqlTable]:
+def find_sql_tables(text: str) -> Iterator[SqlTable]:
     """The tables that SQL names, in order, without those that `WITH` defines."""
     tokens = [_Token.of(match) for match in _TOKEN.finditer(text)]
     tokens = [token for token in tokens if token.text]
@@ -103,7 +103,7 @@ def tables_in_sql(text: str) -> Iterator[SqlTable]:
         if token.word == "from" and before == "delete":
             kind = "deletes"
         for name in _names(tokens, index + 1, several=token.word == "from"):
-            if name.text.casefold() not in own and HOLE not in name.text:
+            if name.text.casefold() not in own and PLACEHOLDER not in name.text:
                 yield SqlTable(name.text, kind, name.start)
 
 
@@ -179,9 +179,9 @@ _BY_NAME = {
 }
 
 
-def named_by_call(call: ast.Call) -> tuple[ast.expr, str] | None:
+def find_named_table(call: ast.Call) -> tuple[ast.expr, str] | None:
     """The expression of a table's name that a call is given, and what is done with it."""
-    name = last_name(call.func)
+    name = get_last_name(call.func)
     kind = _BY_NAME.get(name)
     if kind is None:
         return None
@@ -193,12 +193,12 @@ def named_by_call(call: ast.Call) -> tuple[ast.expr, str] | None:
     return (given, kind) if given is not None else None
 
 
-def tables_of(node: ast.expr, place: Place) -> tuple[str, ...]:
+def find_tables(node: ast.expr, place: ExpressionScope) -> tuple[str, ...]:
     """The names of the tables that an expression may stand for."""
     return tuple(dict.fromkeys(_found(node, place, _STEPS, set())))
 
 
-def declared_tables(known: Definition, resolver: Resolver) -> tuple[str, ...]:
+def find_declared_tables(known: Definition, resolver: Resolver) -> tuple[str, ...]:
     """The table of a `Table(...)`, or of a class with `__tablename__`."""
     name: ast.expr | None = None
     if known.class_ is not None and known.kind == "class":
@@ -207,11 +207,15 @@ def declared_tables(known: Definition, resolver: Resolver) -> tuple[str, ...]:
         name = values.get("__tablename__") or (_first(table) if table else None)
     elif known.kind == "value" and known.value is not None:
         name = _first(known.value)
-    return texts_of(name, Place(resolver, known.scope)) if name is not None else ()
+    return (
+        find_strings(name, ExpressionScope(resolver, known.scope))
+        if name is not None
+        else ()
+    )
 
 
 def _found(
-    node: ast.expr, place: Place, steps: int, seen: set[ast.expr]
+    node: ast.expr, place: ExpressionScope, steps: int, seen: set[ast.expr]
 ) -> Iterator[str]:
     """The tables of an expression; each expression is looked at once."""
     if steps <= 0 or node in seen:
@@ -221,7 +225,7 @@ def _found(
         owner = node.value
         if isinstance(owner, ast.Attribute) and owner.attr == "tables":
             # `METADATA.tables["notes"]`
-            named = texts_of(node.slice, place)
+            named = find_strings(node.slice, place)
             yield from named or _of_metadata(owner.value, place)
         else:
             yield from _each(owner, place, steps - 1, seen)
@@ -235,11 +239,11 @@ def _found(
     elif isinstance(node, (ast.Name, ast.Attribute)):
         known = place.of(node)
         if known is not None:
-            yield from declared_tables(known, place.resolver)
+            yield from find_declared_tables(known, place.resolver)
 
 
 def _each(
-    items: ast.expr, place: Place, steps: int, seen: set[ast.expr]
+    items: ast.expr, place: ExpressionScope, steps: int, seen: set[ast.expr]
 ) -> Iterator[str]:
     """The tables among the items of a list, a dictionary or the tables of metadata."""
     if steps <= 0:
@@ -265,10 +269,10 @@ def _first(value: ast.expr) -> ast.expr | None:
     """The name in `Table(name, ...)`."""
     if not isinstance(value, ast.Call) or not value.args:
         return None
-    return value.args[0] if last_name(value.func) in ("Table", "table") else None
+    return value.args[0] if get_last_name(value.func) in ("Table", "table") else None
 
 
-def _of_metadata(node: ast.expr, place: Place) -> Iterator[str]:
+def _of_metadata(node: ast.expr, place: ExpressionScope) -> Iterator[str]:
     """The tables that are declared with metadata, in the modules that were read so far."""
     resolver, metadata = place.resolver, place.of(node)
     # The class in `Base.metadata`.
@@ -276,17 +280,19 @@ def _of_metadata(node: ast.expr, place: Place) -> Iterator[str]:
     if isinstance(node, ast.Attribute) and node.attr == "metadata":
         base = place.of(node.value)
     for module in [one for one in resolver.read.values() if one is not None]:
-        within = Place(resolver, module)
+        within = ExpressionScope(resolver, module)
         for name, class_ in module.bindings.classes.items() if base is not None else ():
             parents = [within.of(parent) for parent in class_.bases]
             if any(parent and base and parent.key == base.key for parent in parents):
                 mapped = resolver.named(module, name)
                 if mapped is not None:
-                    yield from declared_tables(mapped, resolver)
-        for value in module.bindings.assigned.values() if metadata is not None else ():
+                    yield from find_declared_tables(mapped, resolver)
+        for value in (
+            module.bindings.assignments.values() if metadata is not None else ()
+        ):
             text = _first(value)
             if text is None or not isinstance(value, ast.Call) or len(value.args) < 2:
                 continue
             given = within.of(value.args[1])
             if given is not None and metadata and given.key == metadata.key:
-                yield from texts_of(text, within)
+                yield from find_strings(text, within)

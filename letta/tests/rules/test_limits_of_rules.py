@@ -159,7 +159,7 @@ def test_of_a_place_80_characters_are_shown(tools: Any, shown: str) -> None:
 def test_three_reasons_are_told(
     monkeypatch: pytest.MonkeyPatch, unread: int, count: int
 ) -> None:
-    reached = SimpleNamespace(unread=[f"r{n}" for n in range(unread)])
+    reached = SimpleNamespace(problems=[f"r{n}" for n in range(unread)])
     monkeypatch.setattr(rules, "reach", lambda *_: reached)
     for one, told in (
         (spec(letta=ATTACHED), count),
@@ -174,9 +174,9 @@ def test_three_reasons_are_told(
 @pytest.mark.parametrize(
     ("reached", "senders", "count"),
     [
-        (SimpleNamespace(unread=()), {}, 1),
-        (SimpleNamespace(unread=("x",)), {}, 0),
-        (SimpleNamespace(unread=()), {"note": 1}, 0),
+        (SimpleNamespace(problems=()), {}, 1),
+        (SimpleNamespace(problems=("x",)), {}, 0),
+        (SimpleNamespace(problems=()), {"note": 1}, 0),
         (None, {}, 0),
     ],
 )
