@@ -192,7 +192,7 @@ def test_a_loop_that_is_not_reached(
     )
 
 
-SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), way=())
+SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), call_path=())
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_a_loop_that_no_spec_declares(
 
 def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*tools: str) -> Any:
-        return SimpleNamespace(noted=[SimpleNamespace(tools=tools)])
+        return SimpleNamespace(observations=[SimpleNamespace(tools=tools)])
 
     places = {
         "sends": reached(),
@@ -226,7 +226,7 @@ def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> No
         "calls_declared": reached("declared"),
         "calls_none": reached("quiet"),
         "quiet": None,
-        "declared": SimpleNamespace(noted=[]),
+        "declared": SimpleNamespace(observations=[]),
     }
     monkeypatch.setattr(rules, "reach", lambda _, __, one: places[one.name])
     tools = [
