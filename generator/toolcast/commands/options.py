@@ -151,7 +151,11 @@ def _servers(
         return ()
     from dataclasses import replace
 
-    from ..mcp_client.declared_servers import command_server, headers_of, url_server
+    from ..mcp_client.declared_servers import (
+        parse_command_server,
+        parse_headers,
+        parse_url_server,
+    )
     from ..mcp_client.server_listing import ListingError
 
     if headers and url is None:
@@ -161,12 +165,12 @@ def _servers(
     try:
         option = "--mcp-stdio: "
         if line is not None:
-            servers.append(command_server(line))
+            servers.append(parse_command_server(line))
         option = "--mcp-url: "
         if url is not None:
-            servers.append(url_server(url))
+            servers.append(parse_url_server(url))
         option = ""
-        named = headers_of(headers)
+        named = parse_headers(headers)
     except ListingError as error:
         fail(f"{option}{error}")
     return tuple(

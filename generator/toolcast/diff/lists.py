@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from toolcast_runtime.external.listing import differing
 
 from ..analysis.name_limits import is_tool_name
-from ..mcp_client.server_listing import KINDS, ServerListing, explains
+from ..mcp_client.server_listing import KINDS, ServerListing, explains_difference
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.exact_json import convert_to_floats, encode_exact
@@ -186,15 +186,18 @@ def compare_listings(
         after: what is there.
         owner: whose it is.
     """
-    readings = [after] if after.again is None else [after, after.again]
+    readings = (
+        [after] if after.second_reading is None else [after, after.second_reading]
+    )
     found = ListingChanges([], [])
     seen = set()
     for reading in readings:
         for kind, name, change in _all(before, reading, owner):
             path = _place_in(kind, change)
             is_known = any(
-                one.covers(kind, name, path) and explains(one, before, reading)
-                for one in before.varying
+                one.covers(kind, name, path)
+                and explains_difference(one, before, reading)
+                for one in before.variations
             )
             place = (kind, name, change.rule.id, change.path, is_known)
             if place not in seen:

@@ -19,9 +19,17 @@ from ...diff.review.check_findings import CheckFindings, compare_findings
 from ...findings import Finding, Location, Severity
 from ...git.commit import CommitFiles, ShallowCloneError, resolve_commit
 from ...git.program import GitError, find_repository
-from ...importing.formats import Source, source_of_server
-from ...importing.source_file import MAX_SOURCE_BYTES, listed_in, read_listed
-from ...mcp_client.declared_servers import command_server, headers_of, url_server
+from ...importing.formats import ToolSource, source_from_server
+from ...importing.source_file import (
+    MAX_SOURCE_BYTES,
+    parse_lenient_source,
+    read_lenient_source,
+)
+from ...mcp_client.declared_servers import (
+    parse_command_server,
+    parse_headers,
+    parse_url_server,
+)
 from ...mcp_client.read_server import read_server
 from ...mcp_client.server_listing import ListingError, ServerListing
 from ...parsing.characters import check_characters
@@ -68,7 +76,7 @@ def list_sides_or_end(
     """
     if headers and not any(word.startswith(_URLS) for word in words):
         fail("--header is sent to an address, and neither side is one")
-    sources: list[Source] = []
+    sources: list[ToolSource] = []
     problems = []
     for side, word in zip(("OLD", "NEW"), words, strict=True):
         try:
@@ -146,35 +154,35 @@ def _texts(value: Any) -> Iterator[str]:
         yield from (text for inner in value for text in _texts(inner))
 
 
-def _unsaid(source: Source) -> list[str]:
+def _unsaid(source: ToolSource) -> list[str]:
     """What is there and not compared."""
     fields = sorted({field for there in source.fields.values() for field in there})
     return [f"`{field}` of tools is not compared" for field in fields]
 
 
-def _source(word: str, headers: Sequence[str], seconds: float) -> Source:
+def _source(word: str, headers: Sequence[str], seconds: float) -> ToolSource:
     """The list that a word names.
 
     Raises:
         ListingError: there is none; with the place and what to do.
     """
     if word.startswith(_STDIO):
-        return _live(command_server(word.removeprefix(_STDIO)), seconds)
+        return _live(parse_command_server(word.removeprefix(_STDIO)), seconds)
     if word.startswith(_URLS):
-        server = replace(url_server(word), headers=headers_of(headers))
+        server = replace(parse_url_server(word), headers=parse_headers(headers))
         return _live(server, seconds)
     if os.path.lexists(word):
-        return read_listed(word)
+        return read_lenient_source(word)
     revision, colon, path = word.partition(":")
     if colon:
-        return listed_in(_committed(revision, path), word)
+        return parse_lenient_source(_committed(revision, path), word)
     help_ = "a side is a file, REV:PATH, stdio:COMMAND or an http(s) address"
     raise ListingError(f"there is no file {printable(word)}\n  help: {help_}")
 
 
-def _live(server: ExternalServer, seconds: float) -> Source:
+def _live(server: ExternalServer, seconds: float) -> ToolSource:
     bounded = replace(server, connect_timeout=seconds, list_timeout=seconds)
-    return source_of_server(read_server(bounded))
+    return source_from_server(read_server(bounded))
 
 
 def _committed(revision: str, path: str) -> bytes:

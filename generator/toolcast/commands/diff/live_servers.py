@@ -129,10 +129,10 @@ def verify(
     """
     from ...diff.lists import ListingOwner, compare_listings
     from ...mcp_client.declared_servers import (
-        behind,
-        declared_listing,
-        own_part,
-        url_server,
+        build_declared_listing,
+        build_proxied_toolset,
+        exclude_external_tools,
+        parse_url_server,
     )
     from ...mcp_client.read_server import read_server
     from ...mcp_client.server_listing import ListingError
@@ -149,7 +149,7 @@ def verify(
         if server is None:
             (meant,) = given
         elif "://" in server:
-            meant = url_server(server)
+            meant = parse_url_server(server)
         else:
             toolsets, entry = _entry(toolsets, server)
             meant = entry
@@ -159,15 +159,15 @@ def verify(
     own = _toolset(toolsets, listing)
     is_proxied = entry is not None and entry.name in own.proxied_servers
     if entry is not None and is_proxied:
-        own = behind(own, entry)
+        own = build_proxied_toolset(own, entry)
     elif entry is None:
-        listing, others = own_part(own, listing)
+        listing, others = exclude_external_tools(own, listing)
         if others:
             verb = "is" if others == 1 else "are"
             words = f"{counted(others, 'tool')} of `mcp_servers` {verb} not compared"
             click.echo(f"note: {meant.name}: {words}", err=True)
     has_skills = "skills" in own.targets and not is_proxied
-    declared = declared_listing(own, listing, client, has_skills=has_skills)
+    declared = build_declared_listing(own, listing, client, has_skills=has_skills)
     files = {tool.name: tool.source.file for tool in own.tools}
     owner = ListingOwner(own.name, own.source.file, files)
     changes = compare_listings(declared, listing, owner)
@@ -351,11 +351,11 @@ def _changes(locked: _LockedServer, listing: ServerListing) -> ListingChanges | 
         ListingError: what is there is no lock.
     """
     from ...diff.lists import ListingOwner, compare_listings
-    from ...mcp_client.server_listing import locked_listing
+    from ...mcp_client.server_listing import parse_lock
 
     if locked.server.locked is None:
         return None
-    before = locked_listing(locked.server.locked, locked.path)
+    before = parse_lock(locked.server.locked, locked.path)
     return compare_listings(before, listing, ListingOwner(locked.owner, locked.path))
 
 
@@ -364,9 +364,9 @@ def _write(root: str, path: str, listing: ServerListing) -> bool:
     from toolcast_runtime.core.safe_folder import Folder
 
     from ...encoders.json_text import encode_json
-    from ...mcp_client.server_listing import KINDS, lock_members
+    from ...mcp_client.server_listing import KINDS, build_lock
 
-    data = encode_json(lock_members(listing), tuple(KINDS)).encode()
+    data = encode_json(build_lock(listing), tuple(KINDS)).encode()
     above, _, name = path.rpartition("/")
     try:
         with (
