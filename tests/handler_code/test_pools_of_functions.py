@@ -37,10 +37,10 @@ class Looked:
         return read_node(self.resolver, known)
 
     def of(self, name: str) -> set[str]:
-        module = self.resolver.module("handlers.work")
-        known = module and self.resolver.named(module, name)
+        module = self.resolver.load_module("handlers.work")
+        known = module and self.resolver.find_definition(module, name)
         assert isinstance(known, Definition)
-        return set(self.pools.of(known))
+        return set(self.pools.find_pools(known))
 
 
 def reached(calls: Calls, name: str) -> set[str]:

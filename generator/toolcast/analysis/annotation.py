@@ -23,8 +23,9 @@ from toolcast_runtime.values.annotated_types import (
     Table,
 )
 
-from ..static_analysis.annotations import UnknownTypeError, read_annotation
+from ..static_analysis.annotations import read_annotation
 from ..static_analysis.classes import DictField, read_typed_dict_fields
+from ..static_analysis.literals import UnknownTypeError
 from ..static_analysis.module_names import Definition, ModuleNames
 from ..static_analysis.modules import PythonModule, format_expression
 
@@ -233,13 +234,13 @@ class AnnotationChecker:
             except UnknownTypeError:
                 return None
             meaning, node = annotation.meaning, annotation.node
-            arguments = list(annotation.parts)
+            arguments = list(annotation.arguments)
             if isinstance(meaning, Definition):
                 fields = None
                 if meaning.class_ is not None:
                     fields = self._get_fields(meaning)
                 elif meaning.value is not None:
-                    pending.append((meaning.scope, meaning.value))
+                    pending.append((meaning.module, meaning.value))
                     continue
                 if fields is None:
                     return None

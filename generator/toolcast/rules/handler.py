@@ -569,7 +569,7 @@ def _disagreements(
         kind = schema.get("type") if isinstance(schema, dict) else None
         if field.kind is None or not isinstance(kind, str) or kind == field.kind:
             continue
-        is_iterated = field.is_lazy and kind in ("string", "object")
+        is_iterated = field.is_iterable and kind in ("string", "object")
         if {kind, field.kind} != {"integer", "number"} and not is_iterated:
             yield f"`{name}` is of type {field.kind}, and {kind} in the schema"
 

@@ -54,7 +54,7 @@ _SAID_ELSEWHERE = (
     "Its description says it; write the text where another tool could be meant."
 )
 
-_WHEN = "TODO: say when an agent should choose it, and what to use instead otherwise."
+_WHEN = "TODO: describe when an agent should choose this tool, and which tool to use otherwise."
 
 
 def draft_functions(
@@ -244,7 +244,7 @@ def _handler(
         types_module=encode_line(
             ".".join(filter(None, (workspace.package, toolset.name, "tools", module)))
         ),
-        call_parameters=encode_line(f"Unpack[{types}]" if types else "object"),
+        taken=encode_line(f"Unpack[{types}]" if types else "object"),
         call_type=encode_line(call_type),
         call=encode_line("_call" if call_type else "_function"),
         from_pydantic=encode_line(imported),
@@ -278,7 +278,7 @@ def _spec(
 ) -> bytes:
     documented = tool.docstring
     fields: dict[str, Any] = {"name": name}
-    text = documented.text or f"TODO: say what {name} does."
+    text = documented.text or f"TODO: describe what {name} does."
     if documented.result:
         text = f"{text}\n\nReturns: {documented.result}"
     fields["description"] = text
