@@ -15,7 +15,8 @@ import pytest
 from tests.external.conftest import until
 from tests.mcp_client.test_read_server import CORPUS, REPLAYING, replaying
 from tests.program import toolcast
-from toolcast.diff.lists import ListingOwner, compare_listings
+from toolcast.diff.listing_changes import compare_listings
+from toolcast.diff.listing_workspace import ListingOwner
 from toolcast.encoders.json_text import encode_json
 from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import (
@@ -25,7 +26,7 @@ from toolcast.mcp_client.server_listing import (
 )
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.exact_json import encode_exact
-from toolcast.rules.spec import server_lock as SERVER_LOCK
+from toolcast.rules.spec import server_lock
 from toolcast_runtime import CallContext
 from toolcast_runtime.external import ExternalTools, connection
 
@@ -337,8 +338,8 @@ def findings(project: Path) -> list[tuple[str, str]]:
     loaded = load_workspace(str(project))
     assert loaded.workspace is not None
     (toolset,) = loaded.workspace.toolsets
-    assert SERVER_LOCK.check is not None
-    found = [*loaded.findings, *SERVER_LOCK.check(toolset, loaded.workspace)]
+    assert server_lock.check is not None
+    found = [*loaded.findings, *server_lock.check(toolset, loaded.workspace)]
     return [(f"{one.location.file}:{one.location.line}", one.message) for one in found]
 
 

@@ -139,7 +139,7 @@ CLIENT_KINDS = {kind.name: kind for kind in _load_kinds()}
 
 def find_client_kind(toolset: Toolset, client: Client | None) -> ClientKind | None:
     """Return the declared kind of a client, or None if the specs declare none."""
-    name = toolset.kind_of(client)
+    name = toolset.get_client_kind(client)
     return CLIENT_KINDS[name] if name is not None else None
 
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ..model.endpoints import variable
+from ..model.endpoints import build_variable_name
 from ..model.mcp_servers import (
     McpServer,
-    references,
-    references_with_defaults,
-    without_references,
+    list_references,
+    list_references_with_defaults,
+    replace_references,
 )
 from ..model.model import Toolset
 from ..parsing.tree import Path
@@ -47,7 +47,7 @@ def find_secret_paths(server: McpServer) -> Iterator[tuple[str | int, ...]]:
     # The name of an option whose value is the next argument, as in `--token VALUE`.
     secret_option = ""
     for path, text in server.texts:
-        literal = without_references(text)
+        literal = replace_references(text)
         has_secret_name = False
         if path[0] in ("env", "headers"):
             has_secret_name = bool(_SECRET_NAME.search(str(path[1])))
@@ -68,7 +68,7 @@ def find_secret_paths(server: McpServer) -> Iterator[tuple[str | int, ...]]:
 
 def has_secret(text: str) -> bool:
     """Return whether a text contains a known token format, or a password in a URL."""
-    literal = without_references(text)
+    literal = replace_references(text)
     return bool(_SECRET_TEXT.search(literal) or _PASSWORD_IN_URL.search(literal))
 
 
@@ -128,13 +128,13 @@ def list_reached_resources(toolset: Toolset) -> Iterator[ReachedResource]:
         if server.url is not None:
             yield ReachedResource("hosts", _get_host(server.url), path)
         for _, text in server.texts:
-            for name in references(text):
+            for name in list_references(text):
                 yield ReachedResource("variables", name, path)
     if toolset.router is not None:
         path = ("router",)
         yield ReachedResource("hosts", _get_host(toolset.router.base_url), path)
         for _, text in _list_router_texts(toolset):
-            for name in references(text):
+            for name in list_references(text):
                 yield ReachedResource("variables", name, path)
     for client in toolset.clients:
         if client.token_variable:
@@ -172,7 +172,7 @@ def collect_server_variables(toolset: Toolset) -> dict[str, dict[str, Any]]:
         about = f"For the server `{server.title or server.name}`."
         for path, text in server.texts:
             key = str(path[1]) if path[0] in ("env", "headers") else ""
-            for name, default in references_with_defaults(text):
+            for name, default in list_references_with_defaults(text):
                 description = variables.setdefault(
                     name, {"description": about, "default": default}
                 )
@@ -185,7 +185,10 @@ def collect_server_variables(toolset: Toolset) -> dict[str, dict[str, Any]]:
     )
     if "sink" not in toolset.ledger and has_persistent_calls:
         about = "Where calls are recorded: a SQLite file, or a PostgreSQL URL."
-        variables[variable(toolset, "LEDGER")] = {"description": about, "secret": True}
+        variables[build_variable_name(toolset, "LEDGER")] = {
+            "description": about,
+            "secret": True,
+        }
     declared = toolset.targets.get("package", {}).get("environment", {})
     for name, settings in declared.items():
         variables[name] = {"secret": _is_secret_name(name), **settings}
@@ -214,7 +217,7 @@ def list_sent_variables(toolset: Toolset) -> Iterator[tuple[Path, str, str]]:
 
 
 def _list_sent_names(text: str, *, is_url: bool) -> list[str]:
-    names = references(text)
+    names = list_references(text)
     begins_with_variable = is_url and text.startswith("${")
     if begins_with_variable and names and names[0].endswith("URL"):
         return names[1:]
@@ -242,11 +245,11 @@ def format_command_line(server: McpServer) -> str:
 
 
 def _get_host(url: str) -> str:
-    literal = without_references(url)
+    literal = replace_references(url)
     try:
         # Credentials before `@` are omitted.
         host = urlsplit(literal).netloc.rpartition("@")[2]
     except ValueError:
         host = literal
-    names = references(url)
+    names = list_references(url)
     return host or (f"${{{names[0]}}}" if names else literal)

@@ -82,7 +82,7 @@ def _render_result_limits(tool: ToolSpec) -> Iterator[Code]:
 
 def list_used_sections(toolset: Toolset, target: str) -> list[Section]:
     """Return the declared sections that contain tools of a target, in declared order."""
-    used = {tool.section for tool in toolset.tools_in(target)}
+    used = {tool.section for tool in toolset.list_target_tools(target)}
     return [section for section in toolset.sections if section.name in used]
 
 
@@ -107,7 +107,7 @@ def group_tools_by_section(
     if OTHER_SECTION not in declared:
         sections.append(Section(OTHER_SECTION, toolset.heading, "Tools"))
     tools_by_section: dict[str, list[ToolSpec]] = {}
-    for tool in toolset.tools_in("prompts"):
+    for tool in toolset.list_target_tools("prompts"):
         name = tool.section if tool.section in declared else None
         tools_by_section.setdefault(name or OTHER_SECTION, []).append(tool)
     for section in sections:

@@ -163,7 +163,7 @@ def build_skill_files(
 
 def _group_skill_tools(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
     """Yield the sections of the toolset's skill with their tools, without empty sections."""
-    excluded = toolset.excluded("skills")
+    excluded = toolset.list_excluded_tools("skills")
     for section, tools in group_tools_by_section(toolset):
         included = [tool for tool in tools if tool.name not in excluded]
         if included:

@@ -237,11 +237,13 @@ def compute_client_costs(
         target = "registry"
     tools = [
         tool
-        for tool in toolset.tools_in(target)
+        for tool in toolset.list_target_tools(target)
         if client is None or toolset.is_offered(tool, client)
     ]
     has_docs = "prompts" in toolset.targets
-    in_prompt = {t.name for t in toolset.tools_in("prompts")} if has_docs else set()
+    in_prompt = (
+        {t.name for t in toolset.list_target_tools("prompts")} if has_docs else set()
+    )
     sections = {section.name for section in toolset.sections}
     has_search = target == "mcp" and has_tool_search(toolset)
     listed = frozenset(select_listed_tools(toolset, tools) if has_search else tools)

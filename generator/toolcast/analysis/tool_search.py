@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.mcp.tool_search import OWN, introduced
 
-from ..model.endpoints import server_option
+from ..model.endpoints import get_server_option
 from ..model.model import Toolset, ToolSpec
 
 
 def has_tool_search(toolset: Toolset) -> bool:
     """Return whether the MCP server lists only tools with `always`, and searches all others."""
-    return server_option(toolset, "search") is True
+    return get_server_option(toolset, "search") is True
 
 
 def has_search_hints(toolset: Toolset) -> bool:
     """Return whether definitions have hints for clients with a tool search of their own."""
-    return server_option(toolset, "search_hints") is True
+    return get_server_option(toolset, "search_hints") is True
 
 
 def get_server_tool_names(toolset: Toolset) -> dict[str, str]:
@@ -49,5 +49,7 @@ def count_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
 def get_served_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
     """Return the instructions that the MCP server sends to a client with these tools."""
     hidden_count = len(tools) - len(select_listed_tools(toolset, tools))
-    has_external = has_tool_search(toolset) and bool(server_option(toolset, "external"))
+    has_external = has_tool_search(toolset) and bool(
+        get_server_option(toolset, "external")
+    )
     return introduced(toolset.instructions, hidden_count, has_others=has_external)

@@ -184,7 +184,7 @@ def command(
 
         click.echo(report_versions(verdict), nl=False)
         return
-    about = ReportContext(compared.root, every=every, extensions=extensions)
+    about = ReportContext(compared.root, shows_all=every, extensions=extensions)
     sys.exit(print_verdict(verdict, format_, about))
 
 
