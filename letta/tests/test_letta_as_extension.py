@@ -14,7 +14,7 @@ import pytest
 from tests.commands.running import run
 from tests.commands.test_help_widths import too_wide
 from tests.repository import ROOT, copy_project
-from toolcast.commands.generate.watch import watched
+from toolcast.commands.generate.watch import find_watched_paths
 from toolcast.model.loading import load_workspace
 from toolcast.targets.exposure import build_exposures
 from toolcast_letta.commands.letta import command as letta
@@ -84,6 +84,6 @@ def test_a_tool_that_is_not_attached_tells_the_specs_reason() -> None:
 
 def test_a_watcher_looks_at_it_where_it_is_installed_from_its_source() -> None:
     root = os.path.realpath(ROOT)
-    looked_at = watched(root)
+    looked_at = find_watched_paths(root)
     assert looked_at.counts(os.path.join(root, "letta/toolcast_letta/target.py"))
     assert not [path for path in looked_at.folders if "site-packages" in path]

@@ -19,7 +19,7 @@ import pytest
 
 from tests.http.serving import Served
 from tests.mcp.node_setup import installed
-from toolcast.commands.generate.watch import watched
+from toolcast.commands.generate.watch import find_watched_paths
 
 PING = "summary: Answer at once.\nparameters: {type: object}\nhandler: handlers.toy:ping\ncli: {keyword: ping}\n"
 HANDLERS = "from shop.texts import PONG\ndef ping() -> str:\n    return PONG\n"
@@ -216,7 +216,7 @@ def test_python_packages_beside_the_handlers_count(
         project.write(path, "")
     root = os.path.realpath(project.root)
     counted = {
-        path: watched(root, with_code=True).counts(os.path.join(root, path))
+        path: find_watched_paths(root, with_code=True).counts(os.path.join(root, path))
         for path in ("shop/a.py", "shop/deep/b.py", "notes/a.txt", ".venv/lib/c.py")
     }
     assert counted == {
@@ -225,4 +225,4 @@ def test_python_packages_beside_the_handlers_count(
         "notes/a.txt": False,
         ".venv/lib/c.py": False,
     }
-    assert not watched(root).counts(os.path.join(root, "shop/a.py"))
+    assert not find_watched_paths(root).counts(os.path.join(root, "shop/a.py"))

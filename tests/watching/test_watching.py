@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.commands.generate.watch import watched
+from toolcast.commands.generate.watch import find_watched_paths
 
 PING = "summary: Answer at once.\nparameters: {type: object}\ncli: {keyword: ping}\n"
 
@@ -180,7 +180,7 @@ def test_what_counts(make_project: Callable[..., Any]) -> None:
     for other in ("specs/new", "node_modules/a", ".venv/lib", "generated/toy"):
         (project.root / other).mkdir(parents=True)
     root = os.path.realpath(project.root)
-    looked_at = watched(root)
+    looked_at = find_watched_paths(root)
     inside = {os.path.relpath(f, root) for f in looked_at.folders if f.startswith(root)}
     assert inside == {
         ".", "specs", "specs/toy", "specs/new", "own", "own/prompts", "handlers"
@@ -211,10 +211,10 @@ def test_a_broken_workspace_goes_on_with_what_was_watched(
 ) -> None:
     project = make_project({"ping": PING})
     root = os.path.realpath(project.root)
-    before = watched(root)
+    before = find_watched_paths(root)
     project.write("toolcast.yaml", "version: [\n")
-    assert watched(root, before) == before
-    assert watched(root).counts(os.path.join(root, "toolcast.yaml"))
+    assert find_watched_paths(root, before) == before
+    assert find_watched_paths(root).counts(os.path.join(root, "toolcast.yaml"))
 
 
 def test_without_the_library(

@@ -25,8 +25,13 @@ from ..package_data import read_packaged
 from ..targets.exposure import Exposure, build_exposures
 from ..targets.prompt_blocks import PromptDocs, build_prompt_docs
 from ..targets.table import list_enabled_targets
-from .compared_versions import sides_or_end
-from .exit_codes import counted, project_root, workspace_or_end, write_or_end
+from .compared_versions import load_versions_or_exit
+from .exit_codes import (
+    format_count,
+    load_workspace_or_exit,
+    project_root,
+    write_output_or_exit,
+)
 from .options import project_option
 
 _NOTHING = Comparison([], [])
@@ -48,15 +53,17 @@ def command(project: str | None, output: str, against: str | None) -> None:
     does not update it.
     """
     if against is None:
-        after, comparison, name = workspace_or_end(project), _NOTHING, ""
+        after, comparison, name = load_workspace_or_exit(project), _NOTHING, ""
     else:
-        sides = sides_or_end(project_root(project), against)
+        sides = load_versions_or_exit(project_root(project), against)
         after, name = sides.after, sides.against
         comparison = _NOTHING if sides.before is None else compare(sides.before, after)
     page = _page(_data(after, comparison, name))
-    write_or_end(after, output, page, _MARK, "catalog", "catalog.html")
+    write_output_or_exit(after, output, page, _MARK, "catalog", "catalog.html")
     tools = sum(len(toolset.tools) for toolset in after.toolsets)
-    click.echo(f"{counted(tools, 'tool')} -> {output} ({len(page) / 1024:,.0f} KiB)")
+    click.echo(
+        f"{format_count(tools, 'tool')} -> {output} ({len(page) / 1024:,.0f} KiB)"
+    )
 
 
 def _mcp_specs(workspace: Workspace) -> list[dict[str, Any]]:

@@ -8,7 +8,14 @@ import sys
 import click
 
 from ..findings import Finding, Severity
-from .exit_codes import USAGE, about_run, counted, fail, print_findings, project_root
+from .exit_codes import (
+    USAGE,
+    build_report_context,
+    fail,
+    format_count,
+    print_findings,
+    project_root,
+)
 from .options import all_option, findings_format_option, project_option
 
 
@@ -43,10 +50,10 @@ def command(
     from ..output.output_folder import diagnose
     from ..pipeline import generate
     from ..rules.table import rules
-    from .progress import progress
+    from .progress import show_progress
 
     root = project_root(project)
-    with progress() as shown:
+    with show_progress() as shown:
         generated = generate(root, progress=shown)
     findings = generated.findings
     workspace = generated.workspace
@@ -64,7 +71,7 @@ def command(
         from ..import_check import check_imports
 
         findings = sort_findings([*findings, *check_imports(workspace)])
-    about = about_run(root, generated, every=every)
+    about = build_report_context(root, generated, every=every)
     usual = default_value("workspace.fail_on")
     decided = fail_on or (usual if workspace is None else workspace.fail_on)
     least = Severity[decided.upper()]
@@ -77,11 +84,11 @@ def command(
     others = [finding for finding in findings if finding not in standing]
     code = print_findings(others, format_, fail_on=least, about=about)
     if standing:
-        number = counted(len(standing), "standing note")
+        number = format_count(len(standing), "standing note")
         click.echo(f"{number}: `toolcast check --all` shows what is reached", err=True)
     if workspace is None:
         sys.exit(USAGE)
     if code == 0 and format_ == "text":
-        number = counted(about.outputs, "file")
-        click.echo(f"{counted(about.tools, 'tool')} checked, {number} up to date")
+        number = format_count(about.outputs, "file")
+        click.echo(f"{format_count(about.tools, 'tool')} checked, {number} up to date")
     sys.exit(code)

@@ -126,9 +126,9 @@ class _LazyCommand(click.Group):
 
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
             if not near:
-                from .options import named_project
+                from .options import find_command_project
 
-                if named_project(args) is None:
+                if find_command_project(args) is None:
                     hint = (
                         "Commands of extensions are there in a project that lists them."
                     )
@@ -159,10 +159,10 @@ def _of_extensions(arguments: list[str]) -> dict[str, click.Command]:
     `arguments` are the command line's; they may name the project.
     """
     from ..extensions import COMMANDS, ExtensionError, load_contributions
-    from .options import listed_extensions, named_project
+    from .options import find_command_project, list_extensions
 
     found: dict[str, click.Command] = {}
-    for name in listed_extensions(named_project(arguments)):
+    for name in list_extensions(find_command_project(arguments)):
         for where, value in load_contributions([name], COMMANDS):
             if not isinstance(value, click.Command):
                 raise ExtensionError(f"{where} is not a click command")
@@ -182,9 +182,9 @@ def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
     """
     found = _of_extensions(arguments).get(name)
     if found is None:
-        from .options import named_project
+        from .options import find_command_project
 
-        root = named_project(arguments)
+        root = find_command_project(arguments)
         if root is not None:
             from ..model.loading import read_workspace
             from .exit_codes import USAGE, print_findings

@@ -16,7 +16,7 @@ from ..project import WORKSPACE_FILE
 from .exit_codes import fail, print_findings
 
 
-class Sides(NamedTuple):
+class ComparedVersions(NamedTuple):
     """Two states of a project.
 
     Attributes:
@@ -32,7 +32,7 @@ class Sides(NamedTuple):
     read: tuple[Sequence[Finding], Sequence[Finding]] = ((), ())
 
 
-def sides_or_end(root: str, against: str | None) -> Sides:
+def load_versions_or_exit(root: str, against: str | None) -> ComparedVersions:
     """Both sides of a comparison; ends the program with exit code 2 where one is not there.
 
     Specs are loaded without rules, and what is the same on both sides is loaded once.
@@ -49,13 +49,13 @@ def sides_or_end(root: str, against: str | None) -> Sides:
         if commit is None:
             name = against or ""
             before, was = _loaded(os.path.abspath(name), None, known, name)
-            return Sides(before, after, name, (was, found))
+            return ComparedVersions(before, after, name, (was, found))
         name = against or commit[:12]
         files = CommitFiles(root, commit)
         if not files.is_there(WORKSPACE_FILE):
-            return Sides(None, after, name)
+            return ComparedVersions(None, after, name)
         before, was = _loaded(root, files, known, name)
-        return Sides(before, after, name, (was, found))
+        return ComparedVersions(before, after, name, (was, found))
     except ShallowCloneError as clone:
         fail(str(clone))
     except GitError as failure:

@@ -11,12 +11,12 @@ import click
 from ..reports.escaping import printable
 from .exit_codes import (
     FINDINGS,
-    counted,
     fail,
+    format_count,
+    load_editable_workspace_or_exit,
+    print_error,
     print_findings,
     print_steps,
-    tell_error,
-    to_edit_or_end,
 )
 from .options import complete_tools, dry_run_option, project_option, toolset_option
 
@@ -56,7 +56,7 @@ def _run_edit(
     from ..refactoring.spec_text import UneditableValueError
     from ..refactoring.writing import refuse_loss, write
 
-    workspace = to_edit_or_end(project)
+    workspace = load_editable_workspace_or_exit(project)
     root = workspace.root
     try:
         owned = tool_of(workspace, name, toolset)
@@ -68,7 +68,7 @@ def _run_edit(
     except EditRefusedError as refusal:
         _refuse(refusal)
     except UneditableValueError as error:
-        tell_error(f"{error}\n  help: make this change by hand; nothing was written")
+        print_error(f"{error}\n  help: make this change by hand; nothing was written")
         sys.exit(FINDINGS)
     if dry_run:
         for row in unified_diff(edit):
@@ -84,7 +84,7 @@ def _refuse(refusal: EditRefusedError) -> NoReturn:
         fail(str(refusal))
     if refusal.findings:
         print_findings(refusal.findings, "text")
-    tell_error(f"{refusal}\nnothing was written")
+    print_error(f"{refusal}\nnothing was written")
     sys.exit(FINDINGS)
 
 
@@ -93,7 +93,7 @@ def _extent(edit: ProjectEdit) -> str:
     written = sum(data is not None for data in edit.after.values())
     if not written:
         return "1 file removed"
-    return f"{counted(written, 'file')} changed"
+    return f"{format_count(written, 'file')} changed"
 
 
 def _tell_left(left: tuple[RemainingMention, ...]) -> None:

@@ -53,24 +53,24 @@ def _renaming(folder: str, otherwise: str) -> str:
     return f"\n  help: rename {name} to {WORKSPACE_FILE}" if name else otherwise
 
 
-def workspace_or_end(project: str | None) -> Workspace:
+def load_workspace_or_exit(project: str | None) -> Workspace:
     """The project's specs, of which no rule was asked.
 
     Ends the program with exit code 2, and the findings, when they cannot be read.
     """
-    return _loaded_or_end(project, USAGE)
+    return _load_or_exit(project, USAGE)
 
 
-def to_edit_or_end(project: str | None) -> Workspace:
+def load_editable_workspace_or_exit(project: str | None) -> Workspace:
     """The project's specs, for a command that writes into them.
 
     Ends the program with exit code 1, and the findings, when they have errors; with 2 when
     toolcast.yaml itself has.
     """
-    return _loaded_or_end(project, FINDINGS, "nothing was written")
+    return _load_or_exit(project, FINDINGS, "nothing was written")
 
 
-def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Workspace:
+def _load_or_exit(project: str | None, code: int, last_line: str = "") -> Workspace:
     from ..findings import has_errors, sort_findings
     from ..model.loading import load_workspace
 
@@ -83,7 +83,7 @@ def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Works
     return loaded.workspace
 
 
-def limits_or_end(words: str) -> Limits:
+def parse_limits_or_exit(words: str) -> Limits:
     """The limits of `--fail-on`; ends the program with exit code 2 where they are none."""
     from ..diff.review.verdict import InvalidLimitError, limits
 
@@ -93,7 +93,7 @@ def limits_or_end(words: str) -> Limits:
         fail(f"--fail-on: {bad}")
 
 
-def toolsets_or_end(
+def select_toolsets_or_exit(
     workspace: Workspace, name: str | None, client: str | None
 ) -> list[Toolset]:
     """The named toolset, or all of them; with a client, those that have it.
@@ -101,15 +101,17 @@ def toolsets_or_end(
     Ends the program with exit code 2 when there is none.
     """
     if name is not None:
-        known_or_end("toolset", name, [one.name for one in workspace.toolsets])
+        require_known_name("toolset", name, [one.name for one in workspace.toolsets])
     chosen = [one for one in workspace.toolsets if name in (None, one.name)]
     if client is None:
         return chosen
-    known_or_end("client", client, {c.name: c for one in chosen for c in one.clients})
+    require_known_name(
+        "client", client, {c.name: c for one in chosen for c in one.clients}
+    )
     return [one for one in chosen if one.client(client) is not None]
 
 
-def known_or_end(what: str, name: str, known: Collection[str]) -> None:
+def require_known_name(what: str, name: str, known: Collection[str]) -> None:
     """Ends the program with exit code 2 when nothing is called so."""
     from ..suggestions import suggest_name
 
@@ -117,7 +119,7 @@ def known_or_end(what: str, name: str, known: Collection[str]) -> None:
         fail(f"there is no {what} `{name}`\n  help: {suggest_name(name, known)}")
 
 
-def write_or_end(
+def write_output_or_exit(
     workspace: Workspace, output: str, data: bytes, mark: bytes, what: str, example: str
 ) -> None:
     """Writes a file, but not below the output folder, and over none without the mark.
@@ -154,18 +156,18 @@ def write_or_end(
         fail(f"{output}: {error.strerror or error}")
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def fail(message: str) -> NoReturn:
     """Ends the program with a message and exit code 2."""
-    tell_error(message)
+    print_error(message)
     sys.exit(USAGE)
 
 
-def tell_error(message: str) -> None:
+def print_error(message: str) -> None:
     """Prints what is wrong to stderr, and what helps in further lines."""
     lines = "\n".join(printable(line) for line in message.split("\n"))
     click.echo(f"error: {lines}", err=True)
@@ -191,8 +193,8 @@ def print_findings(
     Text goes to stderr, so that stdout stays for results; the formats for machines go to
     stdout. Without notes the text only counts them.
     """
-    colour = wants_colour(format_)
-    text = report(
+    colour = is_color_wanted(format_)
+    text = format_findings(
         findings,
         format_,
         (about or ReportContext())._replace(colour=colour),
@@ -200,18 +202,18 @@ def print_findings(
     )
     if text:
         click.echo(text, nl=False, err=format_ == "text", color=colour)
-    return code_of(findings, fail_on)
+    return get_exit_code(findings, fail_on)
 
 
 def print_verdict(verdict: Verdict, format_: str, about: ReportContext) -> int:
     """Prints a verdict on changes to stdout, and gives the exit code that it asks for."""
-    colour = wants_colour(format_, sys.stdout)
+    colour = is_color_wanted(format_, sys.stdout)
     text = report_changes(verdict, format_, about._replace(colour=colour))
     click.echo(text, nl=False, color=colour)
     return FINDINGS if verdict.failing else CLEAN
 
 
-def about_run(
+def build_report_context(
     root: str, generated: GenerationResult, *, every: bool = False
 ) -> ReportContext:
     """What the findings of a run are about; see `About`."""
@@ -222,7 +224,7 @@ def about_run(
     return ReportContext(root, tools, len(generated.files), every, workspace.extensions)
 
 
-def wants_colour(format_: str, stream: TextIO | None = None) -> bool:
+def is_color_wanted(format_: str, stream: TextIO | None = None) -> bool:
     """Whether to print in colours: as text, and to a person who wants them.
 
     Findings go to standard error, which is the default.
@@ -231,13 +233,15 @@ def wants_colour(format_: str, stream: TextIO | None = None) -> bool:
     return format_ == "text" and is_terminal and not os.environ.get("NO_COLOR")
 
 
-def code_of(findings: Sequence[Finding], fail_on: Severity = Severity.ERROR) -> int:
+def get_exit_code(
+    findings: Sequence[Finding], fail_on: Severity = Severity.ERROR
+) -> int:
     """The exit code that findings ask for."""
     worst = max((finding.severity for finding in findings), default=None)
     return FINDINGS if worst is not None and worst >= fail_on else CLEAN
 
 
-def report(
+def format_findings(
     findings: Sequence[Finding],
     format_: str,
     about: ReportContext,

@@ -11,7 +11,7 @@ import click
 
 from ..project import find_root
 from .exit_codes import fail
-from .options import complete_rules, listed_extensions
+from .options import complete_rules, list_extensions
 
 if TYPE_CHECKING:
     from ..diff.change import ChangeRule
@@ -31,7 +31,7 @@ def command(rule: str | None) -> None:
     from ..rules.table import rules
     from ..suggestions import did_you_mean
 
-    extensions = listed_extensions(find_root(os.getcwd()))
+    extensions = list_extensions(find_root(os.getcwd()))
     known, changes = rules(extensions), change_rules(extensions)
     if rule is None:
         _list(known, changes)

@@ -24,11 +24,11 @@ from ..importing.formats import Source
 from ..reports.escaping import printable
 from .exit_codes import (
     FINDINGS,
-    counted,
     fail,
+    format_count,
+    load_workspace_or_exit,
+    print_error,
     print_findings,
-    tell_error,
-    workspace_or_end,
 )
 from .options import (
     dry_run_option,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..refactoring.project_edit import EditRefusedError
 
 
-def one_source_or_end(
+def merge_sources_or_exit(
     sources: Sequence[Source], preferred: Sequence[str], format_: str = "text"
 ) -> Source:
     """The source that the given ones make together.
@@ -85,9 +85,9 @@ def one_source_or_end(
     ):
         click.echo(line, err=True)
     if left:
-        tools = counted(len({one.tool for one in left}), "tool")
+        tools = format_count(len({one.tool for one in left}), "tool")
         click.echo(
-            f"{counted(len(left), 'disagreement')} about {tools}: nothing was written\n"
+            f"{format_count(len(left), 'disagreement')} about {tools}: nothing was written\n"
             "  help: `--prefer SOURCE` says which source counts, `--prefer TOOL=SOURCE` for"
             " one tool;\n  a source is named by its file's name, or by its number from 1",
             err=True,
@@ -151,7 +151,7 @@ def command(
         fail(
             "nothing to import\n  help: name a file, --mcp-stdio COMMAND or --mcp-url URL"
         )
-    source = one_source_or_end(sources, preferred, format_)
+    source = merge_sources_or_exit(sources, preferred, format_)
     workspace = _workspace(project)
     try:
         imported = importing(
@@ -180,7 +180,7 @@ def _workspace(project: str | None) -> Workspace:
     here = os.getcwd()
     if project is None and find_root(here) is None and find_misnamed(here) is None:
         return Workspace(here, (), ())
-    return workspace_or_end(project)
+    return load_workspace_or_exit(project)
 
 
 def _read(files: tuple[str, ...]) -> list[Source]:
@@ -216,7 +216,7 @@ def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
 
 def _refuse(refusal: EditRefusedError) -> None:
     print_findings(list(refusal.findings), "text")
-    tell_error(f"{refusal}\nnothing was written")
+    print_error(f"{refusal}\nnothing was written")
     sys.exit(FINDINGS)
 
 
@@ -260,7 +260,7 @@ def _report(imported: ImportPlan, source: Source, toolset: str) -> None:
     if len(imported.notes) > _MAX_NOTES:
         click.echo(f"note: and {len(imported.notes) - _MAX_NOTES} more")
     click.echo(
-        f"{counted(len(imported.new), 'new tool')}, {len(imported.changed)} changed,"
+        f"{format_count(len(imported.new), 'new tool')}, {len(imported.changed)} changed,"
         f" {imported.unchanged} unchanged, in the toolset {toolset}",
         err=True,
     )

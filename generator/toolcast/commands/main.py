@@ -37,7 +37,7 @@ def main(words: Sequence[str] | None = None) -> None:
             gc.freeze()
 
 
-def same_command() -> str:
+def build_run_key() -> str:
     """What makes a command print the same as an earlier one.
 
     Its words, its place, its colours, and where GitHub has checked the repository out.
@@ -54,7 +54,7 @@ def _is_repeated() -> bool:
     # Where a stream cannot take it, the whole run knows what is to be done.
     with contextlib.suppress(OSError, UnicodeError):
         root = find_root(os.getcwd())
-        ended = find_outcome(root, same_command()) if root is not None else None
+        ended = find_outcome(root, build_run_key()) if root is not None else None
         if ended is None:
             return False
         for stream, text in ((sys.stderr, ended.err), (sys.stdout, ended.out)):

@@ -69,7 +69,7 @@ def client_option(help_: str) -> Callable[[_Function], _Function]:
     )
 
 
-def named_project(arguments: Sequence[str]) -> str | None:
+def find_command_project(arguments: Sequence[str]) -> str | None:
     """The folder of the project that a command line is about; None without one."""
     given = None
     for word, following in pairwise([*arguments, ""]):
@@ -83,7 +83,7 @@ def named_project(arguments: Sequence[str]) -> str | None:
     return root if os.path.lexists(os.path.join(root, WORKSPACE_FILE)) else None
 
 
-def listed_extensions(root: str | None) -> tuple[str, ...]:
+def list_extensions(root: str | None) -> tuple[str, ...]:
     """The extensions that a project lists; none where its toolcast.yaml has errors."""
     if root is None:
         return ()
@@ -243,7 +243,7 @@ def complete_rules(
     from ..diff.comparison import rules as change_rules
     from ..rules.table import rules
 
-    extensions = listed_extensions(_root(ctx))
+    extensions = list_extensions(_root(ctx))
     found = [(one.id, one.text.purpose) for one in rules(extensions).values()]
     found += [(one.id, one.means) for one in change_rules(extensions).values()]
     return _items(found, incomplete)

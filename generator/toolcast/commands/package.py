@@ -24,7 +24,14 @@ from ..output.disk_differences import TOOL_FILES, compare_with_disk
 from ..output.output_folder import diagnose
 from ..pipeline import generate
 from ..reports.escaping import printable
-from .exit_codes import USAGE, counted, fail, print_findings, project_root, write_or_end
+from .exit_codes import (
+    USAGE,
+    fail,
+    format_count,
+    print_findings,
+    project_root,
+    write_output_or_exit,
+)
 from .options import complete_toolsets, project_option
 
 _MAX_ARCHIVE_BYTES = 64 * 1024 * 1024
@@ -69,9 +76,11 @@ def command(toolset: str | None, project: str | None, output: str | None) -> Non
         name = os.path.relpath(str(error.filename or root), root)
         fail(f"{name}: {error.strerror or error}")
     data = _zipped(held)
-    write_or_end(workspace, output, data, _MARK, "archive of tools", "tools.mcpb")
+    write_output_or_exit(
+        workspace, output, data, _MARK, "archive of tools", "tools.mcpb"
+    )
     size = f"{len(data) / 1024:,.0f} KiB"
-    click.echo(f"{counted(len(held), 'file')} -> {output} ({size})")
+    click.echo(f"{format_count(len(held), 'file')} -> {output} ({size})")
     click.echo(f"sha256 {hashlib.sha256(data).hexdigest()}")
 
 

@@ -56,7 +56,7 @@ class ProgressLine(Progress):
 
 
 @contextmanager
-def progress(stream: TextIO | None = None) -> Iterator[Progress]:
+def show_progress(stream: TextIO | None = None) -> Iterator[Progress]:
     """Prints the progress of the work within, if a person watches.
 
     Args:

@@ -18,7 +18,7 @@ from ..project import WORKSPACE_FILE, find_root
 from ..reports.escaping import printable
 from ..spec_language.spec_language import SCHEMAS, schema_text
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
-from .options import listed_extensions, project_option
+from .options import list_extensions, project_option
 
 _MAX_FILE_BYTES = 8 * 1024 * 1024
 """Size of a file that is read."""
@@ -49,7 +49,7 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
     if writes:
         sys.exit(_write(project_root(project)))
     root = project_root(project) if project else find_root(os.getcwd())
-    click.echo(schema_text(str(kind), listed_extensions(root)), nl=False)
+    click.echo(schema_text(str(kind), list_extensions(root)), nl=False)
 
 
 def _write(root: str) -> int:

@@ -20,19 +20,19 @@ from ..tool_selection.trial import cases_of, catalogs, try_cases
 from .exit_codes import (
     CLEAN,
     FINDINGS,
-    counted,
     fail,
-    toolsets_or_end,
-    workspace_or_end,
+    format_count,
+    load_workspace_or_exit,
+    select_toolsets_or_exit,
 )
 from .options import client_option, format_option, project_option, toolset_option
 from .select_report import (
     NO_CASES,
-    agent_skills,
-    as_text,
-    as_value,
-    promptfoo,
-    show_message,
+    build_selection_report,
+    encode_agent_skills,
+    encode_promptfoo,
+    format_selection,
+    print_ranking,
 )
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def command(
     only by --with-model and --endpoint.
     """
     _refuse_what_does_not_fit(click.get_current_context(), given)
-    toolsets = toolsets_or_end(workspace_or_end(project), toolset, client)
+    toolsets = select_toolsets_or_exit(load_workspace_or_exit(project), toolset, client)
     if given["export"]:
         _export(toolsets, client, given)
         return
@@ -144,7 +144,7 @@ def command(
     models = [_model(one, given) for one in toolsets]
     if message is not None:
         history = given["history"]
-        show_message(toolsets[0], client, message, history, models[0], format_)
+        print_ranking(toolsets[0], client, message, history, models[0], format_)
         return
     gates = {
         name: given[name]
@@ -209,11 +209,11 @@ def _export(
         if client is not None:
             tools = catalogs(toolset, client)[0].tools
         words = given["model"], given["endpoint"], given["key_variable"]
-        text = promptfoo(toolset, tools, *words)
+        text = encode_promptfoo(toolset, tools, *words)
         offered = {None, *(tool.name for tool in tools)}
         missing = sum(one.case.tool not in offered for one in cases_of(toolset))
     else:
-        text = agent_skills(toolset)
+        text = encode_agent_skills(toolset)
     output = given["output"]
     above, name = os.path.split(os.path.abspath(output))
     try:
@@ -221,7 +221,9 @@ def _export(
             folder.write(name, text.encode("utf-8"))
     except OSError as error:
         fail(f"{output} cannot be written: {error.strerror or error}")
-    left_out = f" without {counted(missing, 'case')} of other tools" if missing else ""
+    left_out = (
+        f" without {format_count(missing, 'case')} of other tools" if missing else ""
+    )
     click.echo(printable(f"wrote {output}{left_out}"))
 
 
@@ -247,11 +249,14 @@ def _try(
         fail(f"the model gave {trials[0].problems[0]}")
     passes = all(one.passes for one in tried)
     if format_ == "json":
-        value = {"passes": passes, "toolsets": [as_value(one) for one in tried]}
+        value = {
+            "passes": passes,
+            "toolsets": [build_selection_report(one) for one in tried],
+        }
         click.echo(json.dumps(value, ensure_ascii=False, indent=2))
     else:
         shown = [one for one in tried if one.trials or one.untried or not one.passes]
-        click.echo("\n".join(map(as_text, shown)) or NO_CASES, nl=False)
+        click.echo("\n".join(map(format_selection, shown)) or NO_CASES, nl=False)
     return CLEAN if passes else FINDINGS
 
 

@@ -28,7 +28,7 @@ from ..tool_selection.trial import (
     routed,
     same_words,
 )
-from .exit_codes import counted, fail
+from .exit_codes import fail, format_count
 
 if TYPE_CHECKING:
     from toolcast_runtime.router import ChatModel, Route, RoutedTool
@@ -69,7 +69,7 @@ _AMONG_THREE = 0.5
 _CALLED = 0.000001
 
 
-def show_message(
+def print_ranking(
     toolset: Toolset,
     client: str | None,
     message: str,
@@ -140,7 +140,7 @@ def _standings(route: Route, number: int, value: Mapping[str, Any]) -> str:
     if not number and not always:
         return "there are no tools to choose from"
     doubt = f": all of them, as {route.doubt}" if route.doubt else ""
-    head = f"{len(route.names)} of {counted(number, 'routed tool')}{doubt}"
+    head = f"{len(route.names)} of {format_count(number, 'routed tool')}{doubt}"
     lines = _wrapped(head, hang="")
     # Where all are shown, those that no word speaks for would be a list of their own.
     silent = [] if route.doubt else [n for n in route.names if n not in scores]
@@ -154,10 +154,12 @@ def _standings(route: Route, number: int, value: Mapping[str, Any]) -> str:
         lines.append(f"{score:>5} {mark} {shown:{width}}  {given}".rstrip())
     more = len(scores) + len(silent) - len(order)
     if more:
-        lines.append(f"        {counted(more, 'more tool')}: --format json has all")
+        lines.append(
+            f"        {format_count(more, 'more tool')}: --format json has all"
+        )
     rest = number + len(always) - len(scores) - len(silent)
     if rest and value["words"]:
-        lines.append(f"    -   {counted(rest, 'tool')} that no word speaks for")
+        lines.append(f"    -   {format_count(rest, 'tool')} that no word speaks for")
     lines.append("* the router shows it; + it is offered in every turn")
     before = value["estimated_tokens"]["all"]
     after = value["estimated_tokens"]["chosen"]
@@ -188,12 +190,12 @@ def _given(words: Mapping[str, Mapping[str, float]], name: str, width: int) -> s
     return started
 
 
-def as_text(selection: Selection) -> str:
+def format_selection(selection: Selection) -> str:
     """The messages that do not pass, what is confused, what has no case, and how many pass."""
     return "\n".join(_lines(selection)) + "\n"
 
 
-def as_value(selection: Selection) -> dict[str, Any]:
+def build_selection_report(selection: Selection) -> dict[str, Any]:
     """The same for programs, with the messages that pass."""
     gates = selection.gates
     return {
@@ -278,7 +280,7 @@ def _lines(selection: Selection) -> Iterator[str]:
     if pairs:
         yield "Confused, the tool that is meant first:"
         for pair in pairs:
-            text = f"{pair.tool} with {pair.other}, {counted(pair.messages, 'message')}"
+            text = f"{pair.tool} with {pair.other}, {format_count(pair.messages, 'message')}"
             words = f": {', '.join(pair.words)}" if pair.words else ""
             yield from _wrapped(text + words, "  ")
         yield ""
@@ -288,11 +290,11 @@ def _lines(selection: Selection) -> Iterator[str]:
     yield from _coverage(selection)
     if is_searched(selection.toolset):
         first, number, found = _search(selection).values()
-        have = f"{found} of {counted(number, 'message')}"
+        have = f"{found} of {format_count(number, 'message')}"
         yield f"search_tools: {have} have their tool among the first {first}"
     messages = {_message(trial) for trial in selection.trials}
     passed = len(messages) - len({_message(trial) for trial in selection.failed})
-    yield f"{name}: {passed} of {counted(len(messages), 'message')} pass"
+    yield f"{name}: {passed} of {format_count(len(messages), 'message')} pass"
 
 
 def _message(trial: Trial) -> Hashable:
@@ -305,7 +307,7 @@ def _coverage(selection: Selection) -> Iterator[str]:
     number = len(selection.toolset.tools_in("registry"))
     covered = number - len(selection.uncovered)
     verb = "has" if number == 1 else "have"
-    text = f"{covered} of {counted(number, 'tool')} {verb} a case"
+    text = f"{covered} of {format_count(number, 'tool')} {verb} a case"
     least = selection.gates.coverage
     if selection.covered < least:
         text += f", and {least:.0%} must"
@@ -363,7 +365,7 @@ def _wrapped(text: str, indent: str = "", hang: str = "  ") -> list[str]:
     )
 
 
-def promptfoo(
+def encode_promptfoo(
     toolset: Toolset,
     tools: Sequence[ToolSpec],
     model: str,
@@ -396,7 +398,7 @@ def promptfoo(
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
-def agent_skills(toolset: Toolset) -> str:
+def encode_agent_skills(toolset: Toolset) -> str:
     """Trigger evals of a skill that is the toolset: queries that should trigger it, or not.
 
     Every message that means one of its tools should; a message that means none should not.

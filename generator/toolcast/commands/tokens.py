@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .exit_codes import fail, known_or_end, toolsets_or_end, workspace_or_end
+from .exit_codes import (
+    fail,
+    load_workspace_or_exit,
+    require_known_name,
+    select_toolsets_or_exit,
+)
 from .options import (
     client_option,
     complete_kinds,
@@ -72,10 +77,10 @@ def command(
     from ..targets.prompt_blocks import build_prompt_docs
 
     if kind is not None:
-        known_or_end("kind", kind, KINDS)
+        require_known_name("kind", kind, KINDS)
     count = _count(encoding)
-    workspace = workspace_or_end(project)
-    toolsets = toolsets_or_end(workspace, toolset, client)
+    workspace = load_workspace_or_exit(project)
+    toolsets = select_toolsets_or_exit(workspace, toolset, client)
     tables: list[_Table] = []
     for one in toolsets:
         whos: Sequence[Client | None] = callers(one) if by == "client" else [None]
@@ -127,7 +132,7 @@ def _count(encoding: str | None) -> Count:
 
     if encoding is None:
         return estimate_tokens
-    known_or_end("encoding", encoding, ENCODINGS)
+    require_known_name("encoding", encoding, ENCODINGS)
     try:
         return exact_count(encoding)
     except VocabularyError as error:

@@ -29,9 +29,9 @@ from toolcast_runtime.cli.terminal import echo
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import Tool
 
-from .result_format import print_answer_to_call, raw_json
+from .result_format import format_raw_json, print_call_result
 
-OK, FAILED, UNUSABLE = 0, 1, 2
+OK, FAILED, NOT_CALLED = 0, 1, 2
 _MAX_LISTED = 60
 """Tools, or parameters, that an error message lists."""
 _WORD = re.compile(r"(?P<name>[^=]*?)(?P<is_json>:?)=(?P<text>.*)", re.DOTALL)
@@ -93,7 +93,7 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
     if tool is None:
         return _unknown(offered, request.tool)
     try:
-        arguments = arguments_of(tool, request.words, request.json_text)
+        arguments = parse_arguments(tool, request.words, request.json_text)
     except ArgumentParseError as wrong:
         return _refused(tool, str(wrong).split("\n"))
     problems = problems_with(arguments, lambda all_: offered.problems(tool, all_))
@@ -101,9 +101,9 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
         return _refused(tool, [*problems, *_misspelt(tool, arguments, problems)])
     answer = await offered.call(tool, arguments)
     if request.is_json:
-        click.echo(raw_json(answer))
+        click.echo(format_raw_json(answer))
         return FAILED if answer.get("isError") else OK
-    is_done = print_answer_to_call(answer, tool.name, request.folder)
+    is_done = print_call_result(answer, tool.name, request.folder)
     return OK if is_done else FAILED
 
 
@@ -116,13 +116,13 @@ def _unknown(offered: OfferedTools, name: str | None) -> int:
         hint = f"; did you mean `{escape_excerpt(meant)}`?" if meant else ""
         _say(f"error: {offered.where} has no tool `{escape_excerpt(name)}`{hint}")
         if meant is not None:
-            return UNUSABLE
+            return NOT_CALLED
     for one in names[:_MAX_LISTED]:
         summary = escape_excerpt(offered.tools[one].summary, 60)
         _say(f"  {escape_excerpt(one)}{f'  {summary}' if summary else ''}")
     if len(names) > _MAX_LISTED:
         _say(f"  and {len(names) - _MAX_LISTED} more")
-    return UNUSABLE
+    return NOT_CALLED
 
 
 def _misspelt(
@@ -139,14 +139,14 @@ def _misspelt(
 def _refused(tool: Tool, problems: Sequence[str]) -> int:
     for problem in problems:
         _say(f"error: {escape_excerpt(problem, 1000)}")
-    lines = list(usage(tool))
+    lines = list(describe_parameters(tool))
     _say(
         f"  help: `{escape_excerpt(tool.name)}` takes{':' if lines else ' no arguments'}"
     )
     for line in lines[:_MAX_LISTED]:
         _say(f"    {line}")
     _say("  nothing was called")
-    return UNUSABLE
+    return NOT_CALLED
 
 
 def _say(line: str) -> None:
@@ -157,7 +157,7 @@ class ArgumentParseError(ValueError):
     """Invalid tool arguments on the command line; the message has a line for each."""
 
 
-def arguments_of(
+def parse_arguments(
     tool: Tool, words: Sequence[str], json_text: str | None
 ) -> dict[str, Any]:
     """The arguments that `NAME=TEXT` and `NAME:=JSON` give, by the schemas of the parameters.
@@ -202,7 +202,7 @@ def arguments_of(
     return arguments
 
 
-def usage(tool: Tool) -> Iterator[str]:
+def describe_parameters(tool: Tool) -> Iterator[str]:
     """A line for each parameter: how `NAME=TEXT` gives it, and what it is."""
     required = tool.parameters.get("required")
     for name, schema in properties_of(tool).items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..exit_codes import fail, workspace_or_end
+from ..exit_codes import fail, load_workspace_or_exit
 from ..options import client_option, project_option, server_options, toolset_option
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def command(
         if client is not None or toolset is not None:
             fail("--client and --toolset are about the project's own toolsets")
         sys.exit(_on_server(given[0], request))
-    workspace = workspace_or_end(project)
+    workspace = load_workspace_or_exit(project)
     if server is not None:
         sys.exit(_on_server(_declared(workspace, toolset, server), request))
     chosen = _toolset(workspace, toolset, tool)
@@ -87,23 +87,23 @@ def command(
 
 def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:
     """The server of the `mcp_servers` of a toolset, as that has it."""
-    from ..exit_codes import known_or_end, toolsets_or_end
+    from ..exit_codes import require_known_name, select_toolsets_or_exit
 
     there: dict[str, McpServer] = {}
-    for one in toolsets_or_end(workspace, toolset, None):
+    for one in select_toolsets_or_exit(workspace, toolset, None):
         for server in one.mcp_servers:
             if there.setdefault(server.name, server) is not server:
                 fail(f"several toolsets have a server `{name}`\n  help: --toolset NAME")
-    known_or_end("server", name, there)
+    require_known_name("server", name, there)
     return there[name]
 
 
 def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
     """The toolset that is called: the named one, or the only one that has the tool."""
     from ...suggestions import suggest_name
-    from ..exit_codes import toolsets_or_end
+    from ..exit_codes import select_toolsets_or_exit
 
-    toolsets = toolsets_or_end(workspace, named, None)
+    toolsets = select_toolsets_or_exit(workspace, named, None)
     if len(toolsets) == 1:
         return toolsets[0]
     names = {

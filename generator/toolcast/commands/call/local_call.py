@@ -28,7 +28,7 @@ from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.question import Answer, Question
 from toolcast_runtime.core.registry import Registry
 
-from .arguments import UNUSABLE, CallError, OfferedTools, Request, call_once
+from .arguments import NOT_CALLED, CallError, OfferedTools, Request, call_once
 
 
 @click.command()
@@ -40,7 +40,7 @@ def main(package: str, request: str) -> None:
         code = call_in_toolset(package, Request(**json.loads(request)))
     except CallError as error:
         echo(f"error: {error}", err=True)
-        code = UNUSABLE
+        code = NOT_CALLED
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)

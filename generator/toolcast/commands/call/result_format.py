@@ -45,7 +45,7 @@ class _InvalidBase64Error(ValueError):
     """Content block without data, or with data that is not valid base64."""
 
 
-def print_answer_to_call(answer: Mapping[str, Any], tool: str, folder: str) -> bool:
+def print_call_result(answer: Mapping[str, Any], tool: str, folder: str) -> bool:
     """Prints a CallToolResult: to stdout what it holds, to stderr what went wrong.
 
     A structured result is shown instead of the text that repeats it; what a text says besides
@@ -83,7 +83,7 @@ def print_answer_to_call(answer: Mapping[str, Any], tool: str, folder: str) -> b
     return is_whole
 
 
-def raw_json(answer: Mapping[str, Any]) -> str:
+def format_raw_json(answer: Mapping[str, Any]) -> str:
     """The answer as JSON, in which nothing can drive a terminal; the value is the same."""
     text = json.dumps(answer, ensure_ascii=False, indent=2)
     return "".join(

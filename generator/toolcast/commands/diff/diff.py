@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..exit_codes import (
-    counted,
     fail,
-    limits_or_end,
+    format_count,
+    parse_limits_or_exit,
     print_findings,
     print_verdict,
     project_root,
@@ -147,7 +147,7 @@ def command(
         fail(
             "--accept needs a reason\n  help: `--reason 'Why it is made all the same.'`"
         )
-    at = limits_or_end(fail_on)
+    at = parse_limits_or_exit(fail_on)
     today = datetime.date.today()
     if lists:
         others = {"project": project, "against": against, "bump": bump or None}
@@ -197,12 +197,12 @@ def _of_project(
     """The project, and what it is compared with."""
     from ...diff.comparison import Comparison, compare
     from ...diff.review.check_findings import NOTHING_FOUND, check_findings
-    from ..compared_versions import sides_or_end
+    from ..compared_versions import load_versions_or_exit
 
     if headers:
         fail("--header is sent to an address: name two sides, OLD and NEW")
     root = project_root(project)
-    before, after, name, read = sides_or_end(root, against)
+    before, after, name, read = load_versions_or_exit(root, against)
     if before is None:
         nothing = Comparison([], [])
         return _DiffResult(nothing, (after, after), name, NOTHING_FOUND, root, True)
@@ -218,7 +218,7 @@ def _of_lists(
     today: datetime.date,
 ) -> _DiffResult:
     """Two lists of tools; ends the program where it cannot be two, or have such options."""
-    from .list_sources import list_sides_or_end
+    from .list_sources import compare_listings_or_exit
 
     if len(words) != 2:
         help_ = (
@@ -229,7 +229,7 @@ def _of_lists(
         if value is not None:
             fail(f"--{option} is about a project, and OLD and NEW are two lists")
     both = words[0], words[1]
-    sides, comparison, found = list_sides_or_end(both, headers, seconds, today)
+    sides, comparison, found = compare_listings_or_exit(both, headers, seconds, today)
     return _DiffResult(comparison, sides, words[0], found)
 
 
@@ -313,7 +313,7 @@ def _accept(
                 folder.write(name, written)
     except OSError as error:
         fail(f"{shown}: {error.strerror or error}; nothing was written")
-    count = counted(len(new), "change")
+    count = format_count(len(new), "change")
     message = f"{count} accepted" if new else "accepts this already"
     click.echo(f"{shown}: {message}", err=True)
 

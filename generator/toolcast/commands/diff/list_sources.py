@@ -48,7 +48,7 @@ _ABOUT_PROJECTS = (
 """Rules about what a list does not have: clients, summaries, prompt docs, outputs."""
 
 
-def list_sides_or_end(
+def compare_listings_or_exit(
     words: tuple[str, str],
     headers: Sequence[str],
     seconds: float,

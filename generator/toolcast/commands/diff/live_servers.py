@@ -14,14 +14,14 @@ from ..exit_codes import (
     CLEAN,
     FINDINGS,
     USAGE,
-    counted,
     fail,
-    known_or_end,
-    limits_or_end,
+    format_count,
+    load_workspace_or_exit,
+    parse_limits_or_exit,
+    print_error,
     print_verdict,
-    tell_error,
-    toolsets_or_end,
-    workspace_or_end,
+    require_known_name,
+    select_toolsets_or_exit,
 )
 from ..options import (
     changes_format_option,
@@ -128,13 +128,13 @@ def verify(
     from ...mcp_client.read_server import read_server
     from ...mcp_client.server_listing import ListingError
 
-    least = None if fail_on == _ANY else limits_or_end(fail_on)
+    least = None if fail_on == _ANY else parse_limits_or_exit(fail_on)
     if len(given) + (server is not None) != 1:
         fail(
             "name one server\n  help: SERVER, `--mcp-stdio COMMAND` or `--mcp-url URL`"
         )
-    workspace = workspace_or_end(project)
-    toolsets = toolsets_or_end(workspace, toolset, client)
+    workspace = load_workspace_or_exit(project)
+    toolsets = select_toolsets_or_exit(workspace, toolset, client)
     entry = None
     try:
         if server is None:
@@ -155,7 +155,9 @@ def verify(
         listing, others = own_part(own, listing)
         if others:
             verb = "is" if others == 1 else "are"
-            words = f"{counted(others, 'tool')} of `mcp_servers` {verb} not compared"
+            words = (
+                f"{format_count(others, 'tool')} of `mcp_servers` {verb} not compared"
+            )
             click.echo(f"note: {meant.name}: {words}", err=True)
     has_skills = "skills" in own.targets and not is_proxied
     declared = declared_listing(own, listing, client, has_skills=has_skills)
@@ -266,8 +268,8 @@ def lock(
     from ...mcp_client.read_server import read_server
     from ...mcp_client.server_listing import ListingError
 
-    least = None if fail_on == _ANY else limits_or_end(fail_on)
-    workspace = workspace_or_end(project)
+    least = None if fail_on == _ANY else parse_limits_or_exit(fail_on)
+    workspace = load_workspace_or_exit(project)
     found, compared, lacking, is_failed = [], [], 0, False
     for one in _locked(workspace, servers):
         # One that fails hides none of the others.
@@ -275,7 +277,7 @@ def lock(
             listing = read_server(one.server, twice=True)
         except ListingError as error:
             left = "; its lock is left as it is" if update else ""
-            tell_error(f"{error}{left}\n  help: {_RUNS}")
+            print_error(f"{error}{left}\n  help: {_RUNS}")
             is_failed = True
             continue
         changes = None
@@ -284,7 +286,7 @@ def lock(
             changes = _changes(one, listing)
         except ListingError as error:
             if not update:
-                tell_error(f"{error}\n  help: take it from a commit, or {renew}")
+                print_error(f"{error}\n  help: take it from a commit, or {renew}")
                 is_failed = True
         _note(one.server.name, listing, [] if changes is None else changes.varying)
         if changes is not None:
@@ -323,7 +325,7 @@ def _locked(workspace: Workspace, names: Sequence[str]) -> list[_LockedServer]:
         if any(server.name == name for _, server in there):
             help_ = "give it a file below the toolset's folder: `lock: locks/NAME.json`"
             fail(f"the server `{name}` has no `lock`\n  help: {help_}")
-        known_or_end("server", name, sorted(known))
+        require_known_name("server", name, sorted(known))
     if not locked:
         fail("no server has a `lock`\n  help: `mcp_servers.NAME.lock: locks/NAME.json`")
     owners: dict[str, str] = {}
@@ -367,7 +369,7 @@ def _write(root: str, path: str, listing: ServerListing) -> bool:
             folder.write(name, data)
     except OSError as error:
         words = error.strerror or error
-        tell_error(f"{path}: {words}\n  help: it was not written")
+        print_error(f"{path}: {words}\n  help: it was not written")
         return False
-    click.echo(f"{path}: {counted(len(listing.tools), 'tool')} locked", err=True)
+    click.echo(f"{path}: {format_count(len(listing.tools), 'tool')} locked", err=True)
     return True

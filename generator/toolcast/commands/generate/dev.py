@@ -19,10 +19,10 @@ from ...reports.escaping import printable
 from ...suggestions import format_quoted_list
 from ..exit_codes import (
     fail,
-    known_or_end,
+    load_workspace_or_exit,
     print_findings,
     project_root,
-    workspace_or_end,
+    require_known_name,
 )
 from ..options import client_option, project_option, toolset_option
 
@@ -60,17 +60,17 @@ def command(
     and restarts the server. With an error, prints the findings and keeps the old server
     running. Prints the URL of each client and the command that opens the MCP Inspector.
     """
-    from .watch import Runs, changes_of
+    from .watch import GenerateRuns, watch_changes
 
     root = project_root(project)
     name = _toolset_or_end(project, toolset, client)
     server = _Server(_free_port(port))
-    runs = Runs(["generate", "--project", root])
+    runs = GenerateRuns(["generate", "--project", root])
     if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
         # A terminal that is closed ends the server, too.
         signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
-        for reason in changes_of(root, runs.ended, "dev", with_code=True):
+        for reason in watch_changes(root, runs.ended, "dev", with_code=True):
             is_sound = runs.run(reason) == 0
             if not runs.ended.is_set():
                 _serve(server, root, name, client, is_sound=is_sound)
@@ -84,7 +84,7 @@ def _toolset_or_end(project: str | None, name: str | None, client: str | None) -
 
     Ends the program with exit code 2 when it is not there, or not served over MCP.
     """
-    workspace = workspace_or_end(project)
+    workspace = load_workspace_or_exit(project)
     found = {one.name: one for one in workspace.toolsets if "mcp" in one.targets}
     if not found:
         fail("no toolset has the target `mcp`, which is what is served")
@@ -92,10 +92,10 @@ def _toolset_or_end(project: str | None, name: str | None, client: str | None) -
         help_ = f"add `--toolset` with one of {format_quoted_list(list(found))}"
         fail(f"there are {len(found)} toolsets\n  help: {help_}")
     name = name or next(iter(found))
-    known_or_end("toolset that is served", name, found)
+    require_known_name("toolset that is served", name, found)
     if client is not None:
         names = [one.name for one in found[name].clients]
-        known_or_end(f"client of the toolset {name}", client, names)
+        require_known_name(f"client of the toolset {name}", client, names)
     return name
 
 
@@ -171,7 +171,7 @@ class _Server:
     def start(self, workspace: Workspace, module: str, options: Sequence[str]) -> bool:
         """Ends the one that runs, and starts another one; whether it listens."""
         from ...import_check import build_environment
-        from .watch import OWN_GROUP
+        from .watch import OWN_PROCESS_GROUP
 
         self.end()
         words = ["--http", "--host", _HOST, "--port", str(self.port), *options]
@@ -181,7 +181,7 @@ class _Server:
             env=build_environment(workspace),
             # Closed by the system when this process is gone, however it went.
             stdin=subprocess.PIPE,
-            **OWN_GROUP,
+            **OWN_PROCESS_GROUP,
         )
         end = time.monotonic() + _START_TIMEOUT_S
         while self._process.poll() is None and time.monotonic() < end:

@@ -15,15 +15,15 @@ from ..exit_codes import (
     CLEAN,
     FINDINGS,
     USAGE,
-    about_run,
-    code_of,
-    counted,
+    build_report_context,
     fail,
+    format_count,
+    format_findings,
+    get_exit_code,
+    is_color_wanted,
     project_root,
-    report,
-    wants_colour,
 )
-from ..main import same_command
+from ..main import build_run_key
 from ..options import all_option, findings_format_option, project_option
 
 if TYPE_CHECKING:
@@ -64,13 +64,13 @@ def command(
         options = ["--format", format_, *(["--all"] if every else [])]
         watch_and_generate(root, options, force=force)
         return
-    ended = run(root, force=force, every=every, format_=format_)
-    click.echo(ended.err, nl=False, err=True, color=wants_colour(format_))
+    ended = generate_project(root, force=force, every=every, format_=format_)
+    click.echo(ended.err, nl=False, err=True, color=is_color_wanted(format_))
     click.echo(ended.out, nl=False)
     sys.exit(ended.code)
 
 
-def run(
+def generate_project(
     root: str, *, force: bool = False, every: bool = False, format_: str = "text"
 ) -> RunOutcome:
     """Generates a project; what it would print and its exit code.
@@ -90,26 +90,26 @@ def run(
     from ...output.output_folder import Replacement, write_output
     from ...pipeline import generate
     from ...up_to_date import load_digests, save_digests, save_outcome
-    from ..progress import progress
-    from .run_inputs import run_inputs
+    from ..progress import show_progress
+    from .run_inputs import list_run_inputs
 
     began = time.time_ns()
-    with progress() as shown:
+    with show_progress() as shown:
         generated = generate(root, progress=shown)
     workspace, findings = generated.workspace, generated.findings
-    about = about_run(root, generated, every=every)
+    about = build_report_context(root, generated, every=every)
     if workspace is None:
         return _ended(USAGE, findings, format_, about)
-    if code_of(findings) != CLEAN:
+    if get_exit_code(findings) != CLEAN:
         ended = _ended(FINDINGS, findings, format_, about, err="nothing was written\n")
         save_outcome(
-            root, same_command(), began, run_inputs(workspace), None, {}, ended
+            root, build_run_key(), began, list_run_inputs(workspace), None, {}, ended
         )
         return ended
     output, files = workspace.output, generated.files
     given = compute_digests(files)
     try:
-        with progress() as shown:
+        with show_progress() as shown:
             shown.stage("writing")
             written = write_output(
                 root,
@@ -147,7 +147,13 @@ def run(
         again = _ended(CLEAN, findings, format_, about, out=out)
         folder = os.path.join(root, output)
         save_outcome(
-            root, same_command(), began, run_inputs(workspace), folder, given, again
+            root,
+            build_run_key(),
+            began,
+            list_run_inputs(workspace),
+            folder,
+            given,
+            again,
         )
     return ended
 
@@ -163,8 +169,10 @@ def _ended(
 ) -> RunOutcome:
     from ...up_to_date import RunOutcome
 
-    colour = wants_colour(format_)
-    text = report(findings, format_, about._replace(colour=colour), with_notes=False)
+    colour = is_color_wanted(format_)
+    text = format_findings(
+        findings, format_, about._replace(colour=colour), with_notes=False
+    )
     if format_ == "text":
         return RunOutcome(code, out, text + err)
     return RunOutcome(code, text + out, err)
@@ -176,8 +184,8 @@ def _summary(
     tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
     next_step = "" if tools else "`toolcast new NAME` writes a first tool\n"
     return (
-        f"{counted(tools, 'tool')} in {counted(len(workspace.toolsets), 'toolset')}"
-        f" -> {counted(len(generated.files), 'file')} in {workspace.output}/"
+        f"{format_count(tools, 'tool')} in {format_count(len(workspace.toolsets), 'toolset')}"
+        f" -> {format_count(len(generated.files), 'file')} in {workspace.output}/"
         f" ({written.written} written, {written.unchanged} unchanged,"
         f" {written.removed} removed)\n{_of_documents(generated, written)}{next_step}"
     )
@@ -192,4 +200,4 @@ def _of_documents(generated: GenerationResult, written: WriteResult) -> str:
     counts = (
         f"{written.replaced} written, {len(documents) - written.replaced} unchanged"
     )
-    return f"{counted(len(documents), 'document')} ({counts}){named}\n"
+    return f"{format_count(len(documents), 'document')} ({counts}){named}\n"

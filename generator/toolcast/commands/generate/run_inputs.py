@@ -17,20 +17,20 @@ from ...parsing.tree import Source
 from ...project import WORKSPACE_FILE
 
 
-def run_inputs(workspace: Workspace) -> Iterator[str]:
+def list_run_inputs(workspace: Workspace) -> Iterator[str]:
     """Every file and folder that decides what a run does: the project's, and our own."""
-    yield from program_files()
-    yield from project_files(workspace)
+    yield from list_program_files()
+    yield from list_project_files(workspace)
 
 
-def program_files() -> Iterator[str]:
+def list_program_files() -> Iterator[str]:
     """The files and folders of the generator, the runtime and the listed extensions."""
     yield from package_folders()
     yield os.path.dirname(str(toolcast_runtime.__file__))
     yield from list_loaded_paths()
 
 
-def project_files(workspace: Workspace) -> Iterator[str]:
+def list_project_files(workspace: Workspace) -> Iterator[str]:
     """The files and folders of a project that decide what a run does, absolute paths."""
     for path in (
         WORKSPACE_FILE,

@@ -23,7 +23,7 @@ from ...output.disk_differences import LEFTOVER, TOOL_FILES
 from ...project import WORKSPACE_FILE
 from ...reports.escaping import printable
 from ..exit_codes import fail
-from .run_inputs import program_files, project_files
+from .run_inputs import list_program_files, list_project_files
 
 # How long the library waits before it looks whether there was anything, in milliseconds.
 _TURN = 200
@@ -79,14 +79,14 @@ def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> Non
     Ends the program with exit code 2 when the library that watches is not installed, or the
     project's folder goes away.
     """
-    runs = Runs(["generate", "--project", root, *options])
-    for reason in changes_of(root, runs.ended, "--watch"):
+    runs = GenerateRuns(["generate", "--project", root, *options])
+    for reason in watch_changes(root, runs.ended, "--watch"):
         runs.run(reason, force=force)
         click.echo(err=True)
         force = False
 
 
-def changes_of(
+def watch_changes(
     root: str, ended: threading.Event, command: str, *, with_code: bool = False
 ) -> Iterator[str]:
     """Why a run is due, in words: at once, and after each change, until it is ended.
@@ -110,7 +110,7 @@ def changes_of(
     while not ended.is_set():
         if not os.path.isdir(root):
             fail(f"{root} is gone")
-        looked_at = watched(root, looked_at, with_code=with_code)
+        looked_at = find_watched_paths(root, looked_at, with_code=with_code)
         changes = watch(
             *sorted(looked_at.folders),
             watch_filter=None,
@@ -132,7 +132,7 @@ def changes_of(
             changes.close()
 
 
-class Runs:
+class GenerateRuns:
     """Runs of `toolcast generate`, until a signal ends them.
 
     Each run is a process of its own: what it says depends on nothing that an earlier one
@@ -159,7 +159,7 @@ class Runs:
         with subprocess.Popen(  # noqa: S603 - this program
             [sys.executable, "-P", "-m", "toolcast", *words],
             stdin=subprocess.DEVNULL,
-            **OWN_GROUP,
+            **OWN_PROCESS_GROUP,
         ) as self._running:
             code = self._running.wait()
         self._running = None
@@ -171,14 +171,14 @@ class Runs:
         self.ended.set()
 
 
-OWN_GROUP: dict[str, Any] = (
+OWN_PROCESS_GROUP: dict[str, Any] = (
     {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
     if sys.platform == "win32"
     else {"process_group": 0}
 )
 
 
-def watched(
+def find_watched_paths(
     root: str, before: WatchedPaths | None = None, *, with_code: bool = False
 ) -> WatchedPaths:
     """What is to be watched of a project.
@@ -192,14 +192,14 @@ def watched(
         workspace = load_workspace(root).workspace
     except ExtensionError:
         workspace = None
-    own = [place for place in program_files() if not _is_installed(place)]
+    own = [place for place in list_program_files() if not _is_installed(place)]
     if workspace is None:
         if before is not None:
             return before._replace(folders=_folders(root, before))
         paths = [os.path.join(root, WORKSPACE_FILE), *own]
         parents, output, documents = frozenset[str](), "", list[str]()
     else:
-        paths = [*map(os.path.normpath, project_files(workspace)), *own]
+        paths = [*map(os.path.normpath, list_project_files(workspace)), *own]
         toolsets = (os.path.join(root, one) for one in workspace.toolset_folders)
         parents = frozenset(os.path.dirname(os.path.normpath(one)) for one in toolsets)
         output = os.path.join(root, workspace.output)
@@ -281,7 +281,11 @@ def _next_change(
         folders = [path for path in paths if path in looked_at.folders]
         folders += [path for path in paths if os.path.isdir(path)]
         with_code = looked_at.with_code
-        there = watched(root, looked_at, with_code=with_code) if folders else looked_at
+        there = (
+            find_watched_paths(root, looked_at, with_code=with_code)
+            if folders
+            else looked_at
+        )
         if there.folders != looked_at.folders:
             return folders
     return []

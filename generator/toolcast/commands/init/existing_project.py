@@ -53,7 +53,7 @@ class Layout(NamedTuple):
         ]
 
 
-def surroundings(root: str, layout: Layout, needed: str, versions: str) -> str:
+def format_setup_advice(root: str, layout: Layout, needed: str, versions: str) -> str:
     """What to add to the files of a repository, which are its people's own.
 
     What is there already, and what is for a tool that nobody uses there, is left out.

@@ -34,13 +34,13 @@ from ...static_analysis.function_tool import (
 from ...static_analysis.handler import is_below
 from ...static_analysis.modules import read_module
 from .stubs import (
-    free_keyword,
-    handler_place,
-    new_files,
-    package_files,
-    schemas_of,
-    section_of,
-    toolset_of,
+    build_new_files_edit,
+    choose_keyword,
+    find_schema_reference,
+    get_handler_path,
+    get_section,
+    get_toolset,
+    render_missing_packages,
 )
 
 _REFERENCE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)", re.ASCII)
@@ -73,8 +73,8 @@ def draft_functions(
     Raises:
         EditRefusedError: one of them cannot be a tool; with every reason.
     """
-    toolset = toolset_of(workspace, toolset_name)
-    section = section_of(toolset, section)
+    toolset = get_toolset(workspace, toolset_name)
+    section = get_section(toolset, section)
     module_of = cache(partial(read_module, workspace.root, workspace.sources))
     files: dict[str, bytes] = {}
     notes: list[str] = []
@@ -123,7 +123,7 @@ def draft_functions(
         )
     specs = [path for path in files if path.endswith(".yaml")]
     shown = specs[0] if len(specs) == 1 else f"{toolset.folder}/"
-    return new_files(
+    return build_new_files_edit(
         files,
         (
             *steps,
@@ -191,7 +191,7 @@ def _handler(
     module = module_name(name)
     for stem in (module, f"{module}_tool"):
         handler = HandlerReference(f"{package}.{stem}", module)
-        path = handler_place(workspace, handler)
+        path = get_handler_path(workspace, handler)
         if not os.path.lexists(os.path.join(workspace.root, path)):
             break
     else:
@@ -261,7 +261,7 @@ def _handler(
         ],
     )
     template = "new/adapter.py.jinja"
-    files = dict(package_files(workspace, handler))
+    files = dict(render_missing_packages(workspace, handler))
     files[path] = format_python(template, render(template, view))
     return handler, files
 
@@ -294,8 +294,8 @@ def _spec(
     if tool.is_value:
         fields["values"] = "python"
     if "cli" in toolset.targets:
-        fields["cli"] = {"keyword": free_keyword(toolset, name)}
-    schemas = schemas_of(toolset)
+        fields["cli"] = {"keyword": choose_keyword(toolset, name)}
+    schemas = find_schema_reference(toolset)
     begin = ""
     if schemas is not None:
         begin = f"# yaml-language-server: $schema={schemas.format('tool')}\n"

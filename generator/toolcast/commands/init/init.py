@@ -14,7 +14,7 @@ from ...git.program import find_repository
 from ...rendering.output_shape import View
 from ...reports.escaping import printable
 from ..exit_codes import fail, print_steps
-from .existing_project import Layout, surroundings
+from .existing_project import Layout, format_setup_advice
 
 _NOT_PACKAGES = ("__pycache__",)
 
@@ -132,7 +132,7 @@ def command(
     """
     from ...rendering.renderer import render
     from ...spec_language.spec_language import schema_text
-    from .scaffold import in_the_way, refuse, write_new
+    from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
     root = os.path.abspath(folder)
     if deployment:
@@ -162,9 +162,9 @@ def command(
     files = {below + path: data for path, data in files.items()}
     workflow = f"{_WORKFLOWS}/{_workflow_name(below)}"
     files[workflow] = render("init/workflow.yml.jinja", view)
-    taken = in_the_way(repository, files)
-    refuse(taken, "" if taken == [workflow] else _BESIDE)
-    write_new(repository, files)
+    taken = find_conflicts(repository, files)
+    exit_on_conflicts(taken, "" if taken == [workflow] else _BESIDE)
+    write_new_files(repository, files)
     shown = os.path.relpath(root)
     here = shown == "."
     where = "this folder" if here else printable(f"{shown}/")
@@ -175,7 +175,7 @@ def command(
     else:
         click.echo(f"{len(files)} files in {where}")
     steps = [] if here else [(f"cd {encode_typed_word(shown)}", "")]
-    source = installed_from()
+    source = find_install_source()
     install = f" TOOLCAST={encode_shell_word(source)}" if source else ""
     steps += [
         (
@@ -202,7 +202,7 @@ def _lay_out_own(
     from ...encoders.json_text import encode_compact_json
     from ...rendering.renderer import format_python, render
     from ...spec_language.spec_language import schema_text
-    from .scaffold import in_the_way, refuse, write_new
+    from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
     if handlers is not None and (
         not _PACKAGE.fullmatch(handlers)
@@ -229,18 +229,18 @@ def _lay_out_own(
         path = f"{layout.handlers_folder}/count_words.py"
         files[path] = format_python(stub, render(stub, view))
     help_ = "`--name` gives the toolset another name, `--handlers` the package"
-    taken = in_the_way(root, files)
+    taken = find_conflicts(root, files)
     if "toolcast.yaml" in taken:
         help_ = "`toolcast new NAME --kind toolset` adds a toolset to the project that is there"
-    refuse(taken, help_)
-    write_new(root, files)
+    exit_on_conflicts(taken, help_)
+    write_new_files(root, files)
     for path in files:
         click.echo(f"wrote {path}")
     click.echo()
     extras = "mcp" if minimal else "mcp,langchain,cli"
     needed = f"toolcast-runtime[{extras}]{view.versions}"
     if into:
-        click.echo(surroundings(root, layout, needed, str(view.versions)))
+        click.echo(format_setup_advice(root, layout, needed, str(view.versions)))
     server = f"{layout.output_package}.{toolset}.mcp_server"
     click.echo(f"The server is then: python -m {server}")
     if not into:
@@ -275,7 +275,7 @@ def _workflow_name(below: str) -> str:
     return f"toolcast-{plain}.yml" if plain else "toolcast.yml"
 
 
-def installed_from() -> str | None:
+def find_install_source() -> str | None:
     """The checkout or the folder of wheels that this Toolcast was installed from.
 
     None for an index.

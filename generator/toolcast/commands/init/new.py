@@ -8,7 +8,7 @@ import click
 
 from ...findings import Severity
 from ...reports.escaping import printable
-from ..exit_codes import fail, print_steps, to_edit_or_end
+from ..exit_codes import fail, load_editable_workspace_or_exit, print_steps
 from ..options import project_option, toolset_option
 
 
@@ -53,7 +53,7 @@ def command(
     from ...refactoring.spec_text import UneditableValueError
     from ...refactoring.writing import write
     from .function_draft import draft_functions
-    from .scaffold import in_the_way, refuse
+    from .scaffold import exit_on_conflicts, find_conflicts
     from .stubs import draft_mcp_spec, draft_stub, draft_tool, draft_toolset
 
     if functions and (kind != "tool" or (name is not None and len(functions) > 1)):
@@ -64,7 +64,7 @@ def command(
             if kind == "tool"
             else f"say the NAME of the {kind}"
         )
-    workspace = to_edit_or_end(project)
+    workspace = load_editable_workspace_or_exit(project)
     if kind != "tool" and section is not None:
         fail(f"a {kind} has no section")
     if kind == "toolset" and toolset is not None:
@@ -81,7 +81,7 @@ def command(
         else:
             edit = draft_mcp_spec(workspace, kind, name, toolset)
         new = [path for path, data in edit.before.items() if data is None]
-        refuse(in_the_way(workspace.root, new))
+        exit_on_conflicts(find_conflicts(workspace.root, new))
         write(workspace.root, edit)
     except EditRefusedError as error:
         fail(str(error))

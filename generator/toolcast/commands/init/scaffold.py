@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from ..exit_codes import fail
 
 
-def in_the_way(root: str, paths: Iterable[str]) -> list[str]:
+def find_conflicts(root: str, paths: Iterable[str]) -> list[str]:
     """The paths below `root` at which something is, or that lead through a file."""
     found: dict[str, None] = {}
     for path in paths:
@@ -23,7 +23,7 @@ def in_the_way(root: str, paths: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def refuse(paths: list[str], help_: str = "") -> None:
+def exit_on_conflicts(paths: list[str], help_: str = "") -> None:
     """Ends the program with exit code 2 when one of the paths is in the way."""
     if paths:
         rows = "".join(f"\n  {path}" for path in paths)
@@ -32,7 +32,7 @@ def refuse(paths: list[str], help_: str = "") -> None:
         fail(f"{what} in the way, nothing was written:{rows}{help_line}")
 
 
-def write_new(root: str, files: Mapping[str, bytes]) -> None:
+def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
     """Writes the files below `root`.
 
     Ends the program with exit code 2 when one cannot be written, and then none is.

@@ -42,7 +42,7 @@ _SCHEMAS = re.compile(r"[A-Za-z0-9_./:-]*(\{\}\.schema\.json|\.json#/\$defs/\{\}
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
 
-def new_files(
+def build_new_files_edit(
     files: Mapping[str, bytes], steps: Sequence[str], notes: Sequence[str] = ()
 ) -> ProjectEdit:
     """The edit that writes files where none are.
@@ -88,7 +88,7 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
         fields["handlers"] = first.handlers
     path = f"{folder}/toolset.yaml"
     text = "".join(f"{encode_entry(key, value)}" for key, value in fields.items())
-    schemas = schemas_of(first)
+    schemas = find_schema_reference(first)
     if schemas is not None:
         text = f"# yaml-language-server: $schema={schemas.format('toolset')}\n{text}"
     return ProjectEdit(
@@ -110,7 +110,7 @@ def draft_mcp_spec(
     Raises:
         EditRefusedError: the name is not valid, the toolset is not known, or has no MCP server.
     """
-    toolset = toolset_of(workspace, toolset_name)
+    toolset = get_toolset(workspace, toolset_name)
     if not _MCP_NAME.fullmatch(name) or name.startswith("."):
         rule = "1 to 128 of A-Z a-z 0-9 _ . -, no dot first"
         raise EditRefusedError(f"`{name}` is not a {kind}'s name: {rule}")
@@ -125,7 +125,7 @@ def draft_mcp_spec(
             f"add `mcp: {{}}` to `targets` of {toolset.folder}/toolset.yaml",
         )
     folder = _MCP_FOLDERS[kind]
-    schemas = schemas_of(toolset)
+    schemas = find_schema_reference(toolset)
     # One folder further down, unless it is an address.
     above = "" if schemas is None or ":" in schemas else "../"
     clients = format_quoted_list([client.name for client in toolset.clients])
@@ -140,7 +140,7 @@ def draft_mcp_spec(
     steps = [f"replace every TODO in {path}"]
     if toolset.clients:
         steps.append(f"name who may have it in its `clients`, of {clients}")
-    return new_files(files, (*steps, "toolcast generate"))
+    return build_new_files_edit(files, (*steps, "toolcast generate"))
 
 
 def _scheme(name: str) -> str:
@@ -157,11 +157,11 @@ def draft_tool(
     Raises:
         EditRefusedError: the name is not valid or taken, or the toolset or section is not known.
     """
-    toolset = toolset_of(workspace, toolset_name)
+    toolset = get_toolset(workspace, toolset_name)
     refuse_taken_name(toolset, name)
-    section = section_of(toolset, section)
+    section = get_section(toolset, section)
     module = module_name(name)
-    schemas = schemas_of(toolset)
+    schemas = find_schema_reference(toolset)
     targets = {
         target.name
         for target in list_enabled_targets(tuple(toolset.targets), workspace.extensions)
@@ -177,7 +177,7 @@ def draft_tool(
         has_handler=package is not None,
         handler=encode_line(f"{package}.{module}:{module}"),
         has_cli="cli" in targets,
-        keyword=encode_scalar(free_keyword(toolset, name)),
+        keyword=encode_scalar(choose_keyword(toolset, name)),
     )
     spec_path = f"{toolset.folder}/{spec_name(name)}.yaml"
     files = {spec_path: render("new/tool.yaml.jinja", view)}
@@ -193,10 +193,10 @@ def draft_tool(
         files |= stub
         steps.append(f"write the handler in {list(stub)[-1]}")
     steps.append("toolcast generate")
-    return new_files(files, steps)
+    return build_new_files_edit(files, steps)
 
 
-def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
+def get_toolset(workspace: Workspace, name: str | None) -> Toolset:
     """The toolset that an option names, or the only one.
 
     Raises:
@@ -218,7 +218,7 @@ def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
     return workspace.toolsets[names.index(name)]
 
 
-def section_of(toolset: Toolset, name: str | None) -> str | None:
+def get_section(toolset: Toolset, name: str | None) -> str | None:
     """The section that an option names, or the only one; None where there is none.
 
     Raises:
@@ -243,7 +243,7 @@ def section_of(toolset: Toolset, name: str | None) -> str | None:
     return name
 
 
-def schemas_of(toolset: Toolset) -> str | None:
+def find_schema_reference(toolset: Toolset) -> str | None:
     """Where the toolset's own file has its schema from, as seen from a spec beside it.
 
     `{}` stands for the kind of the spec.
@@ -252,7 +252,7 @@ def schemas_of(toolset: Toolset) -> str | None:
     return schemas if schemas is not None and _SCHEMAS.fullmatch(schemas) else None
 
 
-def free_keyword(toolset: Toolset, name: str) -> str:
+def choose_keyword(toolset: Toolset, name: str) -> str:
     """A keyword for the command line that no tool of the toolset has."""
     plain = command_name(name)
     taken = {
@@ -319,7 +319,7 @@ def _handler_files(
         name: the tool's.
         tool: its spec, whose parameters the stub takes; None for that of a new tool.
     """
-    files = package_files(workspace, reference)
+    files = render_missing_packages(workspace, reference)
     template = "new/handler.py.jinja"
     properties = {} if tool is None else tool.properties
     taken = [*properties, *(() if tool is None else tool.uses)]
@@ -335,18 +335,18 @@ def _handler_files(
         accepts_mapping=takes_mapping,
         parameters=parameters,
     )
-    path = handler_place(workspace, reference)
+    path = get_handler_path(workspace, reference)
     files[path] = format_python(template, render(template, view))
     return files
 
 
-def handler_place(workspace: Workspace, reference: HandlerReference) -> str:
+def get_handler_path(workspace: Workspace, reference: HandlerReference) -> str:
     """The file of a handler's module, below the project's root."""
     path = reference.module.replace(".", "/")
     return _join(_source_of(workspace, reference), f"{path}.py")
 
 
-def package_files(
+def render_missing_packages(
     workspace: Workspace, reference: HandlerReference
 ) -> dict[str, bytes]:
     """The package files that are missing on the way to a handler's module."""

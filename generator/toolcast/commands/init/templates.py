@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...reports.escaping import printable
-from ..exit_codes import counted, fail, workspace_or_end
+from ..exit_codes import fail, format_count, load_workspace_or_exit
 from ..options import project_option
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def command(name: str | None, project: str | None, copies: bool) -> None:
 
     if copies and name is None:
         fail("--copy needs the NAME of a template or target")
-    workspace = workspace_or_end(project)
+    workspace = load_workspace_or_exit(project)
     known = list_originals(workspace)
     if name is None:
         _list(known, list_project_templates(workspace, known))
@@ -78,7 +78,9 @@ def _list(known: Mapping[str, Original], own: list[ProjectTemplate]) -> None:
     for name, words in sorted(remarks.items()):
         click.echo(printable(f"{name:<{width}}  {words}".rstrip()))
     replaced = sum(one.original is not None for one in own)
-    click.echo(f"{counted(len(known), 'template')}, {replaced} of them replaced here")
+    click.echo(
+        f"{format_count(len(known), 'template')}, {replaced} of them replaced here"
+    )
 
 
 def _unknown(name: str, known: Mapping[str, Original]) -> None:
