@@ -19,7 +19,7 @@ import click
 
 from toolcast.commands.command_group import main as toolcast
 from toolcast.diff.change import AUDIENCES, ChangeRule, Grade
-from toolcast.diff.comparison import rules as change_rules
+from toolcast.diff.comparison import load_change_rules as change_rules
 from toolcast.extensions import COMMANDS, list_missing, load_contributions, load_fields
 from toolcast.rules.rule import Rule, limit
 from toolcast.rules.rule_docs import page

@@ -18,13 +18,13 @@ from toolcast.extension_api import (
     TracedUse,
     Workspace,
     did_you_mean,
-    directly_listed,
     format_quoted_list,
     list_enabled_targets,
     place,
     problem_at,
     reached_from,
     rule,
+    select_listed_tools,
     way_to,
 )
 
@@ -385,7 +385,9 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
             f"`server: {{client: ...}}`, one of {format_quoted_list(names)}",
         )
     attached = [tool for tool in toolset.tools if facts_of(tool).get("attached")]
-    hidden = [tool.name for tool in attached if not directly_listed(toolset, [tool])]
+    hidden = [
+        tool.name for tool in attached if not select_listed_tools(toolset, [tool])
+    ]
     if hidden:
         message = (
             f"Letta attaches what the server lists, not {format_quoted_list(hidden)}"

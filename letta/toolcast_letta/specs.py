@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolcast.extension_api import Toolset, ToolSpec, mcp_definition
+from toolcast.extension_api import Toolset, ToolSpec, build_mcp_definition
 
 from .definition_part import definition_part, is_changing_data
 from .plan.desired_state import DesiredState, DesiredTool, desired_state
@@ -105,7 +105,7 @@ def desired_by_specs(
     tools = (
         DesiredTool(
             tool.name,
-            mcp_definition(tool).get("description") or "",
+            build_mcp_definition(tool).get("description") or "",
             tool.listed_parameters,
             tool_part(toolset, tool),
             tool.name in offered,

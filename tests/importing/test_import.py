@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.program import toolcast
-from toolcast.analysis.mcp_definitions import mcp_definition
+from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.encoders.yaml_block import encode_entry
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.yaml_reader import read_yaml
@@ -41,7 +41,7 @@ def listed(root: Path, toolset: str = "things") -> list[dict[str, Any]]:
     loaded = load_workspace(str(root))
     assert loaded.workspace is not None
     found = next(one for one in loaded.workspace.toolsets if one.name == toolset)
-    return [mcp_definition(tool) for tool in found.tools]
+    return [build_mcp_definition(tool) for tool in found.tools]
 
 
 def files(root: Path) -> Mapping[str, bytes]:

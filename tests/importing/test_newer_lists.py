@@ -14,7 +14,7 @@ import pytest
 
 from tests.diff.histories.releases import FOLDER as HISTORIES
 from tests.program import toolcast
-from toolcast.analysis.mcp_definitions import mcp_definition
+from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.importing.importing import ImportPlan, importing
 from toolcast.importing.source_file import source_in
 from toolcast.model.loading import load_workspace
@@ -49,7 +49,7 @@ def loaded(root: Path) -> Toolset:
 
 
 def listed(root: Path) -> dict[str, Tool]:
-    return {one.name: mcp_definition(one) for one in loaded(root).tools}
+    return {one.name: build_mcp_definition(one) for one in loaded(root).tools}
 
 
 def sync(root: Path, tools: Any, *, force: bool = False) -> ImportPlan:

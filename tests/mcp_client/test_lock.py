@@ -15,7 +15,7 @@ import pytest
 from tests.external.conftest import until
 from tests.mcp_client.test_read_server import CORPUS, REPLAYING, replaying
 from tests.program import toolcast
-from toolcast.diff.lists import Owner, listing_changes
+from toolcast.diff.lists import ListingOwner, compare_listings
 from toolcast.encoders.json_text import encode_json
 from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import (
@@ -252,7 +252,7 @@ def test_a_lock_holds_all_that_a_real_server_lists(corpus: Path) -> None:
     data = encode_json(lock_members(found), ("tools",)).encode()
     again = locked_listing(data, "lock.json")
     assert encode_exact(again.tools) == encode_exact(found.tools)
-    assert listing_changes(again, found, Owner("t", "f")) == ([], [])
+    assert compare_listings(again, found, ListingOwner("t", "f")) == ([], [])
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ _ALWAYS, _HINT = "anthropic/alwaysLoad", "anthropic/searchHint"
 """The keys by which clients that search among listed tools load one at once, and find one."""
 
 
-def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]:
+def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]:
     """The MCP tool object.
 
     Source: MCP 2026-07-28, server/tools. Keys stand in the order of the spec's fields; the
@@ -65,7 +65,7 @@ def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]
     return definition
 
 
-def refusals_of(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
+def list_refusals(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
     """What is refused of a tool as it is listed, by the revisions that refuse anything."""
     old, new = REVISIONS
     shown = {old: downgrade_definition(definition), new: definition}
@@ -73,9 +73,9 @@ def refusals_of(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
     return {revision: refusals for revision, refusals in found.items() if refusals}
 
 
-def refused_by(definition: Mapping[str, Any]) -> dict[str, list[str]]:
+def list_refused_paths(definition: Mapping[str, Any]) -> dict[str, list[str]]:
     """The places of `refusals_of`, which the generated tests expect."""
     return {
         revision: sorted({refusal.path_text for refusal in refusals})
-        for revision, refusals in refusals_of(definition).items()
+        for revision, refusals in list_refusals(definition).items()
     }

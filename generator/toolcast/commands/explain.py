@@ -28,7 +28,7 @@ def command(rule: str | None) -> None:
     RULE is the id of a finding of `check`, or of a change of `diff`. Exit codes: 2 for an
     unknown rule.
     """
-    from ..diff.comparison import rules as change_rules
+    from ..diff.comparison import load_change_rules as change_rules
     from ..rules.table import rules
     from ..suggestions import did_you_mean
 

@@ -13,13 +13,13 @@ from .change import (
     Change,
     SpecFiles,
     ToolPair,
-    files_of,
-    only_one_has,
-    quoted,
-    raw,
-    tools_of_both,
+    format_value,
+    get_spec_value,
+    list_unshared_items,
+    pair_tools,
+    pair_toolset_files,
 )
-from .table import came_or_went, told
+from .table import make_change, make_presence_change
 
 
 class NameLists:
@@ -34,12 +34,12 @@ class NameLists:
         self._allow = None if allow is None else frozenset(allow)
         self._deny = frozenset(deny)
 
-    def have(self, name: str) -> bool:
+    def admits(self, name: str) -> bool:
         """Whether they let a name through."""
         is_allowed = self._allow is None or name in self._allow
         return is_allowed and name not in self._deny
 
-    def changes_to(
+    def compare(
         self, other: NameLists, names: Iterable[str]
     ) -> Iterator[tuple[str, str, bool]]:
         """Of names those that two of a kind differ about: name, list, whether it gets through.
@@ -47,9 +47,9 @@ class NameLists:
         The list is the one in which they differ: `deny`, or `allow`.
         """
         for name in dict.fromkeys(names):
-            if self.have(name) != other.have(name):
+            if self.admits(name) != other.admits(name):
                 is_same = (name in self._deny) == (name in other._deny)
-                yield name, "allow" if is_same else "deny", other.have(name)
+                yield name, "allow" if is_same else "deny", other.admits(name)
 
 
 class _Case(NamedTuple):
@@ -65,9 +65,9 @@ def compare_toolsets(
     before: Toolset, after: Toolset, was: Workspace, now: Workspace
 ) -> Iterator[Change]:
     """Who gains and who loses which tool, one change for a client and tool."""
-    files = files_of(before, after)
+    files = pair_toolset_files(before, after)
     yield from _clients(before, after, files)
-    tools = tools_of_both(before, after)
+    tools = pair_tools(before, after)
     known = {id(tool) for _, tool in tools}
     for client in after.clients:
         old = before.client(client.name)
@@ -84,14 +84,14 @@ def _clients(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
     if bool(before.clients) != bool(after.clients):
         event = "asked-for" if after.clients else "not-asked-for"
         counts = [len(side.clients) or ABSENT for side in (before, after)]
-        yield told(files, f"client/{event}", ("clients",), *counts)
+        yield make_change(files, f"client/{event}", ("clients",), *counts)
     old, new = ({one.name: one for one in side.clients} for side in (before, after))
-    for name, client, is_new in only_one_has(old, new):
+    for name, client, is_new in list_unshared_items(old, new):
         side = after if is_new else before
         number = sum(side.is_offered(tool, client) for tool in side.tools)
         tools = f"{number} tool{'' if number == 1 else 's'}"
         path = "clients", name
-        yield came_or_went(files, "client", path, name, is_new, tools=tools)
+        yield make_presence_change(files, "client", path, name, is_new, tools=tools)
 
 
 def _client(
@@ -117,20 +117,22 @@ def _client(
     if (old.allow is None) != (new.allow is None):
         id_ = "client.allow/opened" if new.allow is None else "client.allow/listed"
         where, values = (*path, "allow"), (_allow(old), _allow(new))
-        changes.append(told(files, id_, where, *values, client=name))
+        changes.append(make_change(files, id_, where, *values, client=name))
     permissions |= {*old.permissions} & {*new.permissions}
     where = (*path, "permissions")
     for permission in dict.fromkeys((*new.permissions, *old.permissions)):
         if permission not in permissions:
             what = "client.permissions", where, permission
             is_there = permission in new.permissions
-            changes.append(came_or_went(files, *what, is_there, client=name))
+            changes.append(make_presence_change(files, *what, is_there, client=name))
     if not changes:
         called = {case.old.name: case.new.name for case in cases}
         lists = [list(_sorted(one, called)) for one in (old, new)]
         if lists[0] != lists[1]:
             id_ = "tool.offered/unchanged"
-            changes.append(told(files, id_, path, *lists, form="client", client=name))
+            changes.append(
+                make_change(files, id_, path, *lists, form="client", client=name)
+            )
     yield from changes
 
 
@@ -149,7 +151,7 @@ def _matched(
         index, entry = by_pattern[tool.name]
         if not entry.is_pattern:
             continue
-        yield told(
+        yield make_change(
             files._replace(tool=tool.name),
             "tool.offered/by-pattern",
             ("clients", client.name, "allow", index),
@@ -169,7 +171,7 @@ def _moved(files: SpecFiles, case: _Case, has: bool) -> Change:
         else files._replace(tool=tool.name)
     )
     what = "tool.offered", path, case.now.name, has
-    return came_or_went(where, *what, form="own", tool=tool.name, cause=cause)
+    return make_presence_change(where, *what, form="own", tool=tool.name, cause=cause)
 
 
 def _cause(case: _Case) -> tuple[Path, bool, str]:
@@ -190,7 +192,7 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
         path = ("permission",) if is_own else ("clients", name, "permissions")
         verb = "permits" if permits[1] else "does not permit"
         needs = tool.permission or case.old.permission
-        return path, is_own, f"what it has {verb} {quoted(needs)}"
+        return path, is_own, f"what it has {verb} {format_value(needs)}"
     for key in ("deny", "allow"):
         had = case.was.entry_for(key, case.old.name)
         has = case.now.entry_for(key, tool.name)
@@ -199,7 +201,7 @@ def _cause(case: _Case) -> tuple[Path, bool, str]:
     by = has or had
     if by is not None and by.is_pattern and by.text != "*":
         verb = "stands" if has else "stands no longer"
-        words = f"{quoted(by.text)} of its `{key}` {verb} for the tool"
+        words = f"{format_value(by.text)} of its `{key}` {verb} for the tool"
         if by.text in case.was.texts(key) and by.text in case.now.texts(key):
             # The lists are the same: the tool has come under it, or left it.
             return by.said_at, True, words
@@ -223,10 +225,10 @@ def _outside(
     for client in (old, new):
         names |= dict.fromkeys((*(client.allow or ()), *client.deny))
     before_, after_ = (NameLists(one.allow, one.deny) for one in (old, new))
-    for name, key, has in before_.changes_to(after_, names):
+    for name, key, has in before_.compare(after_, names):
         if name not in own:
             what = "tool.offered", ("clients", new.name, key), name, has
-            yield came_or_went(files, *what, form="external", client=new.name)
+            yield make_presence_change(files, *what, form="external", client=new.name)
 
 
 def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
@@ -246,14 +248,16 @@ def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Chan
             if had != has and before.client(client.name) is not None:
                 is_found = True
                 what = "server.clients", path, client.name, has
-                yield came_or_went(files, *what, server=server.name)
+                yield make_presence_change(files, *what, server=server.name)
         if not is_found:
             values = [
                 ABSENT if one.clients is None else list(one.clients)
                 for one in (old, server)
             ]
             id_ = "tool.offered/unchanged"
-            yield told(files, id_, path, *values, form="server", server=server.name)
+            yield make_change(
+                files, id_, path, *values, form="server", server=server.name
+            )
 
 
 def compare_tools(both: ToolPair) -> Iterator[Change]:
@@ -261,17 +265,17 @@ def compare_tools(both: ToolPair) -> Iterator[Change]:
     if _changes_access(both):
         return
     old, new = both.before, both.after
-    before, after = raw(old, "permission"), raw(new, "permission")
+    before, after = get_spec_value(old, "permission"), get_spec_value(new, "permission")
     if before != after:
         path, form = ("permission",), "none" if after is ABSENT else "one"
-        yield told(
+        yield make_change(
             both.files, "tool.permission/changed", path, before, after, form=form
         )
     sides = [None if one.clients is None else sorted(one.clients) for one in (old, new)]
     if sides[0] != sides[1]:
-        values = raw(old, "clients"), raw(new, "clients")
+        values = get_spec_value(old, "clients"), get_spec_value(new, "clients")
         id_ = "tool.offered/unchanged"
-        yield told(both.files, id_, ("clients",), *values, form="tool")
+        yield make_change(both.files, id_, ("clients",), *values, form="tool")
 
 
 def _changes_access(both: ToolPair) -> bool:

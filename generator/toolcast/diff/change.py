@@ -133,11 +133,11 @@ class Change:
     grades: Grades
     location: Location
     reason: str = ""
-    is_gone: bool = False
+    is_in_old_version: bool = False
     witness: Any = ABSENT
 
     @property
-    def is_shared(self) -> bool:
+    def is_shared_definition(self) -> bool:
         """Whether it is one of the definitions that tools share."""
         return posixpath.basename(self.location.file) == DEFINITIONS_FILE
 
@@ -167,7 +167,7 @@ class SpecFiles(NamedTuple):
     before: Source
     after: Source
 
-    def changed(
+    def build_change(
         self,
         rule: ChangeRule,
         path: Path,
@@ -189,18 +189,18 @@ class SpecFiles(NamedTuple):
             after,
             message,
             rule.grades if grades is None else grades,
-            place_of(self.before if is_gone else self.after, path),
+            locate_path(self.before if is_gone else self.after, path),
             reason,
             is_gone,
         )
 
 
-def files_of(before: Toolset, after: Toolset) -> SpecFiles:
+def pair_toolset_files(before: Toolset, after: Toolset) -> SpecFiles:
     """Return the old and the new `toolset.yaml` of a toolset."""
     return SpecFiles(after.name, "", before.source, after.source)
 
 
-def tools_of_both(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
+def pair_tools(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
     """The tools that both sides of a toolset have, by their present or a former name."""
     old = {tool.name: tool for tool in before.tools}
     named = (
@@ -210,19 +210,19 @@ def tools_of_both(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolS
     return [(old[name], new) for name, new in named if name is not None]
 
 
-def place_of(source: Source, path: Path) -> Location:
+def locate_path(source: Source, path: Path) -> Location:
     """Return the location of a path in a spec, or the file if it has no lines."""
     if source is NOWHERE or not source.data:
         return Location(source.file)
     return source.location(path, at_key=True)
 
 
-def raw(tool: ToolSpec | Toolset, field: str) -> Any:
+def get_spec_value(tool: ToolSpec | Toolset, field: str) -> Any:
     """Return the value of a field in the spec, or ABSENT if it is not set."""
-    return at_key(tool.source.tree, field)
+    return get_key(tool.source.tree, field)
 
 
-def only_one_has(
+def list_unshared_items(
     old: Mapping[_K, _V], new: Mapping[_K, _V]
 ) -> Iterator[tuple[_K, _V, bool]]:
     """What one of two mappings has and the other has not: key, value, whether it is new."""
@@ -230,36 +230,36 @@ def only_one_has(
     yield from ((key, old[key], False) for key in old if key not in new)
 
 
-def at_key(value: Any, key: str) -> Any:
+def get_key(value: Any, key: str) -> Any:
     """Return the value of a key, or ABSENT if it is missing or value is not a mapping."""
     return value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT
 
 
-def same(one: Any, other: Any) -> bool:
+def is_equal_json(left: Any, right: Any) -> bool:
     """Return whether two JSON values are equal, ignoring the order of object keys."""
-    if one is other:
+    if left is right:
         return True
     # Python takes true for 1: the texts tell them apart, and are alike most of the time.
-    return bool(one == other) and (
-        repr(one) == repr(other) or key_of(one) == key_of(other)
+    return bool(left == right) and (
+        repr(left) == repr(right) or build_json_key(left) == build_json_key(right)
     )
 
 
-def key_of(value: Any) -> Hashable:
+def build_json_key(value: Any) -> Hashable:
     """Return a hashable key that is equal exactly for equal JSON values."""
     if isinstance(value, bool) or value is None:
         return ("", value)
     if isinstance(value, dict):
-        return frozenset((name, key_of(inner)) for name, inner in value.items())
+        return frozenset((name, build_json_key(inner)) for name, inner in value.items())
     if isinstance(value, list):
-        return tuple(key_of(inner) for inner in value)
+        return tuple(build_json_key(inner) for inner in value)
     return ("n", value) if isinstance(value, (int, float)) else str(value)
 
 
 _WIDTH = 60
 
 
-def quoted(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as a message says it: one short line in backticks.
 
     What is longer is cut, what cannot be seen is an escape of JSON. Backticks inside of the

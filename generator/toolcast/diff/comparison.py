@@ -13,15 +13,21 @@ from ..mcp_client.server_listing import ServerListing
 from ..model.model import Toolset, Workspace
 from . import access, cross_field_changes, selection_cases, servers, text_changes
 from .change import Change, ChangeRule, Grade, Grades, ToolPair
-from .effects import Effect, EffectKind, effects_of
-from .lists import Owner, unreviewed, unsaid_changes
+from .effects import Effect, EffectKind, list_effects
+from .lists import ListingOwner, compare_unspecified_parts, grade_as_unreviewed
 from .schemas import schema_family
 from .schemas.schema_rules import RULES_BY_ID
-from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
-from .table import rows
-from .text_changes import with_moved_texts
-from .tools import MatchedTools, match
-from .walk import changes_of
+from .state import (
+    FilePair,
+    build_tool_pair,
+    build_toolset_pair,
+    build_workspace_pair,
+    pair_mcp_specs,
+)
+from .table import load_table_rules
+from .text_changes import merge_moved_descriptions
+from .tools import MatchedTools, match_tools
+from .walk import compare_fields
 
 _Rows = Mapping[str, ChangeRule]
 _OfTool = Callable[[ToolPair], Iterator[Change]]
@@ -74,8 +80,8 @@ class ChangeFunctions:
         of_toolset: tells those of a toolset, given before and after.
     """
 
-    of_tool: Callable[[ToolPair, _Rows], Iterator[Change]] | None = None
-    of_toolset: Callable[[Toolset, Toolset, _Rows], Iterator[Change]] | None = None
+    compare_tool: Callable[[ToolPair, _Rows], Iterator[Change]] | None = None
+    compare_toolset: Callable[[Toolset, Toolset, _Rows], Iterator[Change]] | None = None
 
 
 def compare(
@@ -89,12 +95,12 @@ def compare(
     Raises:
         ExtensionError: a listed extension cannot be used.
     """
-    matched = match(before, after, today)
+    matched = match_tools(before, after, today)
     changes = list(matched.changes)
     extensions = tuple(dict.fromkeys((*before.extensions, *after.extensions)))
     changes += cross_field_changes.compare_workspaces(before, after)
     for pair in _pairs(matched, before, after, extensions):
-        changes += changes_of(pair)
+        changes += compare_fields(pair)
     for old, new in matched.toolsets:
         for of_toolset in _OF_TOOLSET:
             changes += of_toolset(old, new, before, after)
@@ -104,18 +110,18 @@ def compare(
             for of_tool in _OF_TOOL:
                 changes += of_tool(both)
     changes += _of_extensions(matched, extensions)
-    changes = list(with_moved_texts(changes, matched.tools))
-    known = rules(extensions)
+    changes = list(merge_moved_descriptions(changes, matched.tools))
+    known = load_change_rules(extensions)
     changes = [replace(change, rule=known[change.rule.id]) for change in changes]
     changes = list(_relaxed(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
     is_same = not changes and all(both.before is both.after for both in matched.tools)
-    effects = () if is_same else effects_of(matched, before, after)
+    effects = () if is_same else list_effects(matched, before, after)
     order = sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
     return Comparison(changes, order)
 
 
-def compare_lists(
+def compare_tool_lists(
     workspaces: tuple[Workspace, Workspace],
     listings: tuple[ServerListing, ServerListing],
     today: datetime.date | None = None,
@@ -129,20 +135,22 @@ def compare_lists(
     """
     found = compare(*workspaces, today)
     (toolset,) = workspaces[1].toolsets
-    owner = Owner(toolset.name, toolset.source.file)
-    others = unsaid_changes(listings, owner, found.changes)
+    owner = ListingOwner(toolset.name, toolset.source.file)
+    others = compare_unspecified_parts(listings, owner, found.changes)
     effects = [one for one in found.effects if one.kind is not EffectKind.SEEN]
-    return Comparison([unreviewed(one) for one in (*found.changes, *others)], effects)
+    return Comparison(
+        [grade_as_unreviewed(one) for one in (*found.changes, *others)], effects
+    )
 
 
 @cache
-def rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
+def load_change_rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
     """Every kind of change by its id.
 
     Raises:
         ExtensionError: a listed extension cannot be used.
     """
-    return {**rows(extensions), **RULES_BY_ID}
+    return {**load_table_rules(extensions), **RULES_BY_ID}
 
 
 def _pairs(
@@ -152,15 +160,15 @@ def _pairs(
     extensions: tuple[str, ...],
 ) -> Iterator[FilePair]:
     """The files of both sides that may differ."""
-    yield workspace_pair(before, after)
+    yield build_workspace_pair(before, after)
     for old, new in matched.toolsets:
-        yield toolset_pair(old, new, after.package, extensions)
-        yield from pairs_of_specs(old, new)
+        yield build_toolset_pair(old, new, after.package, extensions)
+        yield from pair_mcp_specs(old, new)
     for both in matched.tools:
         if both.before is not both.after:
             tools = both.before, both.after
             toolsets = both.toolset_before, both.toolset_after
-            yield tool_pair(both.files, tools, toolsets, extensions)
+            yield build_tool_pair(both.files, tools, toolsets, extensions)
 
 
 @cache
@@ -180,7 +188,7 @@ def _functions(extensions: tuple[str, ...]) -> tuple[ChangeFunctions, ...]:
 
 def _held(where: str, functions: ChangeFunctions) -> ChangeFunctions:
     """An extension's functions, which are named when they raise."""
-    of_tool, of_toolset = functions.of_tool, functions.of_toolset
+    of_tool, of_toolset = functions.compare_tool, functions.compare_toolset
     # A generator raises while it is gone through.
     return ChangeFunctions(
         of_tool and guard_function(where, lambda *a: iter(list(of_tool(*a)))),
@@ -191,15 +199,15 @@ def _held(where: str, functions: ChangeFunctions) -> ChangeFunctions:
 def _of_extensions(
     matched: MatchedTools, extensions: tuple[str, ...]
 ) -> Iterator[Change]:
-    known = rows(extensions)
+    known = load_table_rules(extensions)
     for functions in _functions(extensions):
-        if functions.of_toolset is not None:
+        if functions.compare_toolset is not None:
             for old, new in matched.toolsets:
-                yield from functions.of_toolset(old, new, known)
-        if functions.of_tool is not None:
+                yield from functions.compare_toolset(old, new, known)
+        if functions.compare_tool is not None:
             for both in matched.tools:
                 if both.before is not both.after:
-                    yield from functions.of_tool(both, known)
+                    yield from functions.compare_tool(both, known)
 
 
 def _relaxed(

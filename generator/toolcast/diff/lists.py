@@ -15,22 +15,22 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.external.listing import differing
 
-from ..analysis.name_limits import is_name_of_tool
+from ..analysis.name_limits import is_tool_name
 from ..mcp_client.server_listing import KINDS, ServerListing, explains
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.exact_json import convert_to_floats, encode_exact
 from ..parsing.tree import NOWHERE, Path, Source
 from . import text_changes
-from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, same
+from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, is_equal_json
 from .schemas import schema_family
-from .state import tool_pair
-from .table import told
-from .walk import changes_of
+from .state import build_tool_pair
+from .table import make_change
+from .walk import compare_fields
 
 _LIST = "tools"
 """What the toolset of a list is called: it has no name of its own."""
-TYPES: Mapping[str, type | tuple[type, ...]] = {
+MEMBER_TYPES: Mapping[str, type | tuple[type, ...]] = {
     "title": str,
     "description": str,
     "inputSchema": dict,
@@ -61,18 +61,12 @@ _UNSAID = "listing.tool/changed"
 _RESTATED = "listing.tool/restated"
 _SAID_BEFORE = (_RESTATED, "text/restyled")
 _UNREVIEWED = "nobody has reviewed what the server says and does with it"
-_OF_ENTRIES = frozenset(
-    [
-        "tool/added",
-        "tool/removed",
-        "listing.entry/added",
-        "listing.entry/removed",
-        _INSTRUCTIONS,
-    ]
-)
+_ENTRY_RULES = frozenset(
+    ("tool/added", "tool/removed", "listing.entry/added", "listing.entry/removed")
+) | {_INSTRUCTIONS}
 
 
-class Owner(NamedTuple):
+class ListingOwner(NamedTuple):
     """Whose listing it is.
 
     Attributes:
@@ -90,13 +84,13 @@ class Owner(NamedTuple):
         return Source(self.files.get(name, self.file), tree=tree)
 
 
-def list_workspace(listing: ServerListing, file: str) -> Workspace:
+def build_list_workspace(listing: ServerListing, file: str) -> Workspace:
     """The workspace whose one toolset has the tools of a list, whatever they are.
 
     Nothing is refused: a member of another type than MCP's is none of the spec's fields, and
     of several tools of one name all but the first have a number behind it.
     """
-    owner = Owner(_LIST, file)
+    owner = ListingOwner(_LIST, file)
     named = _named(listing.tools, "name").items()
     tools = tuple(_spec(definition, name, owner) for name, definition in named)
     targets: Mapping[str, Any] = {"mcp": {}}
@@ -117,7 +111,7 @@ def list_workspace(listing: ServerListing, file: str) -> Workspace:
     return Workspace("", (_LIST,), (), toolsets=(toolset,), source=source)
 
 
-def for_rules(workspace: Workspace) -> Workspace:
+def prepare_for_rules(workspace: Workspace) -> Workspace:
     """The same for rules, whose findings are told by the tools' names: a list has no lines.
 
     Rules look at specs, whose names and members have been checked: a tool whose name no spec
@@ -135,18 +129,18 @@ def for_rules(workspace: Workspace) -> Workspace:
             source=Source(one.name),
         )
         for one in toolset.tools
-        if is_name_of_tool(one.name)
+        if is_tool_name(one.name)
     )
     whole = replace(toolset, tools=tools, source=Source(_LIST))
     return replace(workspace, toolsets=(whole,), source=Source(_LIST))
 
 
-def unsaid_changes(
+def compare_unspecified_parts(
     listings: tuple[ServerListing, ServerListing],
-    owner: Owner,
+    owner: ListingOwner,
     known: Sequence[Change],
 ) -> Iterator[Change]:
-    """What differs between two lists, and no spec can say: resources, prompts, odd members.
+    """Compare the parts of two listings that specs cannot express.
 
     Args:
         listings: the old one first.
@@ -180,8 +174,8 @@ class ListingChanges(NamedTuple):
     varying: list[Change]
 
 
-def listing_changes(
-    before: ServerListing, after: ServerListing, owner: Owner
+def compare_listings(
+    before: ServerListing, after: ServerListing, owner: ListingOwner
 ) -> ListingChanges:
     """The changes from one listing to another; one that is renamed is one change.
 
@@ -206,14 +200,14 @@ def listing_changes(
             if place not in seen:
                 seen.add(place)
                 (found.varying if is_known else found.changes).append(
-                    unreviewed(change)
+                    grade_as_unreviewed(change)
                 )
     return found
 
 
-def unreviewed(change: Change) -> Change:
+def grade_as_unreviewed(change: Change) -> Change:
     """A change of a list, which is risky for models where it is safe for all: nobody read it."""
-    is_gone = change.is_gone or change.after is ABSENT
+    is_gone = change.is_in_old_version or change.after is ABSENT
     if is_gone or change.grades.worst > Grade.SAFE or change.rule.id in _SAID_BEFORE:
         return change
     return replace(change, grades=Grades(prompt=Grade.RISKY), reason=_UNREVIEWED)
@@ -222,7 +216,7 @@ def unreviewed(change: Change) -> Change:
 def _place_in(kind: str, change: Change) -> Path:
     """Where a change is in the entry as the server lists it; the entry itself is at ()."""
     path = change.path
-    if change.rule.id in _OF_ENTRIES:
+    if change.rule.id in _ENTRY_RULES:
         return ()
     if kind != "tools" or change.rule.id in (_UNSAID, _RESTATED, _RENAMED):
         return path
@@ -233,7 +227,7 @@ def _place_in(kind: str, change: Change) -> Path:
 
 
 def _all(
-    before: ServerListing, after: ServerListing, owner: Owner
+    before: ServerListing, after: ServerListing, owner: ListingOwner
 ) -> Iterator[tuple[str, str, Change]]:
     """Each change with the kind and the name of its entry."""
     if before.instructions != after.instructions:
@@ -242,8 +236,8 @@ def _all(
             for i in (before.instructions, after.instructions)
         ]
         files = SpecFiles(owner.toolset, "", owner.source(), owner.source())
-        change = told(files, _INSTRUCTIONS, ("instructions",), *sides)
-        yield "instructions", "", replace(change, is_gone=False)
+        change = make_change(files, _INSTRUCTIONS, ("instructions",), *sides)
+        yield "instructions", "", replace(change, is_in_old_version=False)
     for name, change in _tools(before.tools, after.tools, owner):
         yield "tools", name, change
     for kind in _WORDS:
@@ -268,7 +262,7 @@ def _named(
 def _tools(
     before: Sequence[Mapping[str, Any]],
     after: Sequence[Mapping[str, Any]],
-    owner: Owner,
+    owner: ListingOwner,
 ) -> Iterator[tuple[str, Change]]:
     old, new = _named(before, "name"), _named(after, "name")
     gone = [name for name in old if name not in new]
@@ -277,14 +271,14 @@ def _tools(
         gone.remove(was)
         came.remove(is_)
         files = SpecFiles(owner.toolset, is_, owner.source(was), owner.source(was))
-        yield is_, told(files, _RENAMED, ("name",), was, is_, form="listed")
+        yield is_, make_change(files, _RENAMED, ("name",), was, is_, form="listed")
         yield from _tool({**old[was], "name": is_}, new[is_], is_, owner)
     for name in gone:
         files = SpecFiles(owner.toolset, name, owner.source(name), NOWHERE)
-        yield name, told(files, "tool/removed", ("name",), name, form="listed")
+        yield name, make_change(files, "tool/removed", ("name",), name, form="listed")
     for name in came:
         files = SpecFiles(owner.toolset, name, NOWHERE, owner.source(name))
-        yield name, told(
+        yield name, make_change(
             files,
             "tool/added",
             ("name",),
@@ -343,7 +337,7 @@ def _likeness(one: str, other: str) -> float:
 
 
 def _tool(
-    old: Mapping[str, Any], new: Mapping[str, Any], name: str, owner: Owner
+    old: Mapping[str, Any], new: Mapping[str, Any], name: str, owner: ListingOwner
 ) -> Iterator[tuple[str, Change]]:
     """The changes of one tool: what specs tell, then what they do not."""
     sides = _spec(old, name, owner), _spec(new, name, owner)
@@ -357,7 +351,7 @@ def _tool(
     for change in (
         *schema_family.compare(both),
         *text_changes.compare_tools(both),
-        *changes_of(tool_pair(both.files, sides, toolsets, ())),
+        *compare_fields(build_tool_pair(both.files, sides, toolsets, ())),
     ):
         places.add(_place_in("tools", change))
         yield name, change
@@ -369,7 +363,7 @@ def _unsaid(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
     name: str,
-    owner: Owner,
+    owner: ListingOwner,
     places: Collection[Path],
 ) -> Iterator[Change]:
     """What differs in a tool, but where something is told: in a schema, that is anywhere."""
@@ -380,7 +374,7 @@ def _unsaid(
         if not is_told and path != ("name",):
             sides = [_at(side, path) for side in (old, new)]
             id_ = _RESTATED if _is_restated(path, *sides) else _UNSAID
-            yield told(files, id_, path, *sides, tool=name, at=_said(path))
+            yield make_change(files, id_, path, *sides, tool=name, at=_said(path))
 
 
 def _is_restated(path: Path, old: Any, new: Any) -> bool:
@@ -389,7 +383,7 @@ def _is_restated(path: Path, old: Any, new: Any) -> bool:
     Of hints nothing else is left: one that means another thing has been told.
     """
     if path[0] != "annotations":
-        return same(convert_to_floats(old), convert_to_floats(new))
+        return is_equal_json(convert_to_floats(old), convert_to_floats(new))
     hints = [
         each.items() if isinstance(each, Mapping) else [(path[-1], each)]
         for each in (old, new)
@@ -402,12 +396,12 @@ def _is_restated(path: Path, old: Any, new: Any) -> bool:
     )
 
 
-def _spec(definition: Mapping[str, Any], name: str, owner: Owner) -> ToolSpec:
+def _spec(definition: Mapping[str, Any], name: str, owner: ListingOwner) -> ToolSpec:
     """The spec that says what a definition says, as far as a spec can."""
     tree: dict[str, Any] = {"name": name}
     fields, extra = mcp_members(), {}
     for member, value in definition.items():
-        if member in fields and isinstance(value, TYPES[member]):
+        if member in fields and isinstance(value, MEMBER_TYPES[member]):
             tree[fields[member]] = convert_to_floats(value)
         elif member not in fields and member != "name":
             extra[member] = convert_to_floats(value)
@@ -440,7 +434,7 @@ def _said(path: Path) -> str:
 
 
 def _entries(
-    kind: str, before: ServerListing, after: ServerListing, owner: Owner
+    kind: str, before: ServerListing, after: ServerListing, owner: ListingOwner
 ) -> Iterator[tuple[str, Change]]:
     """The changes of resources, templates or prompts, by their names."""
     key, word = KINDS[kind][1], _WORDS[kind]
@@ -451,9 +445,11 @@ def _entries(
         was, is_ = old.get(name, ABSENT), new.get(name, ABSENT)
         if was is ABSENT or is_ is ABSENT:
             id_ = f"listing.entry/{'added' if was is ABSENT else 'removed'}"
-            yield name, told(files, id_, (key,), was, is_, kind=word, name=name)
+            yield name, make_change(files, id_, (key,), was, is_, kind=word, name=name)
             continue
         for path in differing(was, is_, encode_exact):
             sides = [_at(side, path) for side in (was, is_)]
             said, id_ = _said(path), "listing.entry/changed"
-            yield name, told(files, id_, path, *sides, kind=word, name=name, at=said)
+            yield name, make_change(
+                files, id_, path, *sides, kind=word, name=name, at=said
+            )

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 from toolcast_runtime.results.field_selection import list_omitted_paths
 
-from ..analysis.network_reach import is_secret_text, secret_places
+from ..analysis.network_reach import find_secret_paths, has_secret
 from ..model.endpoints import endpoints, variable
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..parsing.tree import Path
 from ..spec_language.spec_language import annotated, parts
-from .change import ABSENT, SpecFiles, files_of
+from .change import ABSENT, SpecFiles, pair_toolset_files
 
 
 class State(NamedTuple):
@@ -33,7 +33,7 @@ class State(NamedTuple):
 
     values: Any
     written: Any
-    masked: frozenset[Path] = frozenset()
+    secret_paths: frozenset[Path] = frozenset()
 
 
 class FilePair(NamedTuple):
@@ -62,14 +62,14 @@ class _Owner(NamedTuple):
     package: str = ""
 
 
-def workspace_pair(before: Workspace, after: Workspace) -> FilePair:
+def build_workspace_pair(before: Workspace, after: Workspace) -> FilePair:
     """The toolcast.yaml of both sides."""
     files = SpecFiles("", "", before.source, after.source)
     states = (_state("workspace", side, _Owner(), ()) for side in _trees(files))
     return FilePair("workspace", files, (next(states), next(states)), None)
 
 
-def toolset_pair(
+def build_toolset_pair(
     before: Toolset,
     after: Toolset,
     package: str,
@@ -80,7 +80,7 @@ def toolset_pair(
     What the toolset's name gives as default is the present one's on both sides: its change
     is told by itself.
     """
-    files = files_of(before, after)
+    files = pair_toolset_files(before, after)
     states = []
     for side, tree in zip((before, after), _trees(files), strict=True):
         named = replace(side, name=after.name)
@@ -88,11 +88,11 @@ def toolset_pair(
         # A toolset without targets has those of the workspace.
         values = {**tree, "targets": dict(side.targets)}
         state = _state("toolset", values, owner, extensions)
-        states.append(state._replace(written=tree, masked=_masked(side)))
+        states.append(state._replace(written=tree, secret_paths=_masked(side)))
     return FilePair("toolset", files, (states[0], states[1]), after, extensions)
 
 
-def tool_pair(
+def build_tool_pair(
     files: SpecFiles,
     tools: tuple[ToolSpec, ToolSpec],
     toolsets: tuple[Toolset, Toolset],
@@ -118,13 +118,13 @@ def tool_pair(
     return FilePair("tool", files, (states[0], states[1]), toolsets[1], extensions)
 
 
-def pairs_of_specs(before: Toolset, after: Toolset) -> Iterator[FilePair]:
+def pair_mcp_specs(before: Toolset, after: Toolset) -> Iterator[FilePair]:
     """The resources and MCP prompts that both sides have."""
     there = {(one.kind, one.name): one for one in before.mcp_specs}
     for new in after.mcp_specs:
         old = there.get((new.kind, new.name))
         if old is not None:
-            files = spec_files(after.name, old, new)
+            files = pair_spec_files(after.name, old, new)
             states = [
                 _state(f"mcp_{new.kind}", tree, _Owner(side, _defaults(side, ())), ())
                 for tree, side in zip(_trees(files), (before, after), strict=True)
@@ -137,7 +137,7 @@ def pairs_of_specs(before: Toolset, after: Toolset) -> Iterator[FilePair]:
             yield FilePair(f"mcp_{new.kind}", files, pair, after)
 
 
-def spec_files(
+def pair_spec_files(
     toolset: str, old: ResourceSpec | PromptSpec, new: ResourceSpec | PromptSpec
 ) -> SpecFiles:
     """The spec on both sides, named by its folder so that it is no tool's."""
@@ -168,7 +168,7 @@ def _defaults(toolset: Toolset, extensions: tuple[str, ...]) -> Mapping[str, Any
     }
 
 
-def is_whole(node: Mapping[str, Any]) -> bool:
+def is_reported_as_whole(node: Mapping[str, Any]) -> bool:
     """Whether it is told by itself that a field is there, with all that is in it."""
     return bool({"set", "unset"} & node.get("change", {}).keys())
 
@@ -182,7 +182,7 @@ def _filled(node: Any, value: Any, above: Any, path: Path, owner: _Owner) -> Any
     if value is ABSENT and "absent" in node:
         value = _default(node["absent"], above, path, owner)
     inner = [] if "names" in node else list(parts(node))
-    if value is ABSENT and inner and not is_whole(node):
+    if value is ABSENT and inner and not is_reported_as_whole(node):
         named = [part for part in inner if part[0] != "*"]
         made = _entries(named, {}, path, owner)
         return made or ABSENT
@@ -266,8 +266,8 @@ def _masked(toolset: Toolset) -> frozenset[Path]:
     found = {
         ("mcp_servers", server.name, *path)
         for server in toolset.mcp_servers
-        for path in secret_places(server)
+        for path in find_secret_paths(server)
     }
-    if toolset.router is not None and is_secret_text(toolset.router.base_url):
+    if toolset.router is not None and has_secret(toolset.router.base_url):
         found.add(("router", "base_url"))
     return frozenset(found)

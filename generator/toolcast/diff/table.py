@@ -25,10 +25,10 @@ from .change import (
     Grade,
     Grades,
     SpecFiles,
-    quoted,
+    format_value,
 )
 
-FILES = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
+FILE_KINDS = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
 """The files whose fields are compared."""
 _SHORT = (
     ("toolset.mcp_servers", "server"),
@@ -81,7 +81,7 @@ _OTHER = "Value changed for {}"
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def id_of(kind: str, way: str, event: str) -> str:
+def build_rule_id(kind: str, pattern: str, event: str) -> str:
     """The id of what happens to a field.
 
     Args:
@@ -89,7 +89,7 @@ def id_of(kind: str, way: str, event: str) -> str:
         way: the keys to the field, `*` for any.
         event: as annotations have it.
     """
-    steps = [kind, *(step for step in way.split(".") if step and step != "*")]
+    steps = [kind, *(step for step in pattern.split(".") if step and step != "*")]
     path = ".".join(steps)
     for long, short in _SHORT:
         if path == long or path.startswith(f"{long}."):
@@ -97,14 +97,14 @@ def id_of(kind: str, way: str, event: str) -> str:
     return f"{path}/{_EVENTS.get(event, event).replace(' ', '-')}"
 
 
-def row_of(id_: str) -> ChangeRule:
+def get_rule(rule_id: str) -> ChangeRule:
     """A kind of change that no field says."""
-    return _own_rows()[id_]
+    return _own_rows()[rule_id]
 
 
-def told(
+def make_change(
     files: SpecFiles,
-    id_: str,
+    rule_id: str,
     path: Path,
     before: Any = ABSENT,
     after: Any = ABSENT,
@@ -112,7 +112,7 @@ def told(
     form: str = "",
     grades: Grades | None = None,
     reason: str = "",
-    **said: Any,
+    **arguments: Any,
 ) -> Change:
     """A change that no field says, in the words that `rows.yaml` has for its kind.
 
@@ -120,25 +120,30 @@ def told(
         form: which of its sentences, where a kind has several.
         said: what they name besides `{old}`, `{new}` and `{value}`, the one that is there.
     """
-    words = _data()["kinds"][id_]["says"]
+    words = _data()["kinds"][rule_id]["says"]
     there = before if after is ABSENT else after
-    named = {"old": before, "new": after, "value": there, **said}
+    named = {"old": before, "new": after, "value": there, **arguments}
     message = (words[form] if form else words).format(
         **{name: ValueText(value) for name, value in named.items()}
     )
-    rule = row_of(id_)
-    return files.changed(
+    rule = get_rule(rule_id)
+    return files.build_change(
         rule, path, message, before, after, grades=grades, reason=reason
     )
 
 
-def came_or_went(
-    files: SpecFiles, family: str, path: Path, value: Any, is_there: bool, **said: Any
+def make_presence_change(
+    files: SpecFiles,
+    family: str,
+    path: Path,
+    value: Any,
+    is_added: bool,
+    **arguments: Any,
 ) -> Change:
     """That a value is `added` or `removed`, told as `told` does."""
-    if is_there:
-        return told(files, f"{family}/added", path, after=value, **said)
-    return told(files, f"{family}/removed", path, value, **said)
+    if is_added:
+        return make_change(files, f"{family}/added", path, after=value, **arguments)
+    return make_change(files, f"{family}/removed", path, value, **arguments)
 
 
 class ValueText:
@@ -152,24 +157,24 @@ class ValueText:
 
     def __getitem__(self, key: str) -> str:
         is_there = isinstance(self._value, Mapping) and key in self._value
-        return quoted(self._value[key]) if is_there else "none"
+        return format_value(self._value[key]) if is_there else "none"
 
     def __format__(self, form: str) -> str:
         if form == "text":
             return str(self._value)
-        return "" if self._value is ABSENT else quoted(self._value)
+        return "" if self._value is ABSENT else format_value(self._value)
 
 
 @cache
-def rows(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
+def load_table_rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
     """The kinds of changes of fields, with those of listed extensions, and of `rows.yaml`.
 
     Raises:
         ExtensionError: an extension's field is one that is there already.
     """
     found = dict(_own_rows())
-    for kind in FILES:
-        for field in fields(kind, extensions):
+    for kind in FILE_KINDS:
+        for field in list_fields(kind, extensions):
             for event in field.node.get("change", {}):
                 if event != "by":
                     one = _of_field(kind, field, event)
@@ -178,7 +183,7 @@ def rows(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
 
 
 @cache
-def language(kind: str, extensions: tuple[str, ...]) -> Mapping[str, Any]:
+def load_spec_schema(kind: str, extensions: tuple[str, ...]) -> Mapping[str, Any]:
     """The annotated fields of a kind of file, and what follows from several of them.
 
     Raises:
@@ -192,9 +197,9 @@ def language(kind: str, extensions: tuple[str, ...]) -> Mapping[str, Any]:
     return node
 
 
-def fields(kind: str, extensions: tuple[str, ...]) -> Iterator[Field]:
+def list_fields(kind: str, extensions: tuple[str, ...]) -> Iterator[Field]:
     """Each of them, those inside of others after them."""
-    return _fields("", language(kind, extensions))
+    return _fields("", load_spec_schema(kind, extensions))
 
 
 def _fields(way: str, node: Mapping[str, Any]) -> Iterator[Field]:
@@ -252,10 +257,10 @@ def _of_field(kind: str, field: Field, event: str) -> ChangeRule:
     if "denied_by" in field.node and grades.worst is Grade.BREAKING:
         means += " Risky if the old version did not state the contrary."
     return ChangeRule(
-        id_of(kind, field.way, event),
+        build_rule_id(kind, field.way, event),
         means,
         grades,
-        id_of(kind, field.way, back),
+        build_rule_id(kind, field.way, back),
     )
 
 
@@ -273,7 +278,7 @@ def _event_back(node: Mapping[str, Any], event: str) -> str:
 
 def _sentence(field: Field, event: str, row: Mapping[str, Any]) -> str:
     """A row in a few words, without what one change alone knows."""
-    what = called(field.node, field.way.rpartition(".")[2]).format("NAME")
+    what = get_field_label(field.node, field.way.rpartition(".")[2]).format("NAME")
     words = row.get("says")
     if words is None:
         verb, _, value = event.partition(" ")
@@ -296,9 +301,9 @@ class ValuePlaceholder:
         return "..."
 
 
-def called(node: Mapping[str, Any], name: str) -> str:
+def get_field_label(node: Mapping[str, Any], name: str) -> str:
     """What messages call a field, with `{}` for the key of the mapping that it is in."""
-    plain = quoted(name).replace("{", "{{").replace("}", "}}")
+    plain = format_value(name).replace("{", "{{").replace("}", "}}")
     words: str = node.get("called", plain)
     return words
 

@@ -14,12 +14,12 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..analysis.client_kinds import LimitKind, crossed, limits_here
+from ..analysis.client_kinds import LimitKind, list_crossed_limits, list_tool_limits
 from ..analysis.tool_names import (
-    mention_pattern,
-    mentions_in,
-    other_meanings,
-    tool_names,
+    collect_other_names,
+    compile_mention_pattern,
+    find_mentions,
+    get_tool_names,
 )
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import (
@@ -37,12 +37,12 @@ from .change import (
     Grades,
     SpecFiles,
     ToolPair,
-    at_key,
-    files_of,
-    quoted,
+    format_value,
+    get_key,
+    pair_toolset_files,
 )
-from .state import FilePair, tool_pair, toolset_pair
-from .table import called, fields, row_of, told
+from .state import FilePair, build_tool_pair, build_toolset_pair
+from .table import get_field_label, get_rule, list_fields, make_change
 
 
 def compare_tools(both: ToolPair) -> Iterator[Change]:
@@ -51,7 +51,7 @@ def compare_tools(both: ToolPair) -> Iterator[Change]:
     toolsets = both.toolset_before, both.toolset_after
     workspaces = both.workspace_before, both.workspace_after
     owner = _Owner(both.files, toolsets, workspaces, tools)
-    file = tool_pair(both.files, tools, toolsets, ())
+    file = build_tool_pair(both.files, tools, toolsets, ())
     for text in _texts(file):
         yield from _text_changes(text, owner)
     # How the texts of schemas were edited is told with their schemas.
@@ -63,16 +63,16 @@ def compare_toolsets(
     before: Toolset, after: Toolset, was: Workspace, now: Workspace
 ) -> Iterator[Change]:
     """The changes of a toolset's texts, those of its sections and its skill among them."""
-    owner = _Owner(files_of(before, after), (before, after), (was, now))
-    for text in _texts(toolset_pair(before, after, now.package, ())):
+    owner = _Owner(pair_toolset_files(before, after), (before, after), (was, now))
+    for text in _texts(build_toolset_pair(before, after, now.package, ())):
         yield from _text_changes(text, owner)
 
 
-def _texts(file: FilePair) -> Iterator[TextSides]:
+def _texts(file: FilePair) -> Iterator[TextPair]:
     """The texts of a file that models read, of what both sides have."""
     states = file.states
     trees = [one.values for one in states] + [one.written for one in states]
-    is_described = any(isinstance(at_key(t, "description"), str) for t in trees[2:])
+    is_described = any(isinstance(get_key(t, "description"), str) for t in trees[2:])
     for way, node in _fields_with_text(file.kind):
         for path, (old, new, *written) in _places(way.split("."), trees):
             if "of" in node.get("absent", ()) and not any(_text(w) for w in written):
@@ -83,16 +83,20 @@ def _texts(file: FilePair) -> Iterator[TextSides]:
             elif path == ("description",):
                 raws = written[0], written[1]
             elif path == ("cli", "comment"):
-                if not all(_text(at_key(tree["cli"], "keyword")) for tree in trees[:2]):
+                if not all(
+                    _text(get_key(tree["cli"], "keyword")) for tree in trees[:2]
+                ):
                     continue
                 old, new = (
-                    at_key(tree, "summary") if value is ABSENT else value
+                    get_key(tree, "summary") if value is ABSENT else value
                     for tree, value in zip(trees, (old, new), strict=False)
                 )
             elif list in map(type, (old, new)):
                 raws = old, new
-            subject = called(node, str(path[-1])).format(quoted(path[-2:][0]))
-            yield TextSides(path, subject, _text(old), _text(new), limited, raws)
+            subject = get_field_label(node, str(path[-1])).format(
+                format_value(path[-2:][0])
+            )
+            yield TextPair(path, subject, _text(old), _text(new), limited, raws)
 
 
 _LIMITED: Mapping[Path, LimitKind] = {
@@ -103,7 +107,7 @@ _LIMITED: Mapping[Path, LimitKind] = {
 
 @cache
 def _fields_with_text(kind: str) -> list[Field]:
-    every = fields(kind, ())
+    every = list_fields(kind, ())
     return [one for one in every if one.node.get("change", {}).get("by") == "text"]
 
 
@@ -118,7 +122,7 @@ def _places(
     if path and path != ("skill",) and ABSENT in sides[:2]:
         return
     for key in [k for k in sides[1] if k in sides[0]] if steps[0] == "*" else steps[:1]:
-        inner = [at_key(side, key) for side in sides]
+        inner = [get_key(side, key) for side in sides]
         yield from _places(steps[1:], inner, (*path, key))
 
 
@@ -128,7 +132,7 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
+def _of_schemas(both: ToolPair) -> Iterator[TextPair]:
     """The descriptions in a tool's schemas that differ, but for those that only moved."""
     for field in ("parameters", "returns"):
         if getattr(both.before, field) == getattr(both.after, field):
@@ -152,8 +156,10 @@ def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
                 after = None if (home, after) in read[0] else after
             if before != after:
                 where = (field, *path, "description")
-                subject = f"the description at {quoted(format_path((field, *path)))}"
-                yield TextSides(where, subject, before, after)
+                subject = (
+                    f"the description at {format_value(format_path((field, *path)))}"
+                )
+                yield TextPair(where, subject, before, after)
 
 
 def _description(schema: Mapping[str, Any] | None) -> str | None:
@@ -188,7 +194,7 @@ class _Owner(NamedTuple):
         return [tool.name for tool in self.tools] if self.tools else ["", ""]
 
 
-class TextSides(NamedTuple):
+class TextPair(NamedTuple):
     """One text on both sides.
 
     Attributes:
@@ -208,37 +214,37 @@ class TextSides(NamedTuple):
     raw: tuple[Any, Any] | None = None
 
 
-def _text_changes(text: TextSides, owner: _Owner) -> Iterator[Change]:
+def _text_changes(text: TextPair, owner: _Owner) -> Iterator[Change]:
     """How a text was edited, then which tools it names now, then which limits it crossed."""
     old, new = text.before or "", text.after or ""
     if old == new:
         return
-    edit, words = kind_of_edit(text)
+    edit, words = classify_edit(text)
     before, after = text.raw or (
         old if text.before else ABSENT,
         new if text.after else ABSENT,
     )
-    row, message = row_of(edit), f"{text.subject} {words}"
+    row, message = get_rule(edit), f"{text.subject} {words}"
     why: dict[str, Any] = {}
     if _with_names_now(old, owner) == new:
         why = {"grades": Grades(), "reason": "only names of renamed tools differ"}
     within = list(_changes_within(text, owner))
     if words != _OTHER_UNSEEN or not within:
-        yield owner.files.changed(row, text.path, message, before, after, **why)
+        yield owner.files.build_change(row, text.path, message, before, after, **why)
     yield from within
     if text.limited is not None:
         yield from _crossed(text, text.limited, owner)
 
 
-def _changes_within(text: TextSides, owner: _Owner) -> Iterator[Change]:
+def _changes_within(text: TextPair, owner: _Owner) -> Iterator[Change]:
     """Which tools a text names or hidden characters it has, and did not, or no longer."""
     for event, is_there, name in (*_naming(text, owner), *_hidden(text)):
         id_ = f"text/{event}" if is_there else f"text/{event}-no-more"
         values = (ABSENT, name) if is_there else (name, ABSENT)
-        yield told(owner.files, id_, text.path, *values, subject=text.subject)
+        yield make_change(owner.files, id_, text.path, *values, subject=text.subject)
 
 
-def with_moved_texts(
+def merge_moved_descriptions(
     changes: Sequence[Change], tools: Iterable[ToolPair]
 ) -> Iterator[Change]:
     """The changes, but descriptions in schemas that models go on to read.
@@ -260,7 +266,7 @@ def with_moved_texts(
             new = came[_home(one)]
             files = SpecFiles(one.toolset, one.tool, NOWHERE, NOWHERE)
             ways = format_path(one.path), format_path(new.path)
-            there = told(files, "text/moved", new.path, *ways)
+            there = make_change(files, "text/moved", new.path, *ways)
             yield replace(there, location=new.location)
         elif one.rule.id.endswith(_REMOVED) and isinstance(one.before, str):
             yield _still_read(one, known.get((one.toolset, one.tool)))
@@ -291,12 +297,12 @@ def _still_read(change: Change, both: ToolPair | None) -> Change:
         if inner.get("description") == change.before and _parameter(
             place
         ) == _parameter(change.path):
-            reason = f"models read the same at {quoted(format_path(place))}"
+            reason = f"models read the same at {format_value(format_path(place))}"
             return replace(change, grades=Grades(), reason=reason)
     return change
 
 
-def kind_of_edit(text: TextSides) -> tuple[str, str]:
+def classify_edit(text: TextPair) -> tuple[str, str]:
     """The id of what an edit does to a text, and words that say it of the text."""
     old, new = text.before or "", text.after or ""
     if not old:
@@ -341,7 +347,7 @@ _Within = tuple[str, bool, str]
 """An id without its `no-more`, whether it is there now, and the name in question."""
 
 
-def _hidden(text: TextSides) -> Iterator[_Within]:
+def _hidden(text: TextPair) -> Iterator[_Within]:
     was, is_ = (_unseen(side or "") for side in (text.before, text.after))
     old, new = (count_invisible(side or "") for side in (text.before, text.after))
     if is_ and (new - old or not was):
@@ -353,7 +359,7 @@ def _hidden(text: TextSides) -> Iterator[_Within]:
 _TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-def _naming(text: TextSides, owner: _Owner) -> Iterator[_Within]:
+def _naming(text: TextPair, owner: _Owner) -> Iterator[_Within]:
     present = _names_now(owner)
     known = [_names_of(toolset) for toolset in owner.toolsets]
     named: list[set[str]] = []
@@ -376,7 +382,9 @@ def _naming(text: TextSides, owner: _Owner) -> Iterator[_Within]:
     changed = old ^ new
     if changed:
         # What is a parameter or a value on one side was meant as one on the other, too.
-        changed -= {word for side in owner.toolsets for word in other_meanings(side)}
+        changed -= {
+            word for side in owner.toolsets for word in collect_other_names(side)
+        }
     yield from (("names-unknown-tool", True, name) for name in sorted(changed & new))
     yield from (("names-unknown-tool", False, name) for name in sorted(changed & old))
 
@@ -397,8 +405,8 @@ def _named_in(text: str, names: Mapping[str, str], own: str) -> frozenset[str]:
     # Of many names few stand in a text: those that may are looked for as all rules do.
     tokens = {each.strip(".") for each in _TOKEN.findall(text)}
     tokens |= {part for token in tokens if "." in token for part in token.split(".")}
-    pattern = mention_pattern(tokens & names.keys())
-    mentions = (m for m in mentions_in(text, pattern) if not m.is_code)
+    pattern = compile_mention_pattern(tokens & names.keys())
+    mentions = (m for m in find_mentions(text, pattern) if not m.is_code)
     return frozenset(names[mention.name] for mention in mentions) - {own}
 
 
@@ -406,9 +414,9 @@ def _unknown_in(text: str, toolset: Toolset, workspace: Workspace) -> frozenset[
     """The names in a text that look like those of tools and are not, or not any more."""
     if "_" not in text and "`" not in text and "-" not in text:
         return frozenset()
-    names = tool_names(toolset, workspace)
-    unknown = [word for word, _ in names.unknown_in(text)]
-    return frozenset([*unknown, *(word for word, _ in names.gone_in(text))])
+    names = get_tool_names(toolset, workspace)
+    unknown = [word for word, _ in names.find_unknown_names(text)]
+    return frozenset([*unknown, *(word for word, _ in names.find_retired_names(text))])
 
 
 @lru_cache(maxsize=8)
@@ -438,17 +446,19 @@ def _with_names_now(text: str, owner: _Owner) -> str:
     return text
 
 
-def _crossed(text: TextSides, limited: LimitKind, owner: _Owner) -> Iterator[Change]:
+def _crossed(text: TextPair, limited: LimitKind, owner: _Owner) -> Iterator[Change]:
     before, after = len(text.before or ""), len(text.after or "")
     is_over = after > before
     tools = owner.tools or (None, None)
     sides = zip(owner.toolsets, tools, strict=True)
-    old, new = (limits_here(toolset, tool, limited) for toolset, tool in sides)
+    old, new = (list_tool_limits(toolset, tool, limited) for toolset, tool in sides)
     # That a client is another program, with other limits, is a change of its own.
-    for limit in crossed([limit for limit in new if limit in old], before, after):
+    for limit in list_crossed_limits(
+        [limit for limit in new if limit in old], before, after
+    ):
         event = "too-long" if limit.is_refused else "cut-off"
-        size = {"client": limit.client, "limit": limit.most}
-        yield told(
+        size = {"client": limit.client, "limit": limit.maximum}
+        yield make_change(
             owner.files,
             f"text/{event}" if is_over else f"text/not-{event}",
             text.path,
@@ -457,5 +467,5 @@ def _crossed(text: TextSides, limited: LimitKind, owner: _Owner) -> Iterator[Cha
             subject=text.subject,
             number=f"{after:,}",
             limit=f"{limit.client} {'takes' if limit.is_refused else 'shows'}"
-            f" {limit.most:,} ({limit.source})",
+            f" {limit.maximum:,} ({limit.source})",
         )

@@ -10,8 +10,15 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.tree import NOWHERE
-from .change import Change, Grade, SpecFiles, ToolPair, files_of, key_of
-from .table import came_or_went, row_of, told
+from .change import (
+    Change,
+    Grade,
+    SpecFiles,
+    ToolPair,
+    build_json_key,
+    pair_toolset_files,
+)
+from .table import get_rule, make_change, make_presence_change
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -38,7 +45,7 @@ class _OwnedTool(NamedTuple):
     home: str
 
 
-def match(
+def match_tools(
     before: Workspace, after: Workspace, today: datetime.date | None = None
 ) -> MatchedTools:
     """Finds for each toolset and each tool what it was before.
@@ -97,14 +104,14 @@ def _toolsets(
             gone.remove(old)
             new.remove(here)
             pairs.append((old, here))
-            names, files = (old.name, here.name), files_of(old, here)
-            changes.append(told(files, "toolset/renamed", ("name",), *names))
+            names, files = (old.name, here.name), pair_toolset_files(old, here)
+            changes.append(make_change(files, "toolset/renamed", ("name",), *names))
     for is_there, side in ((False, gone), (True, new)):
         for one in side:
             sources = (NOWHERE, one.source) if is_there else (one.source, NOWHERE)
             files = SpecFiles(one.name, "", *sources)
             what = "toolset", ("name",), one.name, is_there
-            changes.append(came_or_went(files, *what))
+            changes.append(make_presence_change(files, *what))
     return pairs, changes
 
 
@@ -147,7 +154,7 @@ def _former_names(one: _OwnedTool) -> Iterable[Hashable]:
 def _content(one: _OwnedTool) -> Iterable[Hashable]:
     """All but the name, as far as two tools of a toolset that differ there are one."""
     tool = one.tool
-    return [(one.home, key_of(tool.parameters), tool.summary, tool.description)]
+    return [(one.home, build_json_key(tool.parameters), tool.summary, tool.description)]
 
 
 def _letters(one: _OwnedTool) -> Iterable[Hashable]:
@@ -162,7 +169,7 @@ def _other_name(event: str, old: _OwnedTool, new: _OwnedTool) -> Change:
     files = SpecFiles(new.toolset.name, new.tool.name, old.tool.source, new.tool.source)
     form = "spec" if event == "renamed-without-former-name" else ""
     tool = new.tool.name
-    return told(files, f"tool/{event}", ("name",), *names, form=form, tool=tool)
+    return make_change(files, f"tool/{event}", ("name",), *names, form=form, tool=tool)
 
 
 def _gone(one: _OwnedTool, here: Toolset, day: datetime.date) -> Change:
@@ -171,8 +178,8 @@ def _gone(one: _OwnedTool, here: Toolset, day: datetime.date) -> Change:
     heir = next((tool.name for tool in here.tools if name in tool.renamed_from), None)
     if heir is not None:
         reason = f"`{heir}` answers calls of it"
-        grades = row_of("tool/renamed").grades._replace(call=Grade.RISKY)
-        return told(
+        grades = get_rule("tool/renamed").grades._replace(call=Grade.RISKY)
+        return make_change(
             files,
             "tool/removed",
             ("name",),
@@ -183,16 +190,16 @@ def _gone(one: _OwnedTool, here: Toolset, day: datetime.date) -> Change:
             heir=heir,
         )
     if _was_announced(one.tool, day):
-        return told(files, "tool/removed-as-announced", ("name",), name)
-    return told(files, "tool/removed", ("name",), name, form="spec")
+        return make_change(files, "tool/removed-as-announced", ("name",), name)
+    return make_change(files, "tool/removed", ("name",), name, form="spec")
 
 
 def _came(one: _OwnedTool, day: datetime.date) -> Change:
     name = one.tool.name
     files = SpecFiles(one.toolset.name, name, NOWHERE, one.tool.source)
     if _was_announced(one.tool, day):
-        return told(files, "tool/added-past-removal", ("name",), after=name)
-    return told(files, "tool/added", ("name",), after=name, form="spec")
+        return make_change(files, "tool/added-past-removal", ("name",), after=name)
+    return make_change(files, "tool/added", ("name",), after=name, form="spec")
 
 
 def _was_announced(tool: ToolSpec, day: datetime.date) -> bool:

@@ -23,14 +23,20 @@ from .change import (
     Change,
     Grade,
     Grades,
-    at_key,
-    key_of,
-    place_of,
-    quoted,
-    same,
+    build_json_key,
+    format_value,
+    get_key,
+    is_equal_json,
+    locate_path,
 )
-from .state import FilePair, is_whole
-from .table import ValueText, called, id_of, language, rows
+from .state import FilePair, is_reported_as_whole
+from .table import (
+    ValueText,
+    build_rule_id,
+    get_field_label,
+    load_spec_schema,
+    load_table_rules,
+)
 
 _WORDS = {
     "set": "{what} {is_} {new}; {it_was} not set",
@@ -83,12 +89,12 @@ class _WalkPosition(NamedTuple):
         return _WalkPosition(
             (*self.path, step),
             f"{self.way}.{way}" if self.way else way,
-            (at_key(self.written[0], step), at_key(self.written[1], step)),
+            (get_key(self.written[0], step), get_key(self.written[1], step)),
             (*self.keys, step) if is_key else self.keys,
         )
 
 
-def changes_of(pair: FilePair) -> Iterator[Change]:
+def compare_fields(pair: FilePair) -> Iterator[Change]:
     """Every change of a file's fields that the annotations tell."""
     yield from _Walk(pair).all()
 
@@ -98,8 +104,8 @@ class _Walk:
 
     def __init__(self, pair: FilePair) -> None:
         self._pair = pair
-        self._rows = rows(pair.extensions)
-        self._language = language(pair.kind, pair.extensions)
+        self._rows = load_table_rules(pair.extensions)
+        self._language = load_spec_schema(pair.kind, pair.extensions)
 
     def all(self) -> Iterator[Change]:
         """The changes of all fields."""
@@ -114,16 +120,16 @@ class _Walk:
         known = {*node.get("properties", {}), *node.get("keys", {})}
         change = node.get("change", {})
         for name, part in parts(node):
-            if "by" in change and not has_change(part):
+            if "by" in change and not has_change_annotation(part):
                 continue
             if name != "*":
                 step = at.below(name, is_key=False)
-                values = at_key(old, name), at_key(new, name)
+                values = get_key(old, name), get_key(new, name)
                 yield from self._field(part, *values, step, (old, new))
                 continue
             there = dict.fromkeys((*_mapping(new), *_mapping(old)))
             for key in (key for key in there if key not in known):
-                values = at_key(old, key), at_key(new, key)
+                values = get_key(old, key), get_key(new, key)
                 # That a key comes or goes is told by the mapping.
                 if ABSENT in values and ("more" in change or "by" in change):
                     continue
@@ -138,15 +144,15 @@ class _Walk:
         if "key" in node:
             yield from self._entries(node, old, new, at)
             return
-        is_other = not same(old, new) or _is_moved(change, old, new)
+        is_other = not is_equal_json(old, new) or _is_moved(change, old, new)
         # What a function tells is told by that alone.
         if is_other and "by" not in change and not self._is_silent(node, at, above):
-            if not has_change(node):
+            if not has_change_annotation(node):
                 yield self._unsaid(old, new, at)
                 return
             for event in _events(node, old, new):
                 yield self._told(node, event, at)
-        is_told = is_whole(node) and (old is ABSENT or new is ABSENT)
+        is_told = is_reported_as_whole(node) and (old is ABSENT or new is ABSENT)
         if not is_told and "entry" not in change and "any" not in change:
             yield from self._below(node, old, new, at)
 
@@ -160,10 +166,10 @@ class _Walk:
         """Whether a difference says nothing, or is told at another place."""
         absent = node.get("absent")
         is_inherited = isinstance(absent, dict) and "of" in absent
-        if is_inherited and same(*at.written):
+        if is_inherited and is_equal_json(*at.written):
             return True
         void = node.get("void_if")
-        return void is not None and any(at_key(side, void) is True for side in above)
+        return void is not None and any(get_key(side, void) is True for side in above)
 
     def _entries(
         self, node: Any, old: Any, new: Any, at: _WalkPosition
@@ -179,7 +185,7 @@ class _Walk:
                 if name in node.get("change", {}):
                     yield self._told(node, _Event(name, *shown), at)
             elif "entry" in node.get("change", {}):
-                if not same(was, is_):
+                if not is_equal_json(was, is_):
                     event = _Event("entry", was, is_, is_[key])
                     yield self._told(node, event, at._replace(written=(was, is_)))
             else:
@@ -202,14 +208,16 @@ class _Walk:
                 path=(*at.path, *one.path),
                 before=given if values[0] is ABSENT else values[0],
                 after=given if values[1] is ABSENT else values[1],
-                location=place_of(self._pair.files.after, (*at.path, index)),
-                is_gone=False,
+                location=locate_path(self._pair.files.after, (*at.path, index)),
+                is_in_old_version=False,
             )
 
     def _unsaid(self, old: Any, new: Any, at: _WalkPosition) -> Change:
-        name = quoted(".".join(map(str, at.path)))
+        name = format_value(".".join(map(str, at.path)))
         message = f"the extension's field {name} is changed"
-        return self._pair.files.changed(self._rows[_FIELD], at.path, message, old, new)
+        return self._pair.files.build_change(
+            self._rows[_FIELD], at.path, message, old, new
+        )
 
     def _told(self, node: Any, event: _Event, at: _WalkPosition) -> Change:
         change = node["change"]
@@ -224,10 +232,10 @@ class _Walk:
                 shown = tuple(
                     v if v is ABSENT else event.key for v in (event.old, event.new)
                 )
-        elif event.name in ("more", "less", "moved") or same(*shown):
+        elif event.name in ("more", "less", "moved") or is_equal_json(*shown):
             shown = event.old, event.new
         before, after = self._masked(path, *shown)
-        rule = self._rows[id_of(self._pair.kind, at.way, name)]
+        rule = self._rows[build_rule_id(self._pair.kind, at.way, name)]
         grades, reason = None, ""
         concerned = 0
         if "counts" in node and self._pair.toolset is not None:
@@ -242,9 +250,9 @@ class _Walk:
                 else ""
             )
         message = self._words(node, event, row, at, concerned)
-        if same(before, after):
+        if is_equal_json(before, after):
             message += ", which may contain a secret"
-        return self._pair.files.changed(
+        return self._pair.files.build_change(
             rule, path, message, before, after, grades=grades, reason=reason
         )
 
@@ -252,9 +260,10 @@ class _Walk:
         """Whether the old side said one of the contraries beside a field."""
         beside = self._pair.states[0].written
         for step in at.path[:-1]:
-            beside = at_key(beside, str(step))
+            beside = get_key(beside, str(step))
         return any(
-            same(at_key(beside, one), value) for one, value in contraries.items()
+            is_equal_json(get_key(beside, one), value)
+            for one, value in contraries.items()
         )
 
     def _words(
@@ -265,16 +274,16 @@ class _Walk:
         at: _WalkPosition,
         concerned: int,
     ) -> str:
-        named = quoted(at.keys[-1]) if at.keys else ""
+        named = format_value(at.keys[-1]) if at.keys else ""
         own = str(at.path[-1]) if at.path else ""
-        what = called(node, own).format(named)
+        what = get_field_label(node, own).format(named)
         old, new = self._masked(at.path, event.old, event.new)
         if event.key is not ABSENT:
             old, new = self._masked((*at.path, event.key), old, new)
             if event.name in ("more", "less"):
                 old = new = event.key
         elif event.name in ("to null", "from null"):
-            what = quoted(own)
+            what = format_value(own)
         words = row.get("says", _WORDS.get(event.name, _OTHER))
         is_plural = "plural" in node
         return str(
@@ -294,7 +303,7 @@ class _Walk:
         """Both values of a place, without what looks like a secret."""
         sides = zip((old, new), self._pair.states, strict=True)
         one, other = (
-            HIDDEN if value is not ABSENT and path in state.masked else value
+            HIDDEN if value is not ABSENT and path in state.secret_paths else value
             for value, state in sides
         )
         return one, other
@@ -309,11 +318,13 @@ def _events(node: Any, old: Any, new: Any) -> Iterator[_Event]:
 
 def _happened(node: Any, change: Any, old: Any, new: Any) -> Iterator[_Event]:
     is_whole_value = old is ABSENT or new is ABSENT
-    if is_whole_value and is_whole(node):
+    if is_whole_value and is_reported_as_whole(node):
         yield _Event("unset" if new is ABSENT else "set", old, new)
     elif {"more", "less", "entry"} & change.keys():
         yield from _of_many(change, old, new)
-    elif "unordered" in node and {*map(key_of, old)} == {*map(key_of, new)}:
+    elif "unordered" in node and {*map(build_json_key, old)} == {
+        *map(build_json_key, new)
+    }:
         return
     elif any(e.startswith(("to ", "from ")) and "null" not in e for e in change):
         yield _Event(f"from {_word(old)}", old, new)
@@ -336,18 +347,18 @@ def _of_many(change: Any, old: Any, new: Any) -> Iterator[_Event]:
             was, is_ = before.get(key, ABSENT), after.get(key, ABSENT)
             if was is ABSENT or is_ is ABSENT:
                 yield _Event("more" if was is ABSENT else "less", was, is_, key)
-            elif "entry" in change and not same(was, is_):
+            elif "entry" in change and not is_equal_json(was, is_):
                 yield _Event("entry", was, is_, key)
         orders = [k for k in before if k in after], [k for k in after if k in before]
     else:
         items = [value if isinstance(value, list) else [] for value in (old, new)]
-        one, other = ({key_of(v): v for v in side} for side in items)
+        one, other = ({build_json_key(v): v for v in side} for side in items)
         yield from (_Event("more", ABSENT, other[k]) for k in other if k not in one)
         yield from (_Event("less", one[k], ABSENT) for k in one if k not in other)
         orders = [one[k] for k in one if k in other], [
             other[k] for k in other if k in one
         ]
-    if "moved" in change and not same(*orders):
+    if "moved" in change and not is_equal_json(*orders):
         yield _Event("moved", *orders)
 
 
@@ -360,16 +371,18 @@ def _by_key(value: Any, key: str) -> dict[Hashable, Any]:
     """The entries of a list by one of their fields, and which one it is of several alike."""
     found: dict[Hashable, Any] = {}
     for entry in value if isinstance(value, list) else ():
-        name, number = key_of(entry[key]), 0
+        name, number = build_json_key(entry[key]), 0
         while (name, number) in found:
             number += 1
         found[name, number] = entry
     return found
 
 
-def has_change(node: Mapping[str, Any]) -> bool:
+def has_change_annotation(node: Mapping[str, Any]) -> bool:
     """Whether anything says what a change of a field, or of what is in it, means."""
-    return "change" in node or any(has_change(part) for _, part in parts(node))
+    return "change" in node or any(
+        has_change_annotation(part) for _, part in parts(node)
+    )
 
 
 def _concerned(counts: Mapping[str, str], toolset: Toolset) -> int:

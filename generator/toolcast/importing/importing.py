@@ -11,7 +11,7 @@ from typing import Any
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import distinct_name
 
-from ..analysis.mcp_definitions import mcp_definition
+from ..analysis.mcp_definitions import build_mcp_definition
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
@@ -349,7 +349,7 @@ def _differences(
     notes = []
     for tool in tools:
         # What a spec adds of its own, a person's yes for one, is none of the source's.
-        definition = mcp_definition(replace(specs[tool["name"]], confirm=None))
+        definition = build_mcp_definition(replace(specs[tool["name"]], confirm=None))
         given, spec_fields = json.dumps(tool), json.dumps(definition)
         if given == spec_fields:
             continue

@@ -10,7 +10,11 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import look_alike_key
 
-from ..analysis.tool_names import NOT_LISTED, mention_pattern, other_meanings
+from ..analysis.tool_names import (
+    NOT_LISTED_REASON,
+    collect_other_names,
+    compile_mention_pattern,
+)
 from ..json_schema.graph import JsonSchema
 from ..model.model import Toolset
 from ..refactoring.project_edit import EditSession, OwnedTool
@@ -83,10 +87,10 @@ def decided(
     free = {
         name
         for name, why in toolset.reserved_names.items()
-        if why == NOT_LISTED and look_alike_key(name) in keys
+        if why == NOT_LISTED_REASON and look_alike_key(name) in keys
     }
     new = [name for name in reserved if look_alike_key(name) not in keys]
-    reserve(editing, toolset, dict.fromkeys(new, NOT_LISTED), free)
+    reserve(editing, toolset, dict.fromkeys(new, NOT_LISTED_REASON), free)
     return LocalSelection(tools, tuple(tool.name for tool in removed), staying, notes)
 
 
@@ -98,7 +102,7 @@ def _called_here(
     reserved = {
         look_alike_key(name): why
         for name, why in toolset.reserved_names.items()
-        if why != NOT_LISTED
+        if why != NOT_LISTED_REASON
     }
     taken = {tool["name"] for tool in tools}
     found: dict[str, Tool] = {}
@@ -119,10 +123,12 @@ def _called_here(
         found[name] = {**tool, "name": here}
         if here != name:
             renamed[name] = here
-    words = other_meanings(toolset) if renamed else set()
+    words = collect_other_names(toolset) if renamed else set()
     for old, new in renamed.items():
         if old not in words:
-            change = partial(renamed_text, pattern=mention_pattern([old]), new=new)
+            change = partial(
+                renamed_text, pattern=compile_mention_pattern([old]), new=new
+            )
             found = {name: _with_texts(tool, change) for name, tool in found.items()}
     return found, left_out
 

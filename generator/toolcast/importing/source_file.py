@@ -14,7 +14,7 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.limits import measure_value
 
-from ..analysis.name_limits import is_name_of_tool
+from ..analysis.name_limits import is_tool_name
 from ..mcp_client.server_listing import ListingError
 from ..parsing.exact_json import JsonError, read_json
 from .formats import Source, source_of
@@ -136,7 +136,7 @@ def _unsayable(source: Source) -> Iterator[tuple[str, str]]:
         if times > 1:
             yield name, f"the tool `{escape_excerpt(name, 80)}` is there {times} times"
     for name in names:
-        if not is_name_of_tool(name):
+        if not is_tool_name(name):
             shown = escape_excerpt(name, 80)
             why = f"`{shown}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
             yield name, why

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 
-from ..analysis.mcp_definitions import mcp_definition
+from ..analysis.mcp_definitions import build_mcp_definition
 from ..encoders.yaml_block import encode_entry
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec
@@ -113,7 +113,7 @@ def is_untouched(toolset: Toolset, schemas: str | None, tool: ToolSpec) -> bool:
         schemas, source.file, "tool", source.tree
     ):
         return False
-    definition = mcp_definition(tool)
+    definition = build_mcp_definition(tool)
     made = {**fields_of(definition), **said_of(source.tree, definition)}
     made |= needed_fields(toolset, definition)
     return all(

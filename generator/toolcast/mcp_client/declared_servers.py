@@ -10,14 +10,14 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.core.server_settings import ExternalServer
 
-from ..analysis.mcp_definitions import mcp_definition
-from ..analysis.skill_texts import front_matter_of, skill_owners
+from ..analysis.mcp_definitions import build_mcp_definition
+from ..analysis.skill_texts import build_front_matter, list_skill_owners
 from ..analysis.tool_search import (
-    directly_listed,
-    has_hints,
-    own_names,
-    own_tools,
-    told_instructions,
+    get_served_instructions,
+    get_server_tool_names,
+    has_search_hints,
+    list_server_tools,
+    select_listed_tools,
 )
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec
@@ -54,8 +54,8 @@ def declared_listing(
         hidden = (t.name for t in toolset.tools if not toolset.is_offered(t, served))
         others = others.union(hidden)
     offered = [tool for tool in toolset.tools if tool.name not in others]
-    for tool in directly_listed(toolset, offered):
-        definition = mcp_definition(tool, has_hints=has_hints(toolset))
+    for tool in select_listed_tools(toolset, offered):
+        definition = build_mcp_definition(tool, has_hints=has_search_hints(toolset))
         returns = definition.get("outputSchema")
         is_object = isinstance(returns, dict) and returns.get("type") == "object"
         unsaid = "outputSchema" if live.protocol != _NEWEST else "execution"
@@ -64,20 +64,20 @@ def declared_listing(
         ):
             definition.pop(unsaid, None)
         tools.append(definition)
-    tools += [one.definition for one in own_tools(toolset, offered)]
+    tools += [one.definition for one in list_server_tools(toolset, offered)]
     shown = [spec for spec in toolset.mcp_resources if _is_for(spec.clients, client)]
     resources = [spec for spec in shown if spec.uri is not None]
     templates = [spec for spec in shown if spec.uri is None]
     return ServerListing(
         toolset.name,
         live.protocol,
-        instructions=told_instructions(toolset, offered),
+        instructions=get_served_instructions(toolset, offered),
         tools=tuple(tools),
         resources=(
             *(spec.mcp for spec in resources),
             *(
                 _skill(owner)
-                for owner in skill_owners(toolset)
+                for owner in list_skill_owners(toolset)
                 if has_skills and (owner is toolset or owner.name not in others)
             ),
         ),
@@ -95,7 +95,7 @@ def _is_for(clients: tuple[str, ...] | None, client: str | None) -> bool:
 
 def _skill(owner: Toolset | ToolSpec) -> dict[str, Any]:
     """A skill as the runtime's `skills/served_skills.py` lists it."""
-    front = front_matter_of(owner)
+    front = build_front_matter(owner)
     name = str(front["name"])
     return {
         "uri": f"skill://{name}/SKILL.md",
@@ -122,7 +122,7 @@ def own_part(toolset: Toolset, listing: ServerListing) -> tuple[ServerListing, i
     Without the tools of external servers that `mcp_servers` names, whose number comes
     second, and without the sizes of skills.
     """
-    own = {*own_names(toolset), *(tool.name for tool in toolset.tools)}
+    own = {*get_server_tool_names(toolset), *(tool.name for tool in toolset.tools)}
     tools = [
         entry
         for entry in listing.tools

@@ -111,7 +111,7 @@ def _item(
         grades=graded(change.grades),
         fails=bool(first.fails),
         values=_unsaid(change) if message else NO_VALUES,
-        was=change.location if change.is_gone else None,
+        was=change.location if change.is_in_old_version else None,
         others=tuple(_listed(group, named)) if others else (),
     )
 
@@ -260,13 +260,15 @@ def from_definitions(verdict: Verdict) -> list[tuple[str, str]]:
     """What is told once of changes of shared definitions: the file, and words behind it."""
     found: dict[str, list[ChangeVerdict]] = {}
     for one in verdict.changes:
-        if one.change.is_shared:
+        if one.change.is_shared_definition:
             found.setdefault(one.change.location.file, []).append(one)
     return [(file, _told_once(changes)) for file, changes in found.items()]
 
 
 def _told_once(changes: Sequence[ChangeVerdict]) -> str:
-    lines = len({(one.change.location.line, one.change.is_gone) for one in changes})
+    lines = len(
+        {(one.change.location.line, one.change.is_in_old_version) for one in changes}
+    )
     tools = len({one.owner for one in changes})
     return (
         f"{lines} changed {'line makes' if lines == 1 else 'lines make'}"

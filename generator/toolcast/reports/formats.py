@@ -91,7 +91,7 @@ def _of_check(verdict: Verdict) -> list[Item]:
     """The findings of `check` that the changes bring and mend; here none of them fails."""
     brought = [
         item._replace(severity=min(item.severity, Severity.WARNING))
-        for item in items_of_findings(limit_findings(verdict.brought))
+        for item in items_of_findings(limit_findings(verdict.added))
     ]
     mended = [
         item._replace(
@@ -100,7 +100,7 @@ def _of_check(verdict: Verdict) -> list[Item]:
             message=f"mended: {item.message}",
             help="",
         )
-        for item in items_of_findings(limit_findings(verdict.mended))
+        for item in items_of_findings(limit_findings(verdict.fixed))
     ]
     return [*brought, *mended]
 
@@ -117,12 +117,12 @@ def _rules_of_findings(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
 
 def _rules_of_changes(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     """Those of changes, and of the findings beside them."""
-    from ..diff.comparison import rules
+    from ..diff.comparison import load_change_rules
 
     # As many grades as severities: what is safe is a note.
     of_changes = {
         id_: ItemRule(id_, Severity(rule.grades.worst + 1), rule.means, rule.means)
-        for id_, rule in rules(extensions).items()
+        for id_, rule in load_change_rules(extensions).items()
     }
     return _rules_of_findings(extensions) | of_changes
 

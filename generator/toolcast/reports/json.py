@@ -52,8 +52,8 @@ def changes(verdict: Verdict, about: ReportContext) -> str:
             "effects": [_effect(one) for one in verdict.effects],
             "versions": [_version(one) for one in verdict.proposals],
             "findings": _findings(verdict.findings),
-            "brought": _findings(verdict.brought),
-            "mended": _findings(verdict.mended),
+            "brought": _findings(verdict.added),
+            "mended": _findings(verdict.fixed),
         }
     )
 
@@ -90,9 +90,9 @@ def _change(one: ChangeVerdict) -> dict[str, Any]:
         "grades": {name: grade.word for name, grade in graded},
         "reason": change.reason,
         "fingerprint": change.fingerprint,
-        "is_gone": change.is_gone,
+        "is_gone": change.is_in_old_version,
         "place": one.location._asdict(),
-        "former_place": change.location._asdict() if change.is_gone else None,
+        "former_place": change.location._asdict() if change.is_in_old_version else None,
         "fails": list(one.fails),
         "accepted": one.accepted and _accepted(one.accepted),
     }

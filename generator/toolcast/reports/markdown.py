@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..diff.change import AUDIENCES, Change, Grade
-from ..diff.review.verdict import DEFAULT, Proposal, Verdict, limits_text
+from ..diff.review.verdict import DEFAULT_LIMITS, Proposal, Verdict, format_limits
 from ..encoders.markdown import encode_code_block
 from ..findings import Finding, Location, group_similar, limit_findings
 from ..suggestions import format_first
@@ -99,8 +99,8 @@ def changes(verdict: Verdict, about: ReportContext) -> str:
     for file, words in from_definitions(verdict):
         head += f"{code_span(file)}: {words}.\n\n"
     last = _effects(verdict.effects)
-    last += _of_check("This brings", verdict.brought)
-    last += _of_check("This mends", verdict.mended)
+    last += _of_check("This brings", verdict.added)
+    last += _of_check("This mends", verdict.fixed)
     last += _of_acceptances(verdict)
     table = _table(verdict.changes)
     items = items_of_changes(verdict.changes, each=about.every)
@@ -146,8 +146,8 @@ def _sentence(verdict: Verdict, against: str) -> str:
     sentence += "; ".join(parts) or "all safe"
     at = (
         ""
-        if verdict.limits == DEFAULT
-        else f" at {code_span(limits_text(verdict.limits))}"
+        if verdict.limits == DEFAULT_LIMITS
+        else f" at {code_span(format_limits(verdict.limits))}"
     )
     failing = verdict.failing
     if failing:

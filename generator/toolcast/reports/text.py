@@ -98,8 +98,8 @@ def changes(verdict: Verdict, about: ReportContext) -> str:
     if verdict.findings:
         blocks.append(findings(verdict.findings, about))
     for words, of_check in (
-        ("brings", verdict.brought),
-        ("mends", verdict.mended),
+        ("brings", verdict.added),
+        ("mends", verdict.fixed),
     ):
         if of_check:
             blocks.append("".join(_of_check(words, of_check)))
@@ -220,10 +220,12 @@ def _closing(verdict: Verdict) -> Iterator[str]:
 
 def _decided(verdict: Verdict) -> str:
     # Findings need nothing of it, and it has all that compares.
-    from ..diff.review.verdict import DEFAULT, limits_text
+    from ..diff.review.verdict import DEFAULT_LIMITS, format_limits
 
     limits = (
-        "" if verdict.limits == DEFAULT else f" --fail-on {limits_text(verdict.limits)}"
+        ""
+        if verdict.limits == DEFAULT_LIMITS
+        else f" --fail-on {format_limits(verdict.limits)}"
     )
     failing = Counter(name for one in verdict.changes for name in one.fails)
     accepted = f"; {verdict.accepted} accepted" if verdict.accepted else ""

@@ -10,11 +10,17 @@ from typing import NamedTuple
 
 from toolcast_runtime.http.endpoints import is_safe_url
 
-from ..analysis.client_kinds import LimitKind, callers, crossed, kind_of, limits_of
-from ..analysis.network_reach import reach_of
+from ..analysis.client_kinds import (
+    LimitKind,
+    find_client_kind,
+    list_callers,
+    list_client_limits,
+    list_crossed_limits,
+)
+from ..analysis.network_reach import get_network_reach
 from ..analysis.prompt_docs import OTHER_SECTION
-from ..analysis.skill_texts import front_matter_of, name_path, skill_owners
-from ..analysis.tool_search import list_length, own_names
+from ..analysis.skill_texts import build_front_matter, get_name_path, list_skill_owners
+from ..analysis.tool_search import count_listed_tools, get_server_tool_names
 from ..findings import Severity
 from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
 from ..model.mcp_servers import McpServer
@@ -171,19 +177,21 @@ def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 @rule("access/tool-count", on="toolset", severity=Severity.WARNING)
 def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for client in callers(toolset):
+    for client in list_callers(toolset):
         tools = [
             t for t in toolset.tools if client is None or toolset.is_offered(t, client)
         ]
-        is_api = (kind := kind_of(toolset, client)) is not None and kind.is_api
-        count = len(tools) if is_api else list_length(toolset, tools)
-        for limit in crossed(limits_of(toolset, client, LimitKind.TOOLS), 0, count):
+        is_api = (kind := find_client_kind(toolset, client)) is not None and kind.is_api
+        count = len(tools) if is_api else count_listed_tools(toolset, tools)
+        for limit in list_crossed_limits(
+            list_client_limits(toolset, client, LimitKind.TOOLS), 0, count
+        ):
             path: Path = ("client_kind",)
             if client is not None and client.kind is not None:
                 path = ("clients", client.name, "kind")
             message = (
                 f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
-                f" {limit.client} takes {limit.most} in a request ({limit.source})"
+                f" {limit.client} takes {limit.maximum} in a request ({limit.source})"
             )
             help_ = "offer it fewer: `allow`, `deny`, or a toolset of their own"
             yield problem_at(toolset, path, message, help_)
@@ -192,8 +200,8 @@ def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("access/tool-count", on="toolset", severity=Severity.NOTE)
 def large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     known = {section.name for section in toolset.sections}
-    for client in callers(toolset):
-        limits = list(limits_of(toolset, client, LimitKind.NAMESPACE))
+    for client in list_callers(toolset):
+        limits = list(list_client_limits(toolset, client, LimitKind.NAMESPACE))
         members: dict[str, list[ToolSpec]] = {}
         for tool in toolset.tools:
             if tool.always or (client and not toolset.is_offered(tool, client)):
@@ -201,12 +209,12 @@ def large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             section = tool.section if tool.section in known else None
             members.setdefault(section or OTHER_SECTION, []).append(tool)
         for section, tools in members.items():
-            for limit in crossed(limits, 0, len(tools)):
+            for limit in list_crossed_limits(limits, 0, len(tools)):
                 path = ("sections", section) if section in known else ("name",)
                 message = (
                     f"the section `{section}` is a namespace of {len(tools)} tools for"
                     f" {f'`{client.name}`' if client else 'the caller'};"
-                    f" {limit.client} advises at most {limit.most}"
+                    f" {limit.client} advises at most {limit.maximum}"
                 )
                 at_key = section in known
                 yield problem_at(
@@ -343,7 +351,7 @@ _MAX_NAMES_SHOWN = 12
     can_be_suppressed=False,
 )
 def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    outside = reach_of(toolset)
+    outside = get_network_reach(toolset)
     parts = [
         _listed("starts", "program", outside.programs),
         _listed("speaks to", "host", outside.hosts),
@@ -498,7 +506,7 @@ def shared_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 def _names(toolset: Toolset) -> Iterator[_Name]:
     """What callers name; former names are called, too."""
-    for name in own_names(toolset):
+    for name in get_server_tool_names(toolset):
         search = ("targets", "mcp", "search")
         yield _Name(toolset, search, "tool", name, "targets.mcp.search")
     for tool in toolset.tools:
@@ -516,8 +524,10 @@ def _names(toolset: Toolset) -> Iterator[_Name]:
     for prompt in toolset.mcp_prompts:
         yield _Name(prompt, ("name",), "prompt", prompt.name)
     if "skills" in toolset.targets:
-        for one in skill_owners(toolset):
-            yield _Name(one, name_path(one), "skill", front_matter_of(one)["name"])
+        for one in list_skill_owners(toolset):
+            yield _Name(
+                one, get_name_path(one), "skill", build_front_matter(one)["name"]
+            )
 
 
 @rule("access/unknown-exclusion", on="toolset", severity=Severity.ERROR)

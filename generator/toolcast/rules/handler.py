@@ -11,8 +11,8 @@ from toolcast_runtime.core.definitions.tool import module_name
 from toolcast_runtime.values.annotated_types import is_keyword_argument
 from toolcast_runtime.values.schema_types import SchemaTypes
 
-from ..analysis.annotation import Annotations
-from ..analysis.uri_templates import variables_of
+from ..analysis.annotation import AnnotationChecker
+from ..analysis.uri_templates import list_variables
 from ..encoders.json_text import encode_compact_json
 from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -153,17 +153,17 @@ def _problems_of_annotation_mismatch(
     if not code.accepts_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
         given = types.arguments("Arguments")
-        annotations = Annotations(names_of(workspace), module, types.objects)
+        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
         for name, node in signature.annotations.items():
             if name in given.members:
-                yield from annotations.find_rejected(
+                yield from annotations.check_parameter(
                     given.members[name].type, node, name
                 )
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
         wanted, _ = types.whole("Result")
-        annotations = Annotations(names_of(workspace), module, types.objects)
-        yield from annotations.not_allowed(wanted, signature.result, "the result")
+        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
+        yield from annotations.check_result(wanted, signature.result, "the result")
 
 
 @rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
@@ -279,7 +279,7 @@ def mcp_signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if code is None or code.signature is None:
             continue
         if isinstance(spec, ResourceSpec):
-            given = always = variables_of(spec.uri_template or "")
+            given = always = list_variables(spec.uri_template or "")
         else:
             given = tuple(one.name for one in spec.arguments)
             always = tuple(one.name for one in spec.arguments if one.required)
@@ -707,7 +707,7 @@ def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, b
         declared = spec.schemas["parameters"].declared
         return "a parameter of the tool", not declared.find_undeclared([name])
     if isinstance(spec, ResourceSpec):
-        variables = variables_of(spec.uri_template or "")
+        variables = list_variables(spec.uri_template or "")
         return "a variable of the URI", name in variables
     arguments = {one.name for one in spec.arguments}
     return "an argument of the prompt", name in arguments

@@ -14,8 +14,8 @@ from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.results.field_selection import list_schemas_on_path
 
-from ..analysis.network_reach import is_secret_text, secret_places, sent_variables
-from ..analysis.uri_templates import problems_with_template, variables_of
+from ..analysis.network_reach import find_secret_paths, has_secret, list_sent_variables
+from ..analysis.uri_templates import check_template, list_variables
 from ..findings import Location, Severity
 from ..json_schema.graph import JsonSchema
 from ..json_schema.schema_errors import find_schema_problems
@@ -365,9 +365,9 @@ def resource_uri(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             message = f"`{uri}` is the URI of `{other.name}`, too"
             yield problem_at(spec, (key,), message, "give one of the two another URI")
         if spec.uri_template is not None:
-            for problem in problems_with_template(uri):
+            for problem in check_template(uri):
                 yield problem_at(spec, (key,), f"the template {problem}")
-        known = variables_of(spec.uri_template or "")
+        known = list_variables(spec.uri_template or "")
         for name in spec.variables:
             if name not in known:
                 message = f"`{name}` is no variable of the URI"
@@ -489,9 +489,9 @@ def server_secret(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     places: list[tuple[Path, str]] = [
         (("mcp_servers", server.name, *inner), f"the server `{server.name}`")
         for server in toolset.mcp_servers
-        for inner in secret_places(server)
+        for inner in find_secret_paths(server)
     ]
-    if toolset.router is not None and is_secret_text(toolset.router.base_url):
+    if toolset.router is not None and has_secret(toolset.router.base_url):
         places.append((("router", "base_url"), "the router's address"))
     for path, what in places:
         message = f"{what} has a secret written out"
@@ -596,7 +596,7 @@ _MADE_TO_BE_SENT = re.compile(r"TOKEN|API_?KEY")
     "spec/variable-name", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
 )
 def variable_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for path, owner, name in sent_variables(toolset):
+    for path, owner, name in list_sent_variables(toolset):
         owners = [_capitals(owner), _capitals(toolset.name)]
         if _MADE_TO_BE_SENT.search(name) or any(
             f"_{o}_" in f"_{name}_" for o in owners

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import NamedTuple
 
-from ..analysis.prompt_docs import block_names
+from ..analysis.prompt_docs import list_block_names
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
@@ -191,7 +191,7 @@ def _known_options(named: NameReference) -> str:
 
 
 def _blocks(named: NameReference) -> list[str]:
-    return block_names(named.toolset)
+    return list_block_names(named.toolset)
 
 
 def _known_blocks(named: NameReference) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
 
-from ..analysis.uri_templates import variables_of
+from ..analysis.uri_templates import list_variables
 from ..encoders.code import Code
 from ..encoders.json_text import encode_json
 from ..encoders.python import (
@@ -78,7 +78,7 @@ def _build_resource_fields(spec: ResourceSpec) -> dict[str, Any]:
     if spec.content is not None:
         parts = _encode_content(spec.content)
     if spec.handler is not None:
-        parts["parameters"] = list(variables_of(spec.uri_template or ""))
+        parts["parameters"] = list(list_variables(spec.uri_template or ""))
     values = {name: list(values) for name, values in spec.variables.items()}
     parts["values"] = values or None
     return parts

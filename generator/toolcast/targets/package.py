@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
-from ..analysis.network_reach import is_secret_text, variables_of
+from ..analysis.network_reach import collect_server_variables, has_secret
 from ..encoders.json_text import encode_json
 from ..model.model import Toolset
 from ..model.python_project import PYPROJECT, PythonProject
@@ -72,8 +72,8 @@ def find_problems(
     if _RESERVED.match(name := _get_published_name(toolset)):
         message = f"the plugin name `{name}` is reserved for Anthropic's own plugins"
         yield ("name",), message, "rename the toolset"
-    for variable, settings in variables_of(toolset).items():
-        if is_secret_text(settings.get("default") or ""):
+    for variable, settings in collect_server_variables(toolset).items():
+        if has_secret(settings.get("default") or ""):
             message = f"the default of `{variable}` is a secret, and would be published"
             yield target_path, message, "remove it: users are prompted for their own"
         if _CODE_VARIABLES.fullmatch(variable):
@@ -136,7 +136,7 @@ def _build_manifests(
         author={"name": _get_author(project)},
         license=project.text_of("license") or None,
     )
-    variables = variables_of(toolset)
+    variables = collect_server_variables(toolset)
     env = {key: f"${{user_config.{key}}}" for key in variables} or None
     user_config = {
         key: stated(

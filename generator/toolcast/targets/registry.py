@@ -9,10 +9,10 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.core.server_settings import ExternalServer
 
-from ..analysis.cli_commands import cli_definition
-from ..analysis.mcp_definitions import mcp_definition, refused_by
-from ..analysis.prompt_docs import listed_sections
-from ..analysis.tool_search import has_hints
+from ..analysis.cli_commands import build_cli_definition
+from ..analysis.mcp_definitions import build_mcp_definition, list_refused_paths
+from ..analysis.prompt_docs import list_used_sections
+from ..analysis.tool_search import has_search_hints
 from ..encoders.code import Code
 from ..encoders.json_text import encode_json
 from ..encoders.python import (
@@ -171,7 +171,9 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 def _build_registry_view(toolset: Toolset, source: Code) -> View:
     external_names = list_external_names(toolset)
-    sections = tuple(section.name for section in listed_sections(toolset, "registry"))
+    sections = tuple(
+        section.name for section in list_used_sections(toolset, "registry")
+    )
     has_ledger = (
         bool(toolset.ledger)
         or any(tool.persistent or tool.confirm for tool in toolset.tools)
@@ -258,7 +260,7 @@ def _build_definition(
     toolset: Toolset, tool: ToolSpec, context: Context, excluded: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the fields of a tool's definition, in order, without fields that are not set."""
-    mcp = mcp_definition(tool, has_hints=has_hints(toolset))
+    mcp = build_mcp_definition(tool, has_hints=has_search_hints(toolset))
     description = tool.model_description
     has_prompt = "prompts" in context.targets and "prompts" not in excluded
     has_mcp = "mcp" in context.targets and "mcp" not in excluded
@@ -272,7 +274,7 @@ def _build_definition(
         "order": tool.order,
         "prompt": render_tool_pieces(tool, context) if has_prompt else None,
         "actions": _build_actions(tool),
-        "cli": cli_definition(toolset, tool) if has_cli else None,
+        "cli": build_cli_definition(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,
         "proxy": toolset.proxy_of(tool),
         "uses": list(tool.uses) or None,
@@ -290,7 +292,7 @@ def _build_definition(
         "service": tool.service,
         "permission": tool.permission,
         "deprecated": tool.deprecated,
-        "refused_by": (refused_by(mcp) or None) if has_mcp else None,
+        "refused_by": (list_refused_paths(mcp) or None) if has_mcp else None,
         "examples": [example.as_json for example in tool.examples] or None,
     }
     for target, part in context.definition_parts.items():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..analysis.prompt_docs import usage_lines
+from ..analysis.prompt_docs import render_usage_lines
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec
 from ..parsing.tree import Path
 
@@ -111,7 +111,7 @@ def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
             tool.summary,
             tool.model_description,
             # The first paragraph of the docs, as a definition has it.
-            "\n".join(takewhile(bool, map(str, usage_lines(tool)))),
+            "\n".join(takewhile(bool, map(str, render_usage_lines(tool)))),
             tool.listed_parameters,
         )
         for tool in tools

@@ -15,7 +15,7 @@ from tests.diff.reports.layout import CASES, hold_json, hold_sarif
 from toolcast.diff.change import ABSENT, Change, ChangeRule, Grade, Grades
 from toolcast.diff.comparison import Comparison
 from toolcast.diff.effects import Effect, EffectKind
-from toolcast.diff.review.verdict import DEFAULT, Verdict, judge
+from toolcast.diff.review.verdict import DEFAULT_LIMITS, Verdict, judge
 from toolcast.findings import Finding, Location, Severity
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes, report_findings, sarif
@@ -54,7 +54,13 @@ def verdict_of(text: str, value: str) -> Verdict:
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     compared = Comparison([change], [effect])
     return judge(
-        compared, sides, text, limits=DEFAULT, acceptances=(), known=(), today=TODAY
+        compared,
+        sides,
+        text,
+        limits=DEFAULT_LIMITS,
+        acceptances=(),
+        known=(),
+        today=TODAY,
     )
 
 
@@ -165,7 +171,7 @@ def test_a_comment_has_room_for_it(number: int) -> None:
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
         Comparison(changes, effects), sides, "main",
-        limits=DEFAULT, acceptances=(), known=(), today=TODAY,
+        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "markdown", ABOUT)
     assert len(text.encode("utf-16-le")) // 2 < 65_536
@@ -190,7 +196,7 @@ def test_what_is_the_same_in_many_tools_is_said_once() -> None:
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
         Comparison(changes, []), sides, "main",
-        limits=DEFAULT, acceptances=(), known=(), today=TODAY,
+        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "text", ABOUT)
     assert text.count("3000 tools: the tool is gone") == 1
@@ -213,7 +219,7 @@ def test_two_changes_of_one_tool_are_told_each_with_its_fingerprint() -> None:
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
         Comparison(changes, []), sides, "main",
-        limits=DEFAULT, acceptances=(), known=(), today=TODAY,
+        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "text", ABOUT)
     assert all(change.fingerprint in text for change in changes)

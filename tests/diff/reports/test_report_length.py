@@ -12,8 +12,8 @@ from typing import Any
 from tests.corpus.imported import import_tools
 from tests.diff.histories.releases import HISTORIES, release
 from tests.diff.single_changes import loaded
-from toolcast.diff.comparison import compare, rules
-from toolcast.diff.review.verdict import Verdict, judge, limits
+from toolcast.diff.comparison import compare, load_change_rules
+from toolcast.diff.review.verdict import Verdict, judge, parse_limits
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes
@@ -29,9 +29,9 @@ def judged(before: Workspace, after: Workspace) -> Verdict:
         compare(before, after, TODAY),
         (before, after),
         "the old release",
-        limits=limits("breaking"),
+        limits=parse_limits("breaking"),
         acceptances=[],
-        known=rules(()),
+        known=load_change_rules(()),
         today=TODAY,
     )
 

@@ -138,7 +138,7 @@ def command(
     for `toolcast import`, REV:PATH for such a file in a commit, stdio:COMMAND, or a URL. Exit
     codes: 1 for changes at or above --fail-on, 2 if nothing could be compared.
     """
-    from ...diff.comparison import rules
+    from ...diff.comparison import load_change_rules
     from ...diff.review.acceptances import ACCEPT_FILE
     from ...diff.review.verdict import judge
     from ...reports.item import ReportContext
@@ -279,8 +279,8 @@ def _read_acceptances_or_exit(
     """
     from ...diff.review.acceptances import (
         AcceptanceFileError,
-        acceptance_file,
-        accepted_in,
+        parse_acceptances,
+        read_acceptance_file,
     )
     from ...parsing.project_files import DiskFiles
 

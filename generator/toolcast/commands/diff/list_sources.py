@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...analysis.mcp_definitions import refusals_of
-from ...analysis.name_limits import is_name_of_tool
-from ...diff.comparison import Comparison, compare_lists
-from ...diff.lists import TYPES, for_rules, list_workspace
-from ...diff.review.check_findings import CheckFindings, check_findings
+from ...analysis.mcp_definitions import list_refusals
+from ...analysis.name_limits import is_tool_name
+from ...diff.comparison import Comparison, compare_tool_lists
+from ...diff.lists import MEMBER_TYPES, build_list_workspace, prepare_for_rules
+from ...diff.review.check_findings import CheckFindings, compare_findings
 from ...findings import Finding, Location, Severity
 from ...git.commit import CommitFiles, ShallowCloneError, resolve_commit
 from ...git.program import GitError, find_repository

@@ -71,7 +71,12 @@ def _print_changes(
         limits: the grades that fail; None if every difference fails.
     """
     from ...diff.change import AUDIENCES, Grade
-    from ...diff.review.verdict import DEFAULT, ChangeVerdict, Verdict, failing
+    from ...diff.review.verdict import (
+        DEFAULT_LIMITS,
+        ChangeVerdict,
+        Verdict,
+        list_failing_audiences,
+    )
     from ...reports.item import ReportContext
 
     verdicts = []
@@ -127,7 +132,7 @@ def verify(
     graded as in `toolcast diff`. Values that change on every start are notes. Exit codes: 1
     for differences, 2 if the server cannot be read or has none of the tools.
     """
-    from ...diff.lists import Owner, listing_changes
+    from ...diff.lists import ListingOwner, compare_listings
     from ...mcp_client.declared_servers import (
         behind,
         declared_listing,
@@ -389,7 +394,7 @@ def _compare_with_lock(
     Raises:
         ListingError: the file is not a lock.
     """
-    from ...diff.lists import Owner, listing_changes
+    from ...diff.lists import ListingOwner, compare_listings
     from ...mcp_client.server_listing import locked_listing
 
     if locked.server.locked is None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
-from ..change import ABSENT, key_of, same
+from ..change import ABSENT, build_json_key, is_equal_json
 from .inclusion import Effort, accept_the_same
 from .keyword_changes import keyword_changes, row_of
 from .schema_pairs import (
@@ -57,7 +57,7 @@ def _schemas(
 ) -> Iterator[Difference | Step]:
     """What has changed of a schema in a keyword; those of a place are compared."""
     old, new = map(_plain, pair.values(keyword))
-    if same(old, new):
+    if is_equal_json(old, new):
         return
     if place is not None and isinstance(old, Mapping) and isinstance(new, Mapping):
         yield pair.inner(keyword, place=place)
@@ -142,7 +142,7 @@ def _renamed(
 
 def _by_schema(schemas: Mapping[str, Any]) -> dict[Hashable, str]:
     """The names by their schemas, but of those that several have."""
-    keys = {name: key_of(schema) for name, schema in schemas.items()}
+    keys = {name: build_json_key(schema) for name, schema in schemas.items()}
     number = Counter(keys.values())
     return {key: name for name, key in keys.items() if number[key] == 1}
 
@@ -208,7 +208,7 @@ def _additional(pair: Pair) -> Iterator[Difference | Step]:
     old, new = pair.values(_OTHERS)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         yield pair.inner(_OTHERS, place=pair.location + OTHERS)
-    elif not same(_plain(old), _plain(new)):
+    elif not is_equal_json(_plain(old), _plain(new)):
         if new is False:
             row = "closed"
         elif old is False:
@@ -225,7 +225,7 @@ def _dependencies(pair: Pair) -> Iterator[Difference | Step]:
             old, new = before.get(name, ABSENT), after.get(name, ABSENT)
             if isinstance(old, Mapping) and isinstance(new, Mapping):
                 yield pair.inner(word, name)
-            elif not same(_plain(old), _plain(new)):
+            elif not is_equal_json(_plain(old), _plain(new)):
                 yield from _dependent(pair, word, name, old, new)
 
 
@@ -280,7 +280,7 @@ def array_changes(pair: Pair) -> Iterator[Difference | Step]:
     old, new = before.rest, after.rest
     if isinstance(old.schema, dict) and isinstance(new.schema, dict):
         yield Step(old, new, pair.location + ITEMS, pair.direction)
-    elif not same(_plain(old.schema), _plain(new.schema)):
+    elif not is_equal_json(_plain(old.schema), _plain(new.schema)):
         yield _others(pair, before, after, edits)
     yield from _contains(pair)
 

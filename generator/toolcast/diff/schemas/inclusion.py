@@ -12,7 +12,7 @@ from typing import Any
 from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS, build_validator
 from toolcast_runtime.core.validation.references import REFERENCES
 
-from ..change import same
+from ..change import is_equal_json
 from .container_inclusion import takes_array, takes_object
 from .schema_version import ANNOTATIONS, Conjunction, SchemaSide
 from .value_limits import EXACT, Bound, ValueLimits, types_of
@@ -154,7 +154,7 @@ class Inclusion:
         """Whether one schema of the receiver takes all that is sent."""
         if part is False:
             return False
-        if any(same(part, one) for one in sent) and self.is_plain(part):
+        if any(is_equal_json(part, one) for one in sent) and self.is_plain(part):
             return True
         if limits.are_few and not self._refers(part):
             return self._takes_each(sent, limits, part)
@@ -286,7 +286,7 @@ def _is_of(value: Any, schema: Mapping[str, Any], side: SchemaSide) -> bool | No
     if schema.keys() <= _PLAIN:
         own = ValueLimits((schema,))
         if own.values is not None:
-            return any(same(value, one) for one in own.values)
+            return any(is_equal_json(value, one) for one in own.values)
     declared = {} if side.dialect is None else {"$schema": side.dialect}
     try:
         validator = build_validator(

@@ -11,7 +11,7 @@ from typing import Any
 from toolcast_runtime.core.validation.references import REFERENCES
 
 from ...json_schema.dialects import get_dialect
-from ..change import ABSENT, key_of, same
+from ..change import ABSENT, build_json_key, is_equal_json
 from .schema_pairs import (
     Difference,
     Edit,
@@ -54,7 +54,7 @@ def keyword_changes(
     old, new = pair.values(keyword)
     if keyword in _FLAGS:
         old, new = (True if value is True else ABSENT for value in (old, new))
-    if same(old, new):
+    if is_equal_json(old, new):
         return
     way = "set" if old is ABSENT else "removed" if new is ABSENT else "changed"
     row = row_of(keyword) if keyword in _KNOWN else "unknown-keyword"
@@ -134,7 +134,9 @@ def value_changes(
     Args:
         edits_of: what makes one change alone, by the values that each side then lists.
     """
-    before, after = {key_of(v): v for v in old}, {key_of(v): v for v in new}
+    before, after = {build_json_key(v): v for v in old}, {
+        build_json_key(v): v for v in new
+    }
     gone = [value for key, value in before.items() if key not in after]
     come = [value for key, value in after.items() if key not in before]
     edits = edits_of(new, old)
@@ -243,7 +245,7 @@ def _counts(pair: Pair) -> Iterator[Difference]:
 def address_changes(pair: Pair) -> Iterator[Difference]:
     """References that lead nowhere that is known, and the dialect of the whole."""
     for keyword in REFERENCES:
-        if not same(*pair.values(keyword)):
+        if not is_equal_json(*pair.values(keyword)):
             yield pair.difference("reference-changed", keyword)
     if pair.before.path or pair.after.path:
         return

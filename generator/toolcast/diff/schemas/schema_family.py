@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.model import Toolset, ToolSpec
 from ...targets.tool_types import describe_types
-from ..change import ABSENT, Change, Grade, Grades, ToolPair, same
+from ..change import ABSENT, Change, Grade, Grades, ToolPair, is_equal_json
 from .schema_grades import CallGrades, Verdict, prompt_grade
 from .schema_pairs import ONE_OF, Difference, Edit, shown, whole_pair
 from .schema_rules import EFFECTS, FIELDS, RULES, SAYS, Field
@@ -92,7 +92,7 @@ def compare(both: ToolPair) -> Iterator[Change]:
         old, new = both.before.schemas.get(field), both.after.schemas.get(field)
         before = True if old is None else old.value
         after = True if new is None else new.value
-        if (old is None) == (new is None) and same(before, after):
+        if (old is None) == (new is None) and is_equal_json(before, after):
             continue
         unsound = [
             name
@@ -195,7 +195,7 @@ def _graded(
     prompt, prompt_reason = prompt_grade(change, rule.grades.prompt)
     grades = grades._replace(prompt=prompt)
     reasons = ["" if is_usual else call.reason, prompt_reason, code_reason]
-    made = both.files.changed(
+    made = both.files.build_change(
         rule,
         (field, *change.path),
         message,
@@ -224,7 +224,7 @@ def _not_compared(
     rule = RULES[field, "not-compared"]
     text = SAYS["not-compared"].format(name=field, why=why)
     risky = Grades(Grade.RISKY, Grade.RISKY, Grade.RISKY, Grade.SAFE)
-    return both.files.changed(
+    return both.files.build_change(
         rule, (field,), text, before=before, after=after, grades=risky, reason=why
     )
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...parsing.tree import Path
 from ..change import ABSENT, Grade
-from ..text_changes import TextSides, kind_of_edit
+from ..text_changes import TextPair, classify_edit
 from .examples import examples
 from .inclusion import Effort, Inclusion
 from .schema_pairs import ONE_OF, Difference
@@ -212,7 +212,7 @@ def prompt_grade(change: Difference, grade: Grade) -> tuple[Grade, str]:
         name = re.split(r"[.\[\0]", change.pair.location.replace(ONE_OF, ""))[-1]
         if _letters(new or old) == _letters(name):
             return Grade.SAFE, "it is the name in other letters"
-    kind, words = kind_of_edit(TextSides(change.path, "it", old, new))
+    kind, words = classify_edit(TextPair(change.path, "it", old, new))
     if kind == "text/restyled":
         return Grade.SAFE, f"it {words}"
     return grade, ""

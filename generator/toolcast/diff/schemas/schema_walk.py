@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...json_schema.graph import JsonSchema
-from ..change import ABSENT, key_of, same
+from ..change import ABSENT, build_json_key, is_equal_json
 from .container_changes import array_changes, object_changes
 from .inclusion import Effort, Inclusion, accept_the_same
 from .keyword_changes import (
@@ -76,7 +76,7 @@ def differences(before: SchemaSide, after: SchemaSide, whole: str) -> list[Diffe
         seen.add(key)
         if len(seen) > _MAX_PAIRS:
             raise SchemaTooLargeError
-        if (shares or not has_references(old)) and same(old, new):
+        if (shares or not has_references(old)) and is_equal_json(old, new):
             continue
         pair = pair_at(step, before, after, whole)
         kept.append(pair)
@@ -275,10 +275,10 @@ def _other_values(
     pair: Pair, keyword: str, old: list[list[Any]], new: list[list[Any]]
 ) -> Iterator[Difference | Step]:
     """What has changed of alternatives that are values, and those to compare next."""
-    there = {key_of(values): index for index, values in enumerate(new)}
+    there = {build_json_key(values): index for index, values in enumerate(new)}
     for index, values in enumerate(old):
-        if key_of(values) in there:
-            now = there[key_of(values)]
+        if build_json_key(values) in there:
+            now = there[build_json_key(values)]
             both = pair.before.inner(keyword, index), pair.after.inner(keyword, now)
             yield Step(*both, pair.location, pair.direction)
     paths = [node.at(keyword) for node in pair.nodes]
@@ -328,7 +328,7 @@ def _matched(pair: Pair, olds: list[Any], news: list[Any]) -> dict[int, int]:
     found: dict[int, int] = {}
     left = set(range(len(news)))
     for index, branch in enumerate(olds):
-        equal = next((i for i in sorted(left) if same(branch, news[i])), None)
+        equal = next((i for i in sorted(left) if is_equal_json(branch, news[i])), None)
         if equal is not None:
             found[index] = equal
             left.discard(equal)
@@ -372,7 +372,9 @@ def _likeness(
             for side, properties in zip((one_side, other_side), told, strict=True)
         ]
         if values[0] is not None and values[1] is not None:
-            shared = any(same(a, b) for a in values[0][:50] for b in values[1][:50])
+            shared = any(
+                is_equal_json(a, b) for a in values[0][:50] for b in values[1][:50]
+            )
             score += 3 if shared else -20
         else:
             score += 1
@@ -395,7 +397,7 @@ def _condition(pair: Pair) -> Iterator[Difference | Step]:
         row = "condition-set" if new else "condition-removed"
         yield pair.difference(row, "if", edits)
         return
-    if not same(*pair.values("if")):
+    if not is_equal_json(*pair.values("if")):
         yield pair.difference("condition-changed", "if", edits)
     for keyword in ("then", "else"):
         yield pair.inner(keyword)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
-from ..change import key_of
+from ..change import build_json_key
 from .schema_version import Conjunction
 
 ALL_TYPES = frozenset(
@@ -94,7 +94,7 @@ class ValueLimits:
         lists += [values for values in self.all("enum") if isinstance(values, list)]
         if not lists:
             return None
-        keyed = [{key_of(value): value for value in values} for values in lists]
+        keyed = [{build_json_key(value): value for value in values} for values in lists]
         shared = (key for key in keyed[0] if all(key in other for other in keyed))
         return [keyed[0][key] for key in shared]
 
