@@ -44,7 +44,7 @@ def test_a_form_is_filled_in_and_sent_after_a_yes(tmp_path: Path) -> None:
         ((), "Which None?", "yes", "{'action': 'accept', 'content': {}}"),
         (
             ("text=page",),
-            "asks you to open this address yourself:\nhttps://a.example/\\x1b[2J\nLog in.",
+            "asks you to open this URL in a browser:\nhttps://a.example/\\x1b[2J\nLog in.",
             "yes",
             "{'action': 'accept'}",
         ),

@@ -77,11 +77,11 @@ def test_words_add_to_json(tmp_path: Path) -> None:
             [
                 "`limit`: not JSON: Expecting value (line 1, column 1)",
                 "`where`: not JSON: Expecting value (line 1, column 1)",
-                "`text`: it is given more than once, and is no list",
+                "`text`: the parameter is passed more than once and is not an array",
             ],
         ),
         (["limit:=NaN"], None, ["`limit`: not JSON: NaN is no JSON number"]),
-        (["text=a", "text:=1"], None, ["`text` is given in both forms"]),
+        (["text=a", "text:=1"], None, ["`text` has both a NAME=TEXT and a NAME:=JSON value"]),
         ([], "[1]", ["--arguments: not a JSON object"]),
         ([], "[" * 100_000, ["--arguments: not JSON: it is nested too deeply"]),
         (

@@ -38,7 +38,7 @@ def test_every_contradiction_is_told(capsys: pytest.CaptureFixture[str]) -> None
 def test_what_is_left_undecided_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
     code, told = ended(capsys, "memory=3", "github_issue=tools.json")
     assert code == 1
-    assert "9 disagreements about 8 tools: nothing was written\n" in told
+    assert "9 conflicts in 8 tools; nothing was written\n" in told
 
 
 def test_a_choice_that_names_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +74,10 @@ def test_a_source_given_twice(capsys: pytest.CaptureFixture[str]) -> None:
     source = read_source("tools.json")
     with pytest.raises(SystemExit):
         merge_sources_or_exit([source, source], [])
-    assert capsys.readouterr().err == "error: tools.json is given twice\n"
+    assert (
+        capsys.readouterr().err
+        == "error: tools.json is passed twice\n  help: pass each source once\n"
+    )
 
 
 def test_a_program_reads_every_contradiction(

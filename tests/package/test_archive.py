@@ -268,7 +268,7 @@ def test_what_people_install_is_what_was_reviewed(project: Project) -> None:
 def test_it_is_written_over_nothing_else(project: Project, outside: Path) -> None:
     own = project.write("notes.txt", "mine\n")
     for output, why in (
-        (own, "is there and is no archive of tools"),
+        (own, "exists and is not a package archive"),
         (outside, "is a folder"),
         (project.root / "generated/toy/x.mcpb", "is in generated/"),
         (outside / "missing" / "x.mcpb", "No such file"),

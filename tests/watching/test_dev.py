@@ -92,11 +92,11 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
 
         # With an error in a spec, or in what a handler imports, it goes on as it was.
         project.edit("specs/toy/ping.yaml", "type: object", "type: [")
-        said = dev.says("the server goes on as it was")
+        said = dev.says("the old server is still running")
         assert "specs/toy/ping.yaml:" in said and "yaml/syntax" in said
         project.write("shop/texts.py", "PONG = pong\n")
         project.edit("specs/toy/ping.yaml", "type: [", "type: object")
-        said = dev.says("NameError") + dev.says("the server goes on as it was")
+        said = dev.says("NameError") + dev.says("the old server is still running")
         assert "handler/import-error" in said
         assert (summary(), answer()) == ("Answer with pong.", "pong")
         project.write("shop/texts.py", "PONG = 'new pong'\n")
@@ -155,7 +155,7 @@ def test_the_line_that_it_prints_opens_the_inspector(
         {"ping": PING}, handlers="def ping() -> str: return 'pong'\n"
     )
     with developing(project.root, token) as dev:
-        dev.says("In the MCP Inspector:\n")
+        dev.says("To open the MCP Inspector, run:\n")
         line = dev.says("\n\n").strip()
         assert line.startswith(INSPECTOR) and ("$TOY_TOKEN" in line) == bool(token)
         lists = line.replace("@2", "@2 --cli") + " --format json --method tools/list"

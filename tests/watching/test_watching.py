@@ -73,7 +73,7 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
     project = make_project({"ping": PING})
     page = project.root / "generated/toy/tools/ping.json"
     with watching(project.root) as watcher:
-        watcher.block("watching (Ctrl-C ends it)", "1 tool in 1 toolset -> ")
+        watcher.block("watching for changes (press Ctrl-C to stop)", "1 tool in 1 toolset -> ")
         assert "Answer at once." in page.read_text("utf-8")
 
         project.edit("specs/toy/ping.yaml", "at once", "with pong")
@@ -224,5 +224,5 @@ def test_without_the_library(
     done = make_project({"ping": PING}).toolcast("generate", "--watch")
     assert (done.returncode, done.stderr) == (
         2,
-        "error: --watch needs watchfiles\n  help: pip install 'toolcast[watch]'\n",
+        "error: --watch requires watchfiles\n  help: pip install 'toolcast[watch]'\n",
     )

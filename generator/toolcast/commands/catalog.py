@@ -209,13 +209,15 @@ def _build_toolset(
         "clients": [client.name for client in toolset.clients],
         "targets": [target.name for target in targets],
         "router": toolset.router is not None,
-        "costs": [_build_costs(toolset, client, docs) for client in callers(toolset)],
+        "costs": [
+            _build_costs(toolset, client, docs) for client in list_callers(toolset)
+        ],
     }
 
 
 def _build_costs(toolset: Toolset, client: Client | None, docs: PromptDocs) -> Any:
     """Return the token costs of all tools of a client, as in `toolcast tokens`."""
-    costs = client_costs(toolset, client, docs.texts(client))
+    costs = compute_client_costs(toolset, client, docs.texts(client))
     return {
         "client": None if client is None else client.name,
         "kind": None if costs.kind is None else costs.kind.title,

@@ -98,10 +98,10 @@ def _load_or_exit(project: str | None, code: int, last_line: str = "") -> Worksp
 
 def parse_limits_or_exit(text: str) -> Limits:
     """Parse the value of `--fail-on`; end the program with exit code 2 if it is invalid."""
-    from ..diff.review.verdict import InvalidLimitError, limits
+    from ..diff.review.verdict import InvalidLimitError, parse_limits
 
     try:
-        return limits(text)
+        return parse_limits(text)
     except InvalidLimitError as error:
         fail(f"--fail-on: {error}")
 

@@ -87,7 +87,7 @@ def merge_sources_or_exit(
         tools = format_count(len({conflict.tool for conflict in unresolved}), "tool")
         click.echo(
             f"{format_count(len(unresolved), 'conflict')} in {tools}; nothing was written\n"
-            "  help: use `--prefer SOURCE` to select a source, or `--prefer TOOL=SOURCE` for"
+            "  help: use `--prefer SOURCE` to choose a source, or `--prefer TOOL=SOURCE` for"
             " one tool;\n  SOURCE is the name of a file, or the number of a source from 1",
             err=True,
         )

@@ -250,9 +250,9 @@ def complete_kinds(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Complete client kinds; the help is the product name of the client program."""
-    from ..analysis.client_kinds import KINDS
+    from ..analysis.client_kinds import CLIENT_KINDS
 
-    kinds = [(kind.name, kind.title) for kind in KINDS.values()]
+    kinds = [(kind.name, kind.title) for kind in CLIENT_KINDS.values()]
     return _build_completions(kinds, incomplete)
 
 
@@ -260,7 +260,7 @@ def complete_rules(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Complete ids of check rules and of change rules; the help is the rule's purpose."""
-    from ..diff.comparison import rules as change_rules
+    from ..diff.comparison import load_change_rules as change_rules
     from ..rules.table import rules
 
     extensions = list_extensions(_find_root(ctx))

@@ -77,7 +77,7 @@ def command(toolset: str | None, project: str | None, output: str | None) -> Non
         fail(f"{name}: {error.strerror or error}")
     data = _zipped(held)
     write_output_or_exit(
-        workspace, output, data, _MARK, "archive of tools", "tools.mcpb"
+        workspace, output, data, _MARK, "package archive", "tools.mcpb"
     )
     size = f"{len(data) / 1024:,.0f} KiB"
     click.echo(f"{format_count(len(held), 'file')} -> {output} ({size})")

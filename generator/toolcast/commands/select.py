@@ -114,7 +114,7 @@ def _no_nan(
     help="Export the cases to another program instead of running them.",
 )
 @click.option("--output", metavar="FILE", help="Output file of --export.")
-@format_option("it is")
+@format_option()
 @project_option
 def command(
     message: str | None,

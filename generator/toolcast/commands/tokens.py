@@ -53,7 +53,7 @@ _NUMBER = 11
     metavar="NAME",
     help="Count exactly, with tiktoken: o200k_base or cl100k_base.",
 )
-@format_option("it is")
+@format_option()
 @project_option
 def command(
     toolset: str | None,
@@ -77,7 +77,7 @@ def command(
     from ..targets.prompt_blocks import build_prompt_docs
 
     if kind is not None:
-        require_known_name("kind", kind, KINDS)
+        require_known_name("kind", kind, CLIENT_KINDS)
     count = _count(encoding)
     workspace = load_workspace_or_exit(project)
     toolsets = select_toolsets_or_exit(workspace, toolset, client)

@@ -209,16 +209,16 @@ def test_revisions(repository: Path, below: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("side", "says"),
     [
-        ("-x:lists/tools.json", "begins with no `-`"),
-        ("--upload-pack=touch x:lists/tools.json", "begins with no `-`"),
-        (":lists/tools.json", "a revision is a commit"),
+        ("-x:lists/tools.json", "the revision is invalid"),
+        ("--upload-pack=touch x:lists/tools.json", "the revision is invalid"),
+        (":lists/tools.json", "the revision is invalid"),
         ("nobody:lists/tools.json", "`nobody` is not a commit"),
         ("HEAD:nowhere.json", "the file does not exist in the commit"),
         ("HEAD:lists", "not a regular file"),
-        ("HEAD:", "no file of the repository"),
-        ("HEAD:/etc/passwd", "no file of the repository"),
-        ("HEAD:../../etc/passwd", "no file of the repository"),
-        ("HEAD:./../../x", "no file of the repository"),
+        ("HEAD:", "not a file of the repository"),
+        ("HEAD:/etc/passwd", "not a file of the repository"),
+        ("HEAD:../../etc/passwd", "not a file of the repository"),
+        ("HEAD:./../../x", "not a file of the repository"),
         ("HEAD:lists/\x1b[31m", "\\x1b[31m"),
     ],
 )
@@ -284,15 +284,30 @@ def test_what_is_wrong_with_both_sides_is_told_at_once(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["old.json"], "name two sides"),
-        (["old.json", "new.json", "old.json"], "name two sides"),
-        (["old.json", "new.json", "--against", "main"], "--against is about a project"),
-        (["old.json", "new.json", "--project", "."], "--project is about a project"),
-        (["old.json", "new.json", "--bump"], "--bump is about a project"),
-        (["old.json", "new.json", "--header", "a: b"], "neither side is one"),
-        (["--header", "a: b"], "name two sides"),
+        (["old.json"], "expected two tool lists"),
+        (["old.json", "new.json", "old.json"], "expected two tool lists"),
+        (
+            ["old.json", "new.json", "--against", "main"],
+            "--against cannot be combined with OLD and NEW",
+        ),
+        (
+            ["old.json", "new.json", "--project", "."],
+            "--project cannot be combined with OLD and NEW",
+        ),
+        (
+            ["old.json", "new.json", "--bump"],
+            "--bump cannot be combined with OLD and NEW",
+        ),
+        (
+            ["old.json", "new.json", "--header", "a: b"],
+            "--header requires a URL as OLD or NEW",
+        ),
+        (["--header", "a: b"], "--header requires a URL as OLD or NEW"),
         (["old.json", "new.json", "--accept", "0", "--reason", "x"], "--accept-file"),
-        (["old.json", "new.json", "--accept-file", "no.yaml"], "there is no no.yaml"),
+        (
+            ["old.json", "new.json", "--accept-file", "no.yaml"],
+            "no.yaml does not exist",
+        ),
         (["old.json", "."], "NEW: ."),
     ],
 )

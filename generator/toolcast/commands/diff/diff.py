@@ -195,10 +195,10 @@ def command(
         result.old_name,
         limits=limits,
         acceptances=acceptances,
-        known=rules(extensions),
+        known=load_change_rules(extensions),
         today=today,
         is_first=result.is_first,
-        found=result.check_findings,
+        check_findings=result.check_findings,
     )
     if bump:
         from ...reports.formats import report_versions
@@ -216,7 +216,7 @@ def _compare_project(
     today: datetime.date,
 ) -> _DiffResult:
     from ...diff.comparison import Comparison, compare
-    from ...diff.review.check_findings import NOTHING_FOUND, check_findings
+    from ...diff.review.check_findings import NO_FINDINGS, compare_findings
     from ..compared_versions import load_versions_or_exit
 
     if headers:
@@ -226,9 +226,9 @@ def _compare_project(
     if old is None:
         unchanged = Comparison([], [])
         return _DiffResult(
-            unchanged, (new, new), name, NOTHING_FOUND, root, is_first=True
+            unchanged, (new, new), name, NO_FINDINGS, root, is_first=True
         )
-    findings = check_findings(old, new, load_findings, today)
+    findings = compare_findings(old, new, load_findings, today)
     return _DiffResult(compare(old, new), (old, new), name, findings, root)
 
 
@@ -286,8 +286,8 @@ def _read_acceptances_or_exit(
 
     folder, name = os.path.split(os.path.abspath(file))
     try:
-        data = acceptance_file(DiskFiles(folder), name)
-        return data, accepted_in(data, file_name)
+        data = read_acceptance_file(DiskFiles(folder), name)
+        return data, parse_acceptances(data, file_name)
     except AcceptanceFileError as error:
         findings = [
             replace(finding, location=finding.location._replace(file=file_name))
@@ -341,7 +341,7 @@ def _add_acceptances(
             file, file_name, "nothing was written"
         )
         in_force = {
-            entry.fingerprint for entry in old_entries if not entry.is_over(today)
+            entry.fingerprint for entry in old_entries if not entry.is_expired(today)
         }
         added = [key for key in dict.fromkeys(fingerprints) if key not in in_force]
         # The column of an entry is the 1-based column of its first key, which is two
@@ -376,10 +376,10 @@ def _has_appended(
     old_entries: list[Acceptance], fingerprints: list[str], data: bytes
 ) -> bool:
     """Return whether a file contains the old entries, then the fingerprints' entries."""
-    from ...diff.review.acceptances import AcceptanceFileError, accepted_in
+    from ...diff.review.acceptances import AcceptanceFileError, parse_acceptances
 
     try:
-        entries = accepted_in(data)
+        entries = parse_acceptances(data)
     except AcceptanceFileError:
         return False
     count = len(old_entries)

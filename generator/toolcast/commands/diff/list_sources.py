@@ -85,18 +85,18 @@ def compare_listings_or_exit(
         fail("\n".join(problems))
     for label, source in zip(("OLD", "NEW"), sources, strict=True):
         _print_notes(label, source)
-    old, new = (list_workspace(source.listing, source.name) for source in sources)
+    old, new = (build_list_workspace(source.listing, source.name) for source in sources)
     listings = sources[0].listing, sources[1].listing
-    findings = check_findings(
-        for_rules(old),
-        for_rules(new),
+    findings = compare_findings(
+        prepare_for_rules(old),
+        prepare_for_rules(new),
         ([*_check_listing(listings[0])], [*_check_listing(listings[1])]),
         today,
         _PROJECT_RULES,
     )
     # The line numbers of specs that were built from a list have no meaning for the user.
     findings = CheckFindings(*(_remove_lines(group) for group in findings))
-    return (old, new), compare_lists((old, new), listings, today), findings
+    return (old, new), compare_tool_lists((old, new), listings, today), findings
 
 
 def _print_notes(label: str, source: Source) -> None:
@@ -121,7 +121,7 @@ def _check_listing(listing: ServerListing) -> Iterator[Finding]:
     names = set()
     for tool in listing.tools:
         name = tool["name"]
-        location = Location(name if is_name_of_tool(name) else "tools")
+        location = Location(name if is_tool_name(name) else "tools")
         problems = [*_check_entry(tool, is_duplicate=name in names)]
         names.add(name)
         for text in _list_strings(tool):
@@ -140,15 +140,17 @@ def _check_entry(
         message = f"another tool has the name `{name}`, too"
         help_ = "rename one of them: only one can be called"
         yield "name/similar", message, help_, Severity.WARNING
-    if not is_name_of_tool(name):
+    if not is_tool_name(name):
         message = f"`{name}` is not a valid tool name in MCP"
         help_ = "use 1 to 128 characters of A-Z a-z 0-9 _ . -"
         yield "name/portability", message, help_, Severity.WARNING
-    refusals = [refusal for group in refusals_of(tool).values() for refusal in group]
+    refusals = [refusal for group in list_refusals(tool).values() for refusal in group]
     problems = {(str(refusal.path[0]), refusal.problem) for refusal in refusals}
     for member, problem in sorted(problems):
         # A member of the correct type can be in a spec, where the rules check it.
-        if member in TYPES and not isinstance(tool.get(member), TYPES[member]):
+        if member in MEMBER_TYPES and not isinstance(
+            tool.get(member), MEMBER_TYPES[member]
+        ):
             message = f"clients reject this server's tool list: `{member}` {problem}"
             help_ = f"change `{member}` to the type that MCP requires"
             yield "compat/strict-client", message, help_, Severity.WARNING

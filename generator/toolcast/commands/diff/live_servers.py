@@ -87,9 +87,9 @@ def _print_changes(
             # A safe change fails, too, for every audience.
             failing_audiences = tuple(audiences) or AUDIENCES
         else:
-            failing_audiences = tuple(failing(change.grades, limits))
+            failing_audiences = tuple(list_failing_audiences(change.grades, limits))
         verdicts.append(ChangeVerdict(change, change.location, None, failing_audiences))
-    shown_limits = DEFAULT if limits is None else limits
+    shown_limits = DEFAULT_LIMITS if limits is None else limits
     verdict = Verdict(against, tuple(verdicts), (), (), shown_limits, ())
     return print_verdict(verdict, format_, ReportContext(root))
 
@@ -177,8 +177,8 @@ def verify(
     has_skills = "skills" in own.targets and not is_proxied
     declared = declared_listing(own, listing, client, has_skills=has_skills)
     files = {tool.name: tool.source.file for tool in own.tools}
-    owner = Owner(own.name, own.source.file, files)
-    changes = listing_changes(declared, listing, owner)
+    owner = ListingOwner(own.name, own.source.file, files)
+    changes = compare_listings(declared, listing, owner)
     declared_names = {tool["name"] for tool in declared.tools}
     is_renamed = any(change.rule.id == _RENAMED for change in changes.changes)
     has_no_tool = declared_names.isdisjoint(_list_names(listing))
@@ -400,7 +400,9 @@ def _compare_with_lock(
     if locked.server.locked is None:
         return None
     old_listing = locked_listing(locked.server.locked, locked.path)
-    return listing_changes(old_listing, listing, Owner(locked.owner, locked.path))
+    return compare_listings(
+        old_listing, listing, ListingOwner(locked.owner, locked.path)
+    )
 
 
 def _write_lock(root: str, path: str, listing: ServerListing) -> bool:
