@@ -81,7 +81,11 @@ def test_words_add_to_json(tmp_path: Path) -> None:
             ],
         ),
         (["limit:=NaN"], None, ["`limit`: not JSON: NaN is no JSON number"]),
-        (["text=a", "text:=1"], None, ["`text` has both a NAME=TEXT and a NAME:=JSON value"]),
+        (
+            ["text=a", "text:=1"],
+            None,
+            ["`text` has both a NAME=TEXT and a NAME:=JSON value"],
+        ),
         ([], "[1]", ["--arguments: not a JSON object"]),
         ([], "[" * 100_000, ["--arguments: not JSON: it is nested too deeply"]),
         (

@@ -221,7 +221,10 @@ def test_a_file_in_the_way_stops_everything(tmp_path: Path) -> None:
     done = run(tmp_path, "toolcast", "init", "--name", "demo", expect=2)
     assert "\n  Makefile\n" in done.stderr
     assert "\n  specs\n" in done.stderr
-    assert "\n  help: `toolcast init FOLDER` lays it out in a folder" in done.stderr
+    assert (
+        "\n  help: use `toolcast init FOLDER` to create the project in a folder"
+        in done.stderr
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["Makefile", "specs"]
     assert (tmp_path / "Makefile").read_text() == "mine\n"
 

@@ -81,7 +81,10 @@ def test_outside_of_a_project(tmp_path: Path, command: str) -> None:
         ("generate --forse", "Did you mean one of: '--force'"),
         ("explain prompt/tood", "help: did you mean `prompt/todo`?"),
         ("explain qqqqqqq", "help: run `toolcast explain` to list all rules"),
-        ("schema", "error: name one of tool, toolset, definitions,"),
+        (
+            "schema",
+            "error: expected either KIND or --write\n  help: pass one of tool, toolset, definitions,",
+        ),
         ("schema tols", "Invalid value for '[KIND]': 'tols' is not one of 'tool',"),
         ("rename a", "Error: Missing argument 'NEW'."),
     ],

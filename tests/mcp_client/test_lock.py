@@ -382,7 +382,7 @@ def test_a_lock_that_is_none_is_told(project: Path, text: str, says: str) -> Non
     assert done.returncode == 2
     assert says in done.stderr
     assert (
-        "help: restore the file from a commit, or `toolcast lock --update"
+        "help: restore the file from a commit, or run `toolcast lock --update"
         in done.stderr
     )
     assert lock.read_text() == text

@@ -148,8 +148,8 @@ def test_names_with_a_dot_are_left_out_and_named(project: Project) -> None:
     project.write("handlers/.aws/credentials", "x\n")
     done = toolcast(project.root, "package")
     assert done.stderr.splitlines() == [
-        "left out: handlers/.aws",
-        "left out: handlers/.env",
+        "skipped the hidden file handlers/.aws",
+        "skipped the hidden file handlers/.env",
     ]
     assert b"TOKEN=x" not in (project.root / BUILT).read_bytes()
 
@@ -171,7 +171,7 @@ def test_what_is_called_like_a_secret_is_refused(project: Project, name: str) ->
     project.write(f"handlers/{name}", "x\n")
     done = toolcast(project.root, "package")
     assert done.returncode == 2
-    assert f"handlers/{name} is called like a secret" in done.stderr
+    assert f"handlers/{name} has the name of a secret file" in done.stderr
     assert not (project.root / "dist").exists()
 
 
@@ -299,7 +299,7 @@ def test_which_toolset(project: Project) -> None:
         done = toolcast(project.root, "package", *words)
         assert done.returncode == 2
         assert (
-            "name a toolset that has the target `package`\n  help: toy, other"
+            "expected one TOOLSET with the target `package`\n  help: use one of toy, other"
             in done.stderr
         )
     held = archive(project.root, "other", at="dist/other-1.2.0.mcpb")

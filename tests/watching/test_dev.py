@@ -194,7 +194,7 @@ def children(pid: int) -> list[str]:
     [
         (["--toolset", "tay"], "help: use `toy`"),
         (["--client", "x"], "no client of the toolset toy"),
-        (["--port", "{taken}"], "`--port` with another one, or `--port 0` for any"),
+        (["--port", "{taken}"], "use another port, or `--port 0` for a free one"),
     ],
 )
 def test_what_cannot_be_served(
@@ -216,7 +216,9 @@ def test_python_packages_beside_the_handlers_count(
         project.write(path, "")
     root = os.path.realpath(project.root)
     counted = {
-        path: find_watched_paths(root, with_code=True).counts(os.path.join(root, path))
+        path: find_watched_paths(root, with_code=True).is_relevant(
+            os.path.join(root, path)
+        )
         for path in ("shop/a.py", "shop/deep/b.py", "notes/a.txt", ".venv/lib/c.py")
     }
     assert counted == {
@@ -225,4 +227,4 @@ def test_python_packages_beside_the_handlers_count(
         "notes/a.txt": False,
         ".venv/lib/c.py": False,
     }
-    assert not find_watched_paths(root).counts(os.path.join(root, "shop/a.py"))
+    assert not find_watched_paths(root).is_relevant(os.path.join(root, "shop/a.py"))

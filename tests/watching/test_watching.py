@@ -73,7 +73,9 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
     project = make_project({"ping": PING})
     page = project.root / "generated/toy/tools/ping.json"
     with watching(project.root) as watcher:
-        watcher.block("watching for changes (press Ctrl-C to stop)", "1 tool in 1 toolset -> ")
+        watcher.block(
+            "watching for changes (press Ctrl-C to stop)", "1 tool in 1 toolset -> "
+        )
         assert "Answer at once." in page.read_text("utf-8")
 
         project.edit("specs/toy/ping.yaml", "at once", "with pong")
@@ -202,7 +204,7 @@ def test_what_counts(make_project: Callable[..., Any]) -> None:
         "README.md": False,
     }
     assert {
-        path: looked_at.counts(os.path.join(root, path)) for path in expected
+        path: looked_at.is_relevant(os.path.join(root, path)) for path in expected
     } == expected
 
 
@@ -214,7 +216,7 @@ def test_a_broken_workspace_goes_on_with_what_was_watched(
     before = find_watched_paths(root)
     project.write("toolcast.yaml", "version: [\n")
     assert find_watched_paths(root, before) == before
-    assert find_watched_paths(root).counts(os.path.join(root, "toolcast.yaml"))
+    assert find_watched_paths(root).is_relevant(os.path.join(root, "toolcast.yaml"))
 
 
 def test_without_the_library(
