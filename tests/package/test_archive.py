@@ -200,7 +200,7 @@ def test_a_name_that_another_system_cannot_give_is_refused(
     Path(os.fsdecode(path)).write_text("x\n", "utf-8")
     done = toolcast(project.root, "package")
     assert done.returncode == 2
-    assert "rename" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert "rename" in done.stderr and len(done.stderr.splitlines()) == 2
     assert not (project.root / "dist").exists()
 
 
