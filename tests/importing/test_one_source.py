@@ -45,8 +45,8 @@ def test_a_choice_that_names_nothing(capsys: pytest.CaptureFixture[str]) -> None
     code, told = ended(capsys, "4")
     assert (code, told) == (
         2,
-        "error: --prefer: `4` names none of the sources; there are `legacy_tools.json`,"
-        " `tools.json`, `mcp_tools.json`\n",
+        "error: --prefer: unknown source `4`\n"
+        "  help: use one of `legacy_tools.json`, `tools.json`, `mcp_tools.json`\n",
     )
 
 

@@ -13,10 +13,10 @@ from toolcast.diff.comparison import compare_tool_lists
 from toolcast.diff.lists import ListingOwner, build_list_workspace, compare_listings
 from toolcast.mcp_client.server_listing import (
     ServerListing,
-    lock_members,
-    locked_listing,
-    saved_listing,
-    variations,
+    build_lock,
+    list_variations,
+    parse_lock,
+    parse_saved_listing,
 )
 
 SAID = "Lists mails. It is 10:15."
@@ -29,12 +29,14 @@ def listing(*descriptions: str | None, **members: Any) -> ServerListing:
         for n, one in enumerate(descriptions)
         if one is not None
     ]
-    return saved_listing(json.dumps({"tools": tools, **members}).encode(), "saved")
+    return parse_saved_listing(
+        json.dumps({"tools": tools, **members}).encode(), "saved"
+    )
 
 
 def read(one: ServerListing, other: ServerListing) -> ServerListing:
     """What is known of a server that gave these at two starts."""
-    return replace(one, varying=variations(one, other), again=other)
+    return replace(one, variations=list_variations(one, other), second_reading=other)
 
 
 def changes(
@@ -43,15 +45,15 @@ def changes(
     """The tools that have changed, and those that differ by themselves, as `verify` tells it."""
     live = read(one, other)
     found = compare_listings(
-        replace(reviewed, varying=live.varying), live, ListingOwner("t", "f")
+        replace(reviewed, variations=live.variations), live, ListingOwner("t", "f")
     )
     return {c.tool for c in found.changes}, {c.tool for c in found.varying}
 
 
 def lock(one: ServerListing, other: ServerListing) -> ServerListing:
     """The lock of a server that gave these when it was reviewed."""
-    members = lock_members(read(one, other))
-    return locked_listing(json.dumps(members).encode(), "lock.json")
+    members = build_lock(read(one, other))
+    return parse_lock(json.dumps(members).encode(), "lock.json")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_no_change_hides_behind_what_varies(one: str, other: str) -> None:
     """Neither where a lock knows that the place varies, nor where the two readings do."""
     assert changes(listing(SAID), listing(one), listing(other))[0] == {"tool0"}
     locked = lock(listing(SAID), listing(SAID.replace("15", "16")))
-    assert locked.varying
+    assert locked.variations
     for live in (
         read(listing(one), listing(other)),
         read(listing(other), listing(one)),
@@ -184,14 +186,14 @@ def test_no_text_that_nobody_reviewed_is_safe(place: str) -> None:
         "_meta": {},
         "icons": [{"src": "https://example.org/i.png"}],
     }
-    before = saved_listing(json.dumps([tool]).encode(), "before")
+    before = parse_saved_listing(json.dumps([tool]).encode(), "before")
     after = json.loads(json.dumps(tool))
     *steps, last = place.split(".")
     inner = after
     for step in steps:
         inner = inner[int(step) if step.isdigit() else step]
     inner[last] = {"description": HOSTILE} if last == "new" else HOSTILE
-    live = saved_listing(json.dumps([after]).encode(), "after")
+    live = parse_saved_listing(json.dumps([after]).encode(), "after")
     found = compare_listings(before, live, ListingOwner("t", "f")).changes
     assert max(change.grades.worst for change in found) >= Grade.RISKY
     sides = build_list_workspace(before, "before"), build_list_workspace(live, "after")

@@ -17,7 +17,7 @@ from ..findings import Finding, Severity
 from ..project import WORKSPACE_FILE, find_misnamed, find_root
 from ..reports.escaping import printable
 from ..reports.formats import report_changes, report_findings
-from ..reports.item import ReportContext, summary
+from ..reports.item import ReportContext, format_severity_counts
 
 if TYPE_CHECKING:
     from ..diff.review.verdict import Limits, Verdict
@@ -265,7 +265,7 @@ def build_report_context(
     """
     workspace = generated.workspace
     if workspace is None:
-        return ReportContext(root, every=every)
+        return ReportContext(root, shows_all=every)
     tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
     return ReportContext(root, tools, len(generated.files), every, workspace.extensions)
 

@@ -12,15 +12,15 @@ import click
 
 from ..importing.conflicts import (
     InvalidPreferenceError,
-    disagreements,
-    json_of_disagreements,
-    lines_of_disagreements,
-    preference,
-    reconciled,
-    undecided,
-    unsaid,
+    build_conflict_objects,
+    format_conflicts,
+    format_unsupported_fields,
+    list_conflicts,
+    list_unresolved_conflicts,
+    merge_sources,
+    parse_preferences,
 )
-from ..importing.formats import Source
+from ..importing.formats import ToolSource
 from ..reports.escaping import printable
 from .exit_codes import (
     FINDINGS,
@@ -41,7 +41,7 @@ from .options import (
 if TYPE_CHECKING:
     from toolcast_runtime.core.server_settings import ExternalServer
 
-    from ..importing.importing import ImportPlan
+    from ..importing.plan import ImportPlan
     from ..model.model import Workspace
     from ..refactoring.project_edit import EditRefusedError
 
@@ -64,7 +64,7 @@ def merge_sources_or_exit(
     if duplicate is not None:
         fail(f"{duplicate} is passed twice\n  help: pass each source once")
     try:
-        chosen = preference(preferred, sources)
+        chosen = parse_preferences(preferred, sources)
     except InvalidPreferenceError as error:
         fail(f"--prefer: {error}")
     if len(sources) == 1:
@@ -92,7 +92,7 @@ def merge_sources_or_exit(
             err=True,
         )
         sys.exit(FINDINGS)
-    return reconciled(sources, chosen)
+    return merge_sources(sources, chosen)
 
 
 _MAX_NOTES = 40
@@ -142,7 +142,7 @@ def command(
     listed is removed, and its name is reserved. Exit codes: 1 if a tool is not imported or
     not removed, or sources conflict; 2 if a source cannot be read.
     """
-    from ..importing.importing import importing
+    from ..importing.plan import plan_import
     from ..refactoring.project_edit import EditRefusedError, unified_diff
     from ..refactoring.writing import write
 
@@ -154,7 +154,7 @@ def command(
     source = merge_sources_or_exit(sources, preferred, format_)
     workspace = _load_or_create_workspace(project)
     try:
-        imported = importing(
+        imported = plan_import(
             workspace, source, toolset, keep_missing=keep_missing, force=force
         )
         if not dry_run:
@@ -211,7 +211,11 @@ def _read_servers(servers: tuple[ExternalServer, ...]) -> list[Source]:
     sources = []
     try:
         for server in servers:
-            sources.append(takable(source_of_server(read_server(server, twice=True))))
+            sources.append(
+                reject_unsupported_tools(
+                    source_from_server(read_server(server, twice=True))
+                )
+            )
     except ListingError as error:
         fail(f"{error}\nnothing was written")
     return sources
@@ -227,12 +231,12 @@ def _format_json(imported: ImportPlan, toolset: str) -> str:
     report = {
         "toolset": toolset,
         "toolset_fields": imported.toolset_fields,
-        "new": imported.new,
-        "changed": imported.changed,
-        "unchanged": imported.unchanged,
-        "removed": imported.removed,
-        "staying": dict(imported.staying),
-        "left_out": imported.refused,
+        "new": imported.new_tools,
+        "changed": imported.changed_fields,
+        "unchanged": imported.unchanged_count,
+        "removed": imported.removed_tools,
+        "staying": dict(imported.retained_tools),
+        "left_out": imported.rejected_tools,
         "notes": imported.notes,
     }
     return json.dumps(report, indent=2)
@@ -242,7 +246,7 @@ def _print_report(imported: ImportPlan, source: Source, toolset: str) -> None:
     if imported.toolset_fields:
         fields = imported.toolset_fields
         click.echo(f"changed: the toolset: {', '.join(fields)}")
-    for name, fields in imported.changed.items():
+    for name, fields in imported.changed_fields.items():
         click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
     for name in imported.removed:
         reason = f"{source.name} no longer lists it; its name is reserved"

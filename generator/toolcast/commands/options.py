@@ -167,7 +167,11 @@ def _build_servers(
         return ()
     from dataclasses import replace
 
-    from ..mcp_client.declared_servers import command_server, headers_of, url_server
+    from ..mcp_client.declared_servers import (
+        parse_command_server,
+        parse_headers,
+        parse_url_server,
+    )
     from ..mcp_client.server_listing import ListingError
 
     if headers and url is None:

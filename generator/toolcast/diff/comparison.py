@@ -15,7 +15,7 @@ from . import access, cross_field_changes, selection_cases, servers, text_change
 from .change import Change, ChangeRule, Grade, Grades, ToolPair
 from .effects import Effect, EffectKind, list_effects
 from .lists import ListingOwner, compare_unspecified_parts, grade_as_unreviewed
-from .schemas import schema_family
+from .schemas import schema_changes
 from .schemas.schema_rules import RULES_BY_ID
 from .state import (
     FilePair,
@@ -34,7 +34,7 @@ _OfTool = Callable[[ToolPair], Iterator[Change]]
 _OfToolset = Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]]
 
 _OF_TOOL: tuple[_OfTool, ...] = (
-    schema_family.compare,
+    schema_changes.compare_tools,
     text_changes.compare_tools,
     access.compare_tools,
     cross_field_changes.compare_tools,

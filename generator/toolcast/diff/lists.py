@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 from toolcast_runtime.external.listing import differing
 
 from ..analysis.name_limits import is_tool_name
-from ..mcp_client.server_listing import KINDS, ServerListing, explains
+from ..mcp_client.server_listing import KINDS, ServerListing, explains_difference
 from ..model.language_fields import mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.exact_json import convert_to_floats, encode_exact
 from ..parsing.tree import NOWHERE, Path, Source
 from . import text_changes
 from .change import ABSENT, Change, Grade, Grades, SpecFiles, ToolPair, is_equal_json
-from .schemas import schema_family
+from .schemas import schema_changes
 from .state import build_tool_pair
 from .table import make_change
 from .walk import compare_fields
@@ -186,15 +186,18 @@ def compare_listings(
         after: what is there.
         owner: whose it is.
     """
-    readings = [after] if after.again is None else [after, after.again]
+    readings = (
+        [after] if after.second_reading is None else [after, after.second_reading]
+    )
     found = ListingChanges([], [])
     seen = set()
     for reading in readings:
         for kind, name, change in _all(before, reading, owner):
             path = _place_in(kind, change)
             is_known = any(
-                one.covers(kind, name, path) and explains(one, before, reading)
-                for one in before.varying
+                one.covers(kind, name, path)
+                and explains_difference(one, before, reading)
+                for one in before.variations
             )
             place = (kind, name, change.rule.id, change.path, is_known)
             if place not in seen:
@@ -349,7 +352,7 @@ def _tool(
     both = ToolPair(*sides, *toolsets, empty, empty)
     places: set[Path] = set()
     for change in (
-        *schema_family.compare(both),
+        *schema_changes.compare_tools(both),
         *text_changes.compare_tools(both),
         *compare_fields(build_tool_pair(both.files, sides, toolsets, ())),
     ):

@@ -12,7 +12,7 @@ from ..analysis.network_reach import (
     list_reached_resources,
     list_sent_variables,
 )
-from ..mcp_client.server_listing import ListingError, locked_listing
+from ..mcp_client.server_listing import ListingError, parse_lock
 from ..model.endpoints import endpoints, variable
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, Workspace
@@ -137,7 +137,7 @@ def _lock(
     place = f"{posixpath.dirname(files.after.file)}/{new.lock}"
     try:
         before, after = (
-            replace(locked_listing(one, place), varying=())
+            replace(parse_lock(one, place), variations=())
             for one in (old.locked, new.locked)
         )
     except ListingError:

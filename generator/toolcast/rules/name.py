@@ -81,10 +81,10 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if server.locked is None:
             continue
         # Its reader is not needed where there is no lock.
-        from ..mcp_client.server_listing import ListingError, locked_listing
+        from ..mcp_client.server_listing import ListingError, parse_lock
 
         try:
-            listing = locked_listing(server.locked, server.lock or "")
+            listing = parse_lock(server.locked, server.lock or "")
         except ListingError:
             continue  # `spec/server-lock` tells it.
         for own in (tool["name"] for tool in listing.tools):

@@ -454,7 +454,7 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             yield problem_at(toolset, (*path, "lock"), message, update)
             continue
         # Its reader is not needed where there is no lock.
-        from ..mcp_client.server_listing import ListingError, locked_listing
+        from ..mcp_client.server_listing import ListingError, parse_lock
         from ..parsing.exact_json import JsonError, read_json
 
         anew = f"take it from a commit, or {update} anew"
@@ -466,7 +466,7 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             yield Problem(place, message, anew)
             continue
         try:
-            locked_listing(server.locked, file)
+            parse_lock(server.locked, file)
         except ListingError as error:
             yield problem_at(toolset, (*path, "lock"), str(error), anew)
 

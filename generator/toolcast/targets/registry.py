@@ -21,7 +21,12 @@ from ..encoders.python import (
     encode_optional,
     join_identifiers,
 )
-from ..mcp_client.server_listing import MARK, ListingError, lock_members, locked_listing
+from ..mcp_client.server_listing import (
+    LOCK_MARKER,
+    ListingError,
+    build_lock,
+    parse_lock,
+)
 from ..model.endpoints import variable
 from ..model.mcp_servers import McpServer, ToolRouter
 from ..model.model import Action, Toolset, ToolSpec
@@ -88,12 +93,12 @@ def render_locks_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]
 
 def _read_lock(data: bytes) -> dict[str, Any]:
     try:
-        listing = locked_listing(data, "the lock")
+        listing = parse_lock(data, "the lock")
     except ListingError:
         # A rule reports the defects of the lock.
         return {"tools": []}
-    members = lock_members(listing)
-    del members[MARK]
+    members = build_lock(listing)
+    del members[LOCK_MARKER]
     return members
 
 

@@ -453,8 +453,8 @@ class Dependencies:
         return {name: dependencies[name] for name in names}, run.loop
 
     @contextlib.contextmanager
-    def replace(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
-        """Replace dependencies within the block.
+    def override(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
+        """Use other dependencies within the block.
 
         Raises:
             LookupError: the toolset does not declare one of the dependencies.

@@ -153,6 +153,6 @@ def test_the_entry_of_a_case_reads_as_a_changelog() -> None:
     case = Path(__file__).parent / "cases" / "shop" / "expected" / "changelog.md"
     text = case.read_text("utf-8")
     assert text.startswith("## shop 2.0.0\n\n1.4.0 -> 2.0.0 (major): ")
-    assert "toolset.yaml says 1.5.0, which is not enough" in text
+    assert "`version` in toolset.yaml is 1.5.0, too low" in text
     heads = [line for line in text.split("\n") if line.startswith("### ")]
     assert heads == ["### Removed", "### Changed", "### Added"]

@@ -156,7 +156,7 @@ def test_each_change_can_be_printed_by_itself(tmp_path: Path) -> None:
     root = tmp_path
     sides = release("git", "old", root / "old"), release("git", "new", root / "new")
     verdict = judged(*sides)
-    every = report_changes(verdict, "text", ReportContext(every=True))
+    every = report_changes(verdict, "text", ReportContext(shows_all=True))
     assert all(
         one.change.fingerprint in every
         for one in verdict.changes

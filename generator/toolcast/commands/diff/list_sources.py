@@ -19,9 +19,17 @@ from ...diff.review.check_findings import CheckFindings, compare_findings
 from ...findings import Finding, Location, Severity
 from ...git.commit import CommitFiles, ShallowCloneError, resolve_commit
 from ...git.program import GitError, find_repository
-from ...importing.formats import Source, source_of_server
-from ...importing.source_file import MAX_SOURCE_BYTES, listed_in, read_listed
-from ...mcp_client.declared_servers import command_server, headers_of, url_server
+from ...importing.formats import ToolSource, source_from_server
+from ...importing.source_file import (
+    MAX_SOURCE_BYTES,
+    parse_lenient_source,
+    read_lenient_source,
+)
+from ...mcp_client.declared_servers import (
+    parse_command_server,
+    parse_headers,
+    parse_url_server,
+)
 from ...mcp_client.read_server import read_server
 from ...mcp_client.server_listing import ListingError, ServerListing
 from ...parsing.characters import check_characters

@@ -134,10 +134,10 @@ def verify(
     """
     from ...diff.lists import ListingOwner, compare_listings
     from ...mcp_client.declared_servers import (
-        behind,
-        declared_listing,
-        own_part,
-        url_server,
+        build_declared_listing,
+        build_proxied_toolset,
+        exclude_external_tools,
+        parse_url_server,
     )
     from ...mcp_client.read_server import read_server
     from ...mcp_client.server_listing import ListingError
@@ -166,16 +166,16 @@ def verify(
     own = _select_toolset(toolsets, listing)
     is_proxied = entry is not None and entry.name in own.proxied_servers
     if entry is not None and is_proxied:
-        own = behind(own, entry)
+        own = build_proxied_toolset(own, entry)
     elif entry is None:
-        listing, others = own_part(own, listing)
+        listing, others = exclude_external_tools(own, listing)
         if others:
             verb = "is" if others == 1 else "are"
             count = format_count(others, "tool")
             note = f"{count} of `mcp_servers` {verb} not compared"
             click.echo(f"note: {target.name}: {note}", err=True)
     has_skills = "skills" in own.targets and not is_proxied
-    declared = declared_listing(own, listing, client, has_skills=has_skills)
+    declared = build_declared_listing(own, listing, client, has_skills=has_skills)
     files = {tool.name: tool.source.file for tool in own.tools}
     owner = ListingOwner(own.name, own.source.file, files)
     changes = compare_listings(declared, listing, owner)
@@ -395,7 +395,7 @@ def _compare_with_lock(
         ListingError: the file is not a lock.
     """
     from ...diff.lists import ListingOwner, compare_listings
-    from ...mcp_client.server_listing import locked_listing
+    from ...mcp_client.server_listing import parse_lock
 
     if locked.server.locked is None:
         return None
@@ -410,7 +410,7 @@ def _write_lock(root: str, path: str, listing: ServerListing) -> bool:
     from toolcast_runtime.core.safe_folder import Folder
 
     from ...encoders.json_text import encode_json
-    from ...mcp_client.server_listing import KINDS, lock_members
+    from ...mcp_client.server_listing import KINDS, build_lock
 
     data = encode_json(lock_members(listing), tuple(KINDS)).encode()
     parent, _, name = path.rpartition("/")
