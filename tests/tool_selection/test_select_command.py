@@ -112,7 +112,10 @@ def test_a_message_for_programs(project: Any) -> None:
             ("x", "--export", "agent-skills", "--output", "f", "--format", "json"),
             "without effect with --export: MESSAGE, --format",
         ),
-        (("--export", "agent-skills", "--output", "f"), "there are no selection cases to export"),
+        (
+            ("--export", "agent-skills", "--output", "f"),
+            "there are no selection cases to export",
+        ),
     ],
 )
 def test_what_cannot_be_asked(words: tuple[str, ...], said: str, project: Any) -> None:

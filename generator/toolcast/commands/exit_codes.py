@@ -239,7 +239,7 @@ def print_findings(
     text = format_findings(
         findings,
         format_,
-        (context or ReportContext())._replace(colour=has_color),
+        (context or ReportContext())._replace(has_color=has_color),
         with_notes=with_notes,
     )
     if text:
@@ -250,7 +250,7 @@ def print_findings(
 def print_verdict(verdict: Verdict, format_: str, context: ReportContext) -> int:
     """Print a verdict on changes to stdout and return the exit code."""
     has_color = is_color_wanted(format_, sys.stdout)
-    text = report_changes(verdict, format_, context._replace(colour=has_color))
+    text = report_changes(verdict, format_, context._replace(has_color=has_color))
     click.echo(text, nl=False, color=has_color)
     return FINDINGS if verdict.failing else CLEAN
 
@@ -304,5 +304,5 @@ def format_findings(
     if is_text and findings:
         is_complete = len(selected) == len(findings)
         hint = "" if is_complete else " (`toolcast check` shows all)"
-        text += f"{summary(findings)}{hint}\n"
+        text += f"{format_severity_counts(findings)}{hint}\n"
     return text

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 
 def merge_sources_or_exit(
-    sources: Sequence[Source], preferred: Sequence[str], format_: str = "text"
-) -> Source:
+    sources: Sequence[ToolSource], preferred: Sequence[str], format_: str = "text"
+) -> ToolSource:
     """Merge sources into one, and print their conflicts.
 
     Ends the program with exit code 1 if `--prefer` does not resolve a conflict, and with 2 if
@@ -69,17 +69,17 @@ def merge_sources_or_exit(
         fail(f"--prefer: {error}")
     if len(sources) == 1:
         return sources[0]
-    conflicts = disagreements(sources)
-    unresolved = undecided(conflicts, chosen)
-    notes = list(unsaid(sources))
+    conflicts = list_conflicts(sources)
+    unresolved = list_unresolved_conflicts(conflicts, chosen)
+    notes = list(format_unsupported_fields(sources))
     if unresolved and format_ == "json":
         report = {
-            "disagreements": json_of_disagreements(conflicts, unresolved),
+            "disagreements": build_conflict_objects(conflicts, unresolved),
             "notes": notes,
         }
         click.echo(json.dumps(report, indent=2))
         sys.exit(FINDINGS)
-    for line in lines_of_disagreements(conflicts):
+    for line in format_conflicts(conflicts):
         click.echo(line, err=True)
     for note in notes:
         click.echo(f"note: {note}", err=True)
@@ -168,7 +168,7 @@ def command(
             for line in unified_diff(imported.edit):
                 click.echo(printable(line))
         _print_report(imported, source, toolset)
-    if imported.refused or (imported.staying and not keep_missing):
+    if imported.rejected_tools or (imported.retained_tools and not keep_missing):
         sys.exit(FINDINGS)
 
 
@@ -183,7 +183,7 @@ def _load_or_create_workspace(project: str | None) -> Workspace:
     return load_workspace_or_exit(project)
 
 
-def _read_files(files: tuple[str, ...]) -> list[Source]:
+def _read_files(files: tuple[str, ...]) -> list[ToolSource]:
     from ..importing.source_file import read_source
     from ..mcp_client.server_listing import ListingError
 
@@ -198,24 +198,21 @@ def _read_files(files: tuple[str, ...]) -> list[Source]:
     return sources
 
 
-def _read_servers(servers: tuple[ExternalServer, ...]) -> list[Source]:
+def _read_servers(servers: tuple[ExternalServer, ...]) -> list[ToolSource]:
     """Read the tool lists of running servers.
 
     Each server is started twice, to detect values that change on every start.
     """
-    from ..importing.formats import source_of_server
-    from ..importing.source_file import takable
+    from ..importing.formats import source_from_server
+    from ..importing.source_file import reject_unsupported_tools
     from ..mcp_client.read_server import read_server
     from ..mcp_client.server_listing import ListingError
 
     sources = []
     try:
         for server in servers:
-            sources.append(
-                reject_unsupported_tools(
-                    source_from_server(read_server(server, twice=True))
-                )
-            )
+            source = source_from_server(read_server(server, twice=True))
+            sources.append(reject_unsupported_tools(source))
     except ListingError as error:
         fail(f"{error}\nnothing was written")
     return sources
@@ -242,31 +239,31 @@ def _format_json(imported: ImportPlan, toolset: str) -> str:
     return json.dumps(report, indent=2)
 
 
-def _print_report(imported: ImportPlan, source: Source, toolset: str) -> None:
+def _print_report(imported: ImportPlan, source: ToolSource, toolset: str) -> None:
     if imported.toolset_fields:
         fields = imported.toolset_fields
         click.echo(f"changed: the toolset: {', '.join(fields)}")
     for name, fields in imported.changed_fields.items():
         click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
-    for name in imported.removed:
+    for name in imported.removed_tools:
         reason = f"{source.name} no longer lists it; its name is reserved"
         click.echo(printable(f"removed: `{name}`: {reason}"))
-    for name, reason in imported.staying.items():
+    for name, reason in imported.retained_tools.items():
         message = (
             f"not removed: `{name}`: {source.name} no longer lists it, but {reason}"
         )
         click.echo(printable(message))
-    if imported.staying:
+    if imported.retained_tools:
         help_ = "use `--force` to remove such tools, or `--keep-missing` to keep them"
         click.echo(f"  help: {help_}")
-    for line in imported.refused:
+    for line in imported.rejected_tools:
         click.echo(f"not imported: {printable(line)}")
     for note in imported.notes[:_MAX_NOTES]:
         click.echo(f"note: {note}")
     if len(imported.notes) > _MAX_NOTES:
         click.echo(f"note: and {len(imported.notes) - _MAX_NOTES} more")
     click.echo(
-        f"{format_count(len(imported.new), 'new tool')}, {len(imported.changed)} changed,"
-        f" {imported.unchanged} unchanged, in the toolset {toolset}",
+        f"{format_count(len(imported.new_tools), 'new tool')}, {len(imported.changed_fields)} changed,"
+        f" {imported.unchanged_count} unchanged, in the toolset {toolset}",
         err=True,
     )

@@ -182,12 +182,12 @@ def _build_servers(
     try:
         prefix = "--mcp-stdio: "
         if command_line is not None:
-            servers.append(command_server(command_line))
+            servers.append(parse_command_server(command_line))
         prefix = "--mcp-url: "
         if url is not None:
-            servers.append(url_server(url))
+            servers.append(parse_url_server(url))
         prefix = ""
-        parsed_headers = headers_of(headers)
+        parsed_headers = parse_headers(headers)
     except ListingError as error:
         fail(f"{prefix}{error}")
     return tuple(
@@ -203,7 +203,7 @@ def _build_servers(
 
 
 # Completion reads file names and single YAML files, and loads no workspace, because a shell
-# runs it each time that the user presses the Tab key. Source: Click, "Shell Completion".
+# runs it each time that the user presses the Tab key. ToolSource: Click, "Shell Completion".
 
 # A shell inserts a completion into the command line unquoted, where it would execute `$(...)`
 # in a file name.

@@ -205,7 +205,7 @@ def command(
 
         click.echo(report_versions(verdict), nl=False)
         return
-    context = ReportContext(result.root, every=every, extensions=extensions)
+    context = ReportContext(result.root, shows_all=every, extensions=extensions)
     sys.exit(print_verdict(verdict, format_, context))
 
 

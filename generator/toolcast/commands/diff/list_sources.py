@@ -82,7 +82,7 @@ def compare_listings_or_exit(
     """
     if headers and not any(word.startswith(_URL_PREFIXES) for word in arguments):
         fail("--header requires a URL as OLD or NEW")
-    sources: list[Source] = []
+    sources: list[ToolSource] = []
     problems = []
     for label, argument in zip(("OLD", "NEW"), arguments, strict=True):
         try:
@@ -107,7 +107,7 @@ def compare_listings_or_exit(
     return (old, new), compare_tool_lists((old, new), listings, today), findings
 
 
-def _print_notes(label: str, source: Source) -> None:
+def _print_notes(label: str, source: ToolSource) -> None:
     notes = [*source.notes, *source.listing.notes, *_list_ignored_fields(source)]
     hidden = len(notes) - _MAX_NOTES
     notes = notes[:_MAX_NOTES]
@@ -177,36 +177,36 @@ def _list_strings(value: Any) -> Iterator[str]:
             yield from _list_strings(item)
 
 
-def _list_ignored_fields(source: Source) -> list[str]:
+def _list_ignored_fields(source: ToolSource) -> list[str]:
     """Return notes about fields of tools that are not compared."""
     fields = sorted({field for names in source.fields.values() for field in names})
     return [f"`{field}` of tools is not compared" for field in fields]
 
 
-def _read_source(argument: str, headers: Sequence[str], seconds: float) -> Source:
+def _read_source(argument: str, headers: Sequence[str], seconds: float) -> ToolSource:
     """Read the tool list that OLD or NEW names.
 
     Raises:
         ListingError: the list cannot be read; the message contains its location and a help.
     """
     if argument.startswith(_STDIO_PREFIX):
-        server = command_server(argument.removeprefix(_STDIO_PREFIX))
+        server = parse_command_server(argument.removeprefix(_STDIO_PREFIX))
         return _read_server(server, seconds)
     if argument.startswith(_URL_PREFIXES):
-        server = replace(url_server(argument), headers=headers_of(headers))
+        server = replace(parse_url_server(argument), headers=parse_headers(headers))
         return _read_server(server, seconds)
     if os.path.lexists(argument):
-        return read_listed(argument)
+        return read_lenient_source(argument)
     revision, colon, path = argument.partition(":")
     if colon:
-        return listed_in(_read_committed_file(revision, path), argument)
+        return parse_lenient_source(_read_committed_file(revision, path), argument)
     help_ = "use a file, REV:PATH, stdio:COMMAND or an http(s) URL"
     raise ListingError(f"there is no file {printable(argument)}\n  help: {help_}")
 
 
-def _read_server(server: ExternalServer, seconds: float) -> Source:
+def _read_server(server: ExternalServer, seconds: float) -> ToolSource:
     limited = replace(server, connect_timeout=seconds, list_timeout=seconds)
-    return source_of_server(read_server(limited))
+    return source_from_server(read_server(limited))
 
 
 def _read_committed_file(revision: str, path: str) -> bytes:

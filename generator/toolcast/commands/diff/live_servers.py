@@ -155,7 +155,7 @@ def verify(
         if server is None:
             (target,) = option_servers
         elif "://" in server:
-            target = url_server(server)
+            target = parse_url_server(server)
         else:
             toolsets, entry = _find_entry(toolsets, server)
             target = entry
@@ -399,7 +399,7 @@ def _compare_with_lock(
 
     if locked.server.locked is None:
         return None
-    old_listing = locked_listing(locked.server.locked, locked.path)
+    old_listing = parse_lock(locked.server.locked, locked.path)
     return compare_listings(
         old_listing, listing, ListingOwner(locked.owner, locked.path)
     )
@@ -412,7 +412,7 @@ def _write_lock(root: str, path: str, listing: ServerListing) -> bool:
     from ...encoders.json_text import encode_json
     from ...mcp_client.server_listing import KINDS, build_lock
 
-    data = encode_json(lock_members(listing), tuple(KINDS)).encode()
+    data = encode_json(build_lock(listing), tuple(KINDS)).encode()
     parent, _, name = path.rpartition("/")
     try:
         with (

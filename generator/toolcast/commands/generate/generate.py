@@ -170,7 +170,7 @@ def _build_outcome(
 
     has_color = is_color_wanted(format_)
     text = format_findings(
-        findings, format_, context._replace(colour=has_color), with_notes=False
+        findings, format_, context._replace(has_color=has_color), with_notes=False
     )
     if format_ == "text":
         return RunOutcome(code, out, text + err)
