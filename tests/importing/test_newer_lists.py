@@ -164,7 +164,7 @@ def test_specs_with_a_person_s_own_words_are_kept_back(tmp_path: Path) -> None:
     told = run(tmp_path, tools[3:], code=1)
     assert "removed: `c`" in told
     for name in "ab":
-        why = "list.json no longer lists it, but its spec has what no import wrote"
+        why = "list.json no longer lists it, but its spec was edited"
         assert f"not removed: `{name}`: {why}" in told
     assert (
         "  help: use `--force` to remove such tools, or `--keep-missing` to keep them"

@@ -47,7 +47,7 @@ def test_the_model_is_asked_about_every_message(
         '  near miss "note the light"\n'
         "    `note` must not be chosen\n"
         "\n"
-        "1 of 2 tools have a case; without: lamp\n"
+        "1 of 2 tools have a case; without a case: lamp\n"
         "toy: 1 of 2 messages pass\n"
     )
     messages = {

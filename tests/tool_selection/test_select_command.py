@@ -91,19 +91,19 @@ def test_a_message_for_programs(project: Any) -> None:
             "there is no client `nobody`\n  help: use one of",
         ),
         (("--toolset", "tin"), "there is no toolset `tin`\n  help: use `toy`"),
-        (("x", "--client", "internal", "--with-model"), "has no `router:` whose model"),
-        (("--with-model",), "has no `router:` whose model"),
+        (("x", "--client", "internal", "--with-model"), "has no `router`, which --with-model requires"),
+        (("--with-model",), "has no `router`, which --with-model requires"),
         (("--export", "promptfoo"), "--export requires --output"),
         (("--output", "x.json"), "--output requires --export"),
         (("--endpoint", "http://127.0.0.1:9"), "--endpoint requires --model"),
         (("--model", "small"), "--model requires --endpoint or --export"),
-        (("--endpoint", "u", "--model", "m", "--with-model"), "leave it or --endpoint"),
+        (("--endpoint", "u", "--model", "m", "--with-model"), "--with-model and --endpoint cannot be combined"),
         (("--endpoint", "", "--model", "m"), "must begin with http:// or https://"),
         (("--endpoint", "x:1", "--model", "m"), "must begin with http:// or https://"),
         (("--key-variable", "KEY"), "--key-variable requires --endpoint or --export"),
         (
             ("--endpoint", "http://h", "--model", "m", "--key-variable", "sk-hunter2"),
-            "--key-variable is the name of an environment variable, not the key",
+            "--key-variable is not the name of a variable",
         ),
         (("--history", "before"), "--history requires MESSAGE"),
         (("the lamp", "--top", "2"), "without effect with MESSAGE: --top"),
@@ -151,7 +151,7 @@ def test_cases_that_pass_are_counted(pages: Callable[..., Any]) -> None:
     ).toolcast("select")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "1 of 3 tools have a case; without: archive_page, find_user\n"
+        "1 of 3 tools have a case; without a case: archive_page, find_user\n"
         "toy: 2 of 2 messages pass\n"
     )
 
@@ -175,7 +175,7 @@ specs/toy/archive_page.yaml:5:
 Confused tools, the expected one first:
   archive_page with delete_page, 1 message: good, page, wiki
 
-1 of 3 tools have a case; without: delete_page, find_user
+1 of 3 tools have a case; without a case: delete_page, find_user
 toy: 0 of 1 message pass
 """
 
@@ -229,7 +229,7 @@ def test_gates_come_from_the_toolset_and_from_options(
     ahead = project.toolcast("select", "--margin", "0.9", "--top", "3")
     assert ahead.returncode == 0, "nothing follows behind the third tool"
     wide = project.toolcast("select", "--coverage", "0.5")
-    assert wide.returncode == 1 and "have a case, and 50% must" in wide.stdout
+    assert wide.returncode == 1 and "have a case, but 50% must" in wide.stdout
 
 
 def test_a_margin_is_a_part_of_the_score(pages: Callable[..., Any]) -> None:

@@ -30,7 +30,7 @@ from .options import all_option, findings_format_option, project_option
     "--preflight",
     "with_imports",
     is_flag=True,
-    help="Also import the handlers in separate processes, and check the environment.",
+    help="Also import all handlers, and check the environment.",
 )
 @all_option
 @findings_format_option
@@ -44,8 +44,9 @@ def command(
     """Check specs and rules, and that the outputs match the specs.
 
     Writes nothing. Reports outputs that are stale, edited by hand, missing, orphaned or not
-    generated, once per spec. Similar findings are grouped; --all prints each. Exit codes: 1
-    for findings at or above --fail-on, 2 if toolcast.yaml cannot be read.
+    generated, once per spec. Similar findings are grouped; --all prints each. --preflight
+    imports handlers in separate processes. Exit codes: 1 for findings at or above --fail-on,
+    2 if toolcast.yaml cannot be read.
     """
     from ..findings import has_errors, sort_findings
     from ..markdown_regions.regions import check_stale_regions

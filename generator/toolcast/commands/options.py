@@ -24,13 +24,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 project_option = click.option(
     "--project",
     metavar="FOLDER",
-    help="Folder of toolcast.yaml. Default: the current folder or the nearest above it.",
+    help="Folder of toolcast.yaml. Default: here or above.",
 )
 all_option = click.option(
     "--all",
     "every",
     is_flag=True,
-    help="Print similar findings one by one instead of grouping them.",
+    help="Print similar findings one by one.",
 )
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."

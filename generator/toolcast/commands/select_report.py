@@ -49,7 +49,7 @@ _MAX_NAMES_SHOWN = 30
 NO_CASES = """\
 no selection cases
 
-A case is a message of a user with the tool that should be selected. Add cases to
+A case is a user's message with the tool that should be selected. Add cases to
 a tool's spec; this command then ranks all tools for each message:
 
   cases:

@@ -75,7 +75,7 @@ class _DiffResult(NamedTuple):
     "--all",
     "every",
     is_flag=True,
-    help="Print similar changes one by one instead of grouping them.",
+    help="Print similar changes one by one.",
 )
 @click.option(
     "--bump",
