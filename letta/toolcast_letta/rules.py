@@ -174,7 +174,7 @@ def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
 
 @rule("letta/refused-approval", on="toolset", severity=Severity.WARNING)
 def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    client = toolset.client(settings_of(toolset).server.client or "")
+    client = toolset.find_client(settings_of(toolset).server.client or "")
     if client is not None and client.client_confirms:
         return
     for tool in toolset.tools:
@@ -296,7 +296,7 @@ _FLAT = "#/$defs/name".count("/")
 def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not has_target(toolset, workspace):
         return
-    excluded = toolset.excluded("letta")
+    excluded = toolset.list_excluded_tools("letta")
     offered = {tool.name for tool in offered_to_letta(toolset)}
     for tool in toolset.tools:
         facts = facts_of(tool)

@@ -11,7 +11,7 @@ from ..encoders.markdown import encode_block, encode_inline
 from ..encoders.plain_text import encode_shell_word, encode_typed_word
 from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
-from ..model.toolset_parts import stated
+from ..model.toolset_parts import omit_none
 
 _PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
 
@@ -146,7 +146,7 @@ def build_cli_definition(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | N
         return {"command": None, "reason": tool.cli.reason}
     commands = list(list_cli_commands(toolset, [tool]))
     usage = [
-        stated(
+        omit_none(
             parameter=place.parameter,
             optional=place.optional or None,
             rest=place.rest or None,
@@ -154,7 +154,7 @@ def build_cli_definition(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | N
         for command in commands
         for place in command.positionals
     ]
-    return stated(
+    return omit_none(
         command=commands[0].keyword,
         flag=commands[0].flag,
         usage=usage or None,

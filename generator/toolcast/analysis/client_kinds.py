@@ -132,7 +132,7 @@ CLIENT_KINDS = {kind.name: kind for kind in _kinds()}
 
 def find_client_kind(toolset: Toolset, client: Client | None) -> ClientKind | None:
     """What the specs say that a client is; None when they do not."""
-    name = toolset.kind_of(client)
+    name = toolset.get_client_kind(client)
     return CLIENT_KINDS[name] if name is not None else None
 
 

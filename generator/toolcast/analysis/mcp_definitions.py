@@ -12,7 +12,7 @@ from toolcast_runtime.core.validation.protocol import (
     downgrade_definition,
 )
 
-from ..model.language_fields import mcp_members
+from ..model.language_fields import get_mcp_members
 from ..model.model import ToolSpec
 
 _ASKS = "anthropic/requiresUserInteraction"
@@ -34,7 +34,7 @@ def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
         field: (member, getattr(tool, field))
-        for member, field in mcp_members().items()
+        for member, field in get_mcp_members().items()
         if field != "description"
     }
     values["name"] = "name", tool.name
@@ -46,7 +46,7 @@ def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str
     if "description" not in tool.mcp_omit:
         key = "description" if has_description else "summary"
         value = tool.description if has_description else tool.summary
-        if tool.shown_deprecation:
+        if tool.deprecation_notice:
             value = tool.model_description
         values[key] = ("description", value)
     definition: dict[str, Any] = {}

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ..model.endpoints import variable
+from ..model.endpoints import build_variable_name
 from ..model.mcp_servers import (
     McpServer,
-    references,
-    references_with_defaults,
-    without_references,
+    list_references,
+    list_references_with_defaults,
+    replace_references,
 )
 from ..model.model import Toolset
 from ..parsing.tree import Path
@@ -39,7 +39,7 @@ def find_secret_paths(server: McpServer) -> Iterator[tuple[str | int, ...]]:
     """The paths below a server of what looks like a secret, by its name or as a text."""
     option = ""
     for path, text in server.texts:
-        literal = without_references(text)
+        literal = replace_references(text)
         is_named = False
         if path[0] in ("env", "headers"):
             is_named = bool(_SECRET_NAME.search(str(path[1])))
@@ -60,7 +60,7 @@ def find_secret_paths(server: McpServer) -> Iterator[tuple[str | int, ...]]:
 
 def has_secret(text: str) -> bool:
     """Whether a text has something in it that looks like a secret of a known kind."""
-    literal = without_references(text)
+    literal = replace_references(text)
     return bool(_SECRET_TEXT.search(literal) or _PASSWORD_IN_URL.search(literal))
 
 
@@ -121,14 +121,14 @@ def list_reached_resources(toolset: Toolset) -> Iterator[ReachedResource]:
             yield ReachedResource("hosts", _host(server.url), path)
         for _, text in server.texts:
             yield from (
-                ReachedResource("variables", one, path) for one in references(text)
+                ReachedResource("variables", one, path) for one in list_references(text)
             )
     if toolset.router is not None:
         path = ("router",)
         yield ReachedResource("hosts", _host(toolset.router.base_url), path)
         for _, text in _router_texts(toolset):
             yield from (
-                ReachedResource("variables", one, path) for one in references(text)
+                ReachedResource("variables", one, path) for one in list_references(text)
             )
     for client in toolset.clients:
         if client.token_variable:
@@ -165,7 +165,7 @@ def collect_server_variables(toolset: Toolset) -> dict[str, dict[str, Any]]:
         about = f"For the server `{server.title or server.name}`."
         for path, text in server.texts:
             goes_to = str(path[1]) if path[0] in ("env", "headers") else ""
-            for name, default in references_with_defaults(text):
+            for name, default in list_references_with_defaults(text):
                 one = found.setdefault(name, {"description": about, "default": default})
                 if default is None:
                     one["required"] = True
@@ -174,7 +174,10 @@ def collect_server_variables(toolset: Toolset) -> dict[str, dict[str, Any]]:
     tools = any(tool.persistent for tool in toolset.tools)
     if "sink" not in toolset.ledger and (tools or any(s.persistent for s in shown)):
         about = "Where calls are recorded: a SQLite file, or a PostgreSQL URL."
-        found[variable(toolset, "LEDGER")] = {"description": about, "secret": True}
+        found[build_variable_name(toolset, "LEDGER")] = {
+            "description": about,
+            "secret": True,
+        }
     declared = toolset.targets.get("package", {}).get("environment", {})
     for name, said in declared.items():
         found[name] = {"secret": _is_secret(name), **said}
@@ -202,7 +205,7 @@ def list_sent_variables(toolset: Toolset) -> Iterator[tuple[Path, str, str]]:
 
 
 def _sent(text: str, *, is_address: bool) -> list[str]:
-    names = references(text)
+    names = list_references(text)
     is_first = is_address and text.startswith("${")
     # A variable for a whole address holds one, and says so by its name.
     if is_first and names and names[0].endswith("URL"):
@@ -228,10 +231,10 @@ def format_command_line(server: McpServer) -> str:
 
 
 def _host(address: str) -> str:
-    literal = without_references(address)
+    literal = replace_references(address)
     try:
         host = urlsplit(literal).netloc.rpartition("@")[2]
     except ValueError:
         host = literal
-    names = references(address)
+    names = list_references(address)
     return host or (f"${{{names[0]}}}" if names else literal)

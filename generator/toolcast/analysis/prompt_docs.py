@@ -83,7 +83,7 @@ def _result(tool: ToolSpec) -> Iterator[Code]:
 
 def list_used_sections(toolset: Toolset, target: str) -> list[Section]:
     """The declared sections that tools of a target are in, in declared order."""
-    used = {tool.section for tool in toolset.tools_in(target)}
+    used = {tool.section for tool in toolset.list_target_tools(target)}
     return [section for section in toolset.sections if section.name in used]
 
 
@@ -106,7 +106,7 @@ def group_tools_by_section(
     for section in [*toolset.sections, *others]:
         members = [
             tool
-            for tool in toolset.tools_in("prompts")
+            for tool in toolset.list_target_tools("prompts")
             if (tool.section if tool.section in known else OTHER_SECTION)
             == section.name
         ]

@@ -35,7 +35,9 @@ def render_provider_lists(toolset: Toolset) -> tuple[tuple[str, ProviderTools], 
 
 
 def _rendered(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
-    tools = [build_runtime_tool(tool) for tool in toolset.tools_in("providers")]
+    tools = [
+        build_runtime_tool(tool) for tool in toolset.list_target_tools("providers")
+    ]
     sections = {section.name: section.heading for section in toolset.sections}
     for name, options in get_provider_options(toolset).items():
         provider = provider_named(name)

@@ -150,7 +150,7 @@ def build_skill_files(
 
 def _sections(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
     """The sections of the toolset's skill."""
-    excluded = toolset.excluded("skills")
+    excluded = toolset.list_excluded_tools("skills")
     for section, tools in group_tools_by_section(toolset):
         included = [tool for tool in tools if tool.name not in excluded]
         if included:

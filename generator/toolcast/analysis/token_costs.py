@@ -235,11 +235,13 @@ def compute_client_costs(
         reader = "registry"
     tools = [
         tool
-        for tool in toolset.tools_in(reader)
+        for tool in toolset.list_target_tools(reader)
         if client is None or toolset.is_offered(tool, client)
     ]
     has_docs = "prompts" in toolset.targets
-    in_prompt = {t.name for t in toolset.tools_in("prompts")} if has_docs else set()
+    in_prompt = (
+        {t.name for t in toolset.list_target_tools("prompts")} if has_docs else set()
+    )
     sections = {section.name for section in toolset.sections}
     has_search = reader == "mcp" and has_tool_search(toolset)
     shown = frozenset(select_listed_tools(toolset, tools) if has_search else tools)

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.mcp.tool_search import OWN, introduced
 
-from ..model.endpoints import server_option
+from ..model.endpoints import get_server_option
 from ..model.model import Toolset, ToolSpec
 
 
 def has_tool_search(toolset: Toolset) -> bool:
     """Whether its MCP server lists the tools of every turn alone."""
-    return server_option(toolset, "search") is True
+    return get_server_option(toolset, "search") is True
 
 
 def has_search_hints(toolset: Toolset) -> bool:
     """Whether definitions tell clients that search by themselves what to load and to find."""
-    return server_option(toolset, "search_hints") is True
+    return get_server_option(toolset, "search_hints") is True
 
 
 def get_server_tool_names(toolset: Toolset) -> dict[str, str]:
@@ -48,5 +48,7 @@ def count_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
 def get_served_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
     """What its MCP server tells a client that may have these tools."""
     hidden = len(tools) - len(select_listed_tools(toolset, tools))
-    has_others = has_tool_search(toolset) and bool(server_option(toolset, "external"))
+    has_others = has_tool_search(toolset) and bool(
+        get_server_option(toolset, "external")
+    )
     return introduced(toolset.instructions, hidden, has_others=has_others)

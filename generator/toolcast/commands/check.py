@@ -50,7 +50,7 @@ def command(
     """
     from ..findings import has_errors, sort_findings
     from ..markdown_regions.regions import check_stale_regions
-    from ..model.language_fields import default_value
+    from ..model.language_fields import get_default
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
     from ..pipeline import generate

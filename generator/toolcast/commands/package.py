@@ -19,7 +19,7 @@ from toolcast_runtime.core.safe_folder import Folder
 from ..findings import has_errors, sort_findings
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PythonProject
-from ..model.spec_schema import is_device
+from ..model.spec_schema import is_windows_device
 from ..output.disk_differences import TOOL_FILES, compare_with_disk
 from ..output.output_folder import diagnose
 from ..pipeline import generate

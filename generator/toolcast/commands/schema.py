@@ -13,10 +13,10 @@ from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..diff.review.acceptances import ACCEPT_FILE
-from ..model.spec_files import DEFINITIONS_FILE, FOLDERS, kind_of_file
+from ..model.spec_files import DEFINITIONS_FILE, KINDS_BY_FOLDER, get_file_kind
 from ..project import WORKSPACE_FILE, find_root
 from ..reports.escaping import printable
-from ..spec_language.spec_language import SCHEMAS, schema_text
+from ..spec_language.spec_language import SCHEMAS, render_schema
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
 from .options import list_extensions, project_option
 
@@ -59,7 +59,7 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
 def _write_schemas(root: str) -> int:
     """Write the schema files that specs name, and return the exit code."""
     from ..model.loading import read_workspace
-    from ..model.spec_schema import is_schema_of_ours, named_schemas
+    from ..model.spec_schema import collect_declared_schemas, is_toolcast_schema
 
     loaded = read_workspace(root)
     if loaded.workspace is None:

@@ -16,7 +16,7 @@ from ..analysis.tool_names import (
 from ..model.model import Toolset, Workspace
 from ..model.toolset_parts import ResourceSpec
 from ..parsing.tree import Path, Source
-from ..spec_language.name_fields import OF_TOOLS, named_places
+from ..spec_language.name_fields import TOOL_NAME_KINDS, find_names
 from .project_edit import EditSession, OwnedTool, RemainingMention, left_at
 
 Pattern = tuple[str, ...]
@@ -37,7 +37,7 @@ def fields_with(
     name: str, tree: Any, file: str, extensions: tuple[str, ...] = ()
 ) -> list[Path]:
     """Where the fields of a kind of file name a tool."""
-    places = named_places(tree, file, OF_TOOLS, extensions)
+    places = find_names(tree, file, TOOL_NAME_KINDS, extensions)
     return [one.path for one in places if one.name == name and not one.is_key]
 
 
@@ -83,7 +83,7 @@ def toolsets_that_may_mean(workspace: Workspace, owned: OwnedTool) -> list[Tools
 
 def _has_another(toolset: Toolset, name: str) -> bool:
     names = (each for tool in toolset.tools for each in (tool.name, *tool.renamed_from))
-    external = (server.is_named(name) for server in toolset.mcp_servers)
+    external = (server.declares_tool(name) for server in toolset.mcp_servers)
     return name in toolset.reserved_names or name in names or any(external)
 
 

@@ -132,23 +132,23 @@ def left_patterns(
     old = owned.tool.name
     here = next(one for one in edited.toolsets if one.name == owned.toolset.name)
     for client in here.clients:
-        before = owned.toolset.client(client.name)
+        before = owned.toolset.find_client(client.name)
         if before is None:
             continue
         for key in ("allow", "deny"):
-            was = before.entry_for(key, old)
-            now = client.entry_for(key, new)
+            was = before.find_entry(key, old)
+            now = client.find_entry(key, new)
             for entry, other, mention in (
                 (was, now, f"stood for `{old}`, and does not stand for `{new}`"),
                 (now, was, f"stands for `{new}`, and did not stand for `{old}`"),
             ):
                 if entry is None or not entry.is_pattern or other is not None:
                     continue
-                if entry.text not in client.texts(key):
+                if entry.text not in client.get_entry_texts(key):
                     continue
                 place: Path = ("clients", client.name, key)
                 if client.allow is not None or key == "deny":
-                    place = (*place, client.texts(key).index(entry.text))
+                    place = (*place, client.get_entry_texts(key).index(entry.text))
                 text = f"`{entry.text}` of `{client.name}` in `{key}` {mention}"
                 yield left_at(here.source, place, text)
 

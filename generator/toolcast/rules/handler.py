@@ -320,8 +320,8 @@ def missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     if "registry" not in {*toolset.targets}.union(*(one.needs for one in chosen)):
         return
-    shown = toolset.tools_in("registry")
-    missing = [t for t in shown if t.handler is None and toolset.proxy_of(t) is None]
+    shown = toolset.list_target_tools("registry")
+    missing = [t for t in shown if t.handler is None and toolset.get_proxy(t) is None]
     if toolset.handlers is None and len(missing) > 1 and len(missing) == len(shown):
         # What was imported: nobody would read the same of each.
         message = (
@@ -444,7 +444,7 @@ def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 f"`{tool.name}` has a handler and a proxy: one of them answers a call"
             )
             yield problem_at(tool, ("proxy",), message, "remove `handler`, or `proxy`")
-        server = servers.get(toolset.proxy_of(tool) or "")
+        server = servers.get(toolset.get_proxy(tool) or "")
         own = "" if server is None else server.get_server_name(tool.name)
         if server is not None and not server.is_allowed(own):
             message = f"`{own}` is not taken from `{server.name}`, which is to answer its calls"

@@ -135,7 +135,7 @@ def _restart(
     """
     from ...findings import has_errors
     from ...import_check import check_imports
-    from ...model.endpoints import endpoints
+    from ...model.endpoints import list_endpoints
     from ...model.loading import load_workspace
 
     workspace = load_workspace(root).workspace if is_generated else None

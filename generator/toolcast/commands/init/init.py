@@ -164,7 +164,9 @@ def command(
     for path, template in _OPTIONAL_FILES.items():
         if not os.path.lexists(os.path.join(root, path)):
             files[path] = render(f"init/{template}.jinja", view)
-    files["specs/schemas/toolcast.schema.json"] = schema_text("project").encode("utf-8")
+    files["specs/schemas/toolcast.schema.json"] = render_schema("project").encode(
+        "utf-8"
+    )
     number = len(files)
     files = {subfolder + path: data for path, data in files.items()}
     workflow = f"{_WORKFLOWS}/{_get_workflow_name(subfolder)}"
@@ -232,7 +234,7 @@ def _write_into_repository(
             for path, template in _FILES.items()
             if template in _SPEC_TEMPLATES
         }
-        files["specs/schemas/toolcast.schema.json"] = schema_text("project").encode()
+        files["specs/schemas/toolcast.schema.json"] = render_schema("project").encode()
         for path in layout.missing_packages(root):
             files[path] = render("init/handlers_package.py.jinja", view)
         stub = "init/count_words.py.jinja"

@@ -18,8 +18,8 @@ from ...model.model import (
     ToolSpec,
     Workspace,
 )
-from ...model.spec_files import FOLDERS
-from ...model.spec_schema import is_device, schemas_beside
+from ...model.spec_files import KINDS_BY_FOLDER
+from ...model.spec_schema import find_schema_pattern, is_windows_device
 from ...model.toolset_parts import (
     HandlerReference,
 )
@@ -259,7 +259,7 @@ def find_schema_reference(toolset: Toolset) -> str | None:
     `{}` is a placeholder for the kind of the spec. Returns None if toolset.yaml has no schema
     reference, or one of another form.
     """
-    schemas = schemas_beside(toolset.source.opening, "toolset")
+    schemas = find_schema_pattern(toolset.source.opening, "toolset")
     return schemas if schemas is not None and _SCHEMAS.fullmatch(schemas) else None
 
 
@@ -288,7 +288,7 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
     toolset, tool = owned.toolset, owned.tool
     editing = EditSession()
     reference = tool.handler
-    if toolset.proxy_of(tool) is not None:
+    if toolset.get_proxy(tool) is not None:
         raise EditRefusedError(
             f"`{tool.name}` has no handler: its calls go to an external server"
         )
