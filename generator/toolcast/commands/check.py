@@ -78,7 +78,7 @@ def command(
         findings = sort_findings([*findings, *check_imports(workspace)])
     context = build_report_context(root, generated, every=every)
     if fail_on is None:
-        default = default_value("workspace.fail_on")
+        default = get_default("workspace.fail_on")
         fail_on = default if workspace is None else workspace.fail_on
     lowest_severity = Severity[fail_on.upper()]
     hidden_notes: list[Finding] = []

@@ -129,7 +129,7 @@ def select_toolsets_or_exit(
         client.name: client for toolset in toolsets for client in toolset.clients
     }
     require_known_name("client", client, clients)
-    return [toolset for toolset in toolsets if toolset.client(client) is not None]
+    return [toolset for toolset in toolsets if toolset.find_client(client) is not None]
 
 
 def require_known_name(kind: str, name: str, names: Collection[str]) -> None:

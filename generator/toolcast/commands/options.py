@@ -269,7 +269,7 @@ def complete_rules(
 
     extensions = list_extensions(_find_root(ctx))
     items = [(rule.id, rule.text.purpose) for rule in rules(extensions).values()]
-    items += [(rule.id, rule.means) for rule in change_rules(extensions).values()]
+    items += [(rule.id, rule.meaning) for rule in change_rules(extensions).values()]
     return _build_completions(items, incomplete)
 
 

@@ -174,9 +174,9 @@ def _build_pyproject(project: PythonProject) -> bytes:
 
     The project's own file could declare a build of files that are not in the archive.
     """
-    fields: dict[str, object] = {"dependencies": project.texts_of("dependencies")}
+    fields: dict[str, object] = {"dependencies": project.get_texts("dependencies")}
     for key in ("name", "version", "requires-python"):
-        fields[key] = project.text_of(key)
+        fields[key] = project.get_text(key)
     # TOML has the escapes of JSON strings.
     lines = [
         f"{key} = {json.dumps(value, ensure_ascii=False)}"
@@ -208,7 +208,7 @@ def _walk_files(
                     continue
                 if name.startswith("."):
                     click.echo(printable(f"skipped the hidden file {path}"), err=True)
-                elif is_device(name) or _UNPORTABLE_NAME.search(name):
+                elif is_windows_device(name) or _UNPORTABLE_NAME.search(name):
                     fail(
                         f"{path!a} is not a valid file name on every system\n"
                         "  help: rename it"

@@ -53,7 +53,7 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
     if writes:
         sys.exit(_write_schemas(project_root(project)))
     root = project_root(project) if project else find_root(os.getcwd())
-    click.echo(schema_text(str(kind), list_extensions(root)), nl=False)
+    click.echo(render_schema(str(kind), list_extensions(root)), nl=False)
 
 
 def _write_schemas(root: str) -> int:
@@ -66,15 +66,17 @@ def _write_schemas(root: str) -> int:
         print_findings(loaded.findings, "text")
         return USAGE
     code = CLEAN
-    schemas = named_schemas(_list_specs(root, loaded.workspace.toolset_folders))
+    schemas = collect_declared_schemas(
+        _list_specs(root, loaded.workspace.toolset_folders)
+    )
     with Folder.open_path(root) as project:
         for path, kind in sorted(schemas.items()):
-            text = schema_text(kind, loaded.workspace.extensions)
+            text = render_schema(kind, loaded.workspace.extensions)
             try:
                 existing = _read_text(project, path)
                 if existing == text:
                     click.echo(printable(f"unchanged {path}"))
-                elif existing is not None and not is_schema_of_ours(existing, kind):
+                elif existing is not None and not is_toolcast_schema(existing, kind):
                     message = "the file is not a schema of Toolcast and was not changed"
                     click.echo(f"error: {printable(path)}: {message}", err=True)
                     code = FINDINGS
@@ -104,11 +106,11 @@ def _list_specs(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str,
                 subfolder for subfolder in subfolders if not subfolder.startswith(".")
             )
             parent_path = os.path.relpath(parent, root).replace(os.sep, "/")
-            folder_kind = FOLDERS.get(posixpath.basename(parent_path))
+            folder_kind = KINDS_BY_FOLDER.get(posixpath.basename(parent_path))
             for name in sorted(names):
                 if name.endswith((".yaml", ".yml")):
                     path = f"{parent_path}/{name}"
-                    kind = folder_kind or kind_of_file(name)
+                    kind = folder_kind or get_file_kind(name)
                     yield kind, path, _read_header(root, path)
 
 

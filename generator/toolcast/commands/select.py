@@ -230,7 +230,7 @@ def _export(
     [toolset] = toolsets_with_cases
     skipped = 0
     if options["export"] == "promptfoo":
-        tools = toolset.tools_in("registry")
+        tools = toolset.list_target_tools("registry")
         if client is not None:
             tools = catalogs(toolset, client)[0].tools
         text = encode_promptfoo(

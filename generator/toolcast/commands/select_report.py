@@ -340,7 +340,7 @@ def _get_message_key(trial: Trial) -> Hashable:
 
 
 def _list_coverage_lines(selection: Selection) -> Iterator[str]:
-    number = len(selection.toolset.tools_in("registry"))
+    number = len(selection.toolset.list_target_tools("registry"))
     covered = number - len(selection.uncovered)
     verb = "has" if number == 1 else "have"
     text = f"{covered} of {format_count(number, 'tool')} {verb} a case"

@@ -86,7 +86,7 @@ def command(
     for selected in toolsets:
         clients: Sequence[Client | None] = [None]
         if client is not None:
-            clients = [selected.client(client)]
+            clients = [selected.find_client(client)]
         elif by == "client":
             clients = list_callers(selected)
         docs = build_prompt_docs(workspace, selected)
@@ -157,7 +157,7 @@ def _build_client_table(toolset: Toolset, costs: Sequence[ClientCosts]) -> _Tabl
         {**_describe_client(client_costs), **client_costs.total._asdict()}
         for client_costs in costs
     ]
-    budgets = [toolset.token_budget.of_client(row["client"]) for row in rows]
+    budgets = [toolset.token_budget.get_client_budget(row["client"]) for row in rows]
     if any(budgets):
         for row, budget in zip(rows, budgets, strict=True):
             row["budget"] = budget

@@ -164,7 +164,7 @@ def _restart(
         return
     server.has_printed_commands = True
     click.echo("\nTo open the MCP Inspector, run:", err=True)
-    for plan in endpoints(toolset):
+    for plan in list_endpoints(toolset):
         if client in (None, plan.client):
             path = "/mcp/" if client else plan.path
             url = encode_shell_word(f"http://{_HOST}:{server.port}{path}")

@@ -44,7 +44,7 @@ def list_project_files(workspace: Workspace) -> Iterator[str]:
         if path is not None:
             yield os.path.join(workspace.root, path)
     for spec in _list_sources(workspace):
-        schema = named_schema(spec.file, spec.opening)
+        schema = find_declared_schema(spec.file, spec.opening)
         if schema is not None:
             yield os.path.join(workspace.root, schema)
     for module in _list_modules(workspace):

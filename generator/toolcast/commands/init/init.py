@@ -138,7 +138,7 @@ def command(
     Exit codes: 2 if nothing was written.
     """
     from ...rendering.renderer import render
-    from ...spec_language.spec_language import schema_text
+    from ...spec_language.spec_language import render_schema
     from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
     root = os.path.abspath(folder)
@@ -213,7 +213,7 @@ def _write_into_repository(
 
     from ...encoders.json_text import encode_compact_json
     from ...rendering.renderer import format_python, render
-    from ...spec_language.spec_language import schema_text
+    from ...spec_language.spec_language import render_schema
     from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
     if handlers is not None and (

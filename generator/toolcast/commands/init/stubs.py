@@ -120,7 +120,7 @@ def draft_mcp_spec(
             f"`{name}` is not a valid {kind} name",
             "use 1 to 128 characters of A-Z a-z 0-9 _ . -, the first one not a dot",
         )
-    if is_device(name):
+    if is_windows_device(name):
         raise EditRefusedError(
             f"`{name}.yaml` is a reserved file name on Windows", "choose another name"
         )
@@ -137,7 +137,7 @@ def draft_mcp_spec(
     parent = "" if schemas is None or ":" in schemas else "../"
     clients = format_quoted_list([client.name for client in toolset.clients])
     view = View(
-        schema=encode_line(f"{parent}{schemas or ''}".format(FOLDERS[folder])),
+        schema=encode_line(f"{parent}{schemas or ''}".format(KINDS_BY_FOLDER[folder])),
         name=encode_scalar(name),
         uri=encode_scalar(f"{_build_uri_scheme(toolset.name)}://{name}"),
         clients=encode_line(clients),
