@@ -115,7 +115,10 @@ def test_nobody_is_there(project: Any) -> None:
     words = ("select", "--endpoint", "http://127.0.0.1:9/v1", "--model", "small")
     done = project.toolcast(*words)
     assert done.returncode == 2
-    assert "the model failed for every message: no answer: the request failed (ConnectError)" in done.stderr
+    assert (
+        "the model failed for every message: no answer: the request failed (ConnectError)"
+        in done.stderr
+    )
 
 
 def test_a_key_that_is_not_set_is_named(project: Any, script: Script) -> None:

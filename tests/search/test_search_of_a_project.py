@@ -150,7 +150,10 @@ def test_tokens_tell_what_it_saves(make_project: Make) -> None:
 def test_select_tells_how_often_it_finds_the_tool(make_project: Make) -> None:
     done = project(make_project)
     lines = toolcast(done.root, "select").stdout.splitlines()
-    assert "search_tools: the expected tool is among the first 5 for 1 of 2 messages" in lines
+    assert (
+        "search_tools: the expected tool is among the first 5 for 1 of 2 messages"
+        in lines
+    )
     value = json.loads(toolcast(done.root, "select", "--format", "json").stdout)
     search = value["toolsets"][0]["search"]
     assert search == {"first": 5, "messages": 2, "found": 1}
