@@ -286,28 +286,13 @@ def test_what_is_wrong_with_both_sides_is_told_at_once(folder: Path) -> None:
     [
         (["old.json"], "expected two tool lists"),
         (["old.json", "new.json", "old.json"], "expected two tool lists"),
-        (
-            ["old.json", "new.json", "--against", "main"],
-            "--against cannot be combined with OLD and NEW",
-        ),
-        (
-            ["old.json", "new.json", "--project", "."],
-            "--project cannot be combined with OLD and NEW",
-        ),
-        (
-            ["old.json", "new.json", "--bump"],
-            "--bump cannot be combined with OLD and NEW",
-        ),
-        (
-            ["old.json", "new.json", "--header", "a: b"],
-            "--header requires a URL as OLD or NEW",
-        ),
-        (["--header", "a: b"], "--header requires a URL as OLD or NEW"),
+        (["old.json", "new.json", "--against", "main"], "--against cannot be combined"),
+        (["old.json", "new.json", "--project", "."], "--project cannot be combined"),
+        (["old.json", "new.json", "--bump"], "--bump cannot be combined"),
+        (["old.json", "new.json", "--header", "a: b"], "--header requires a URL"),
+        (["--header", "a: b"], "--header requires a URL"),
         (["old.json", "new.json", "--accept", "0", "--reason", "x"], "--accept-file"),
-        (
-            ["old.json", "new.json", "--accept-file", "no.yaml"],
-            "no.yaml does not exist",
-        ),
+        (["old.json", "new.json", "--accept-file", "no.yaml"], "no.yaml does not"),
         (["old.json", "."], "NEW: ."),
     ],
 )
