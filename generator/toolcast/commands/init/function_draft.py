@@ -31,7 +31,7 @@ from ...static_analysis.function_tool import (
     FunctionToolError,
     read_function,
 )
-from ...static_analysis.handler import is_below
+from ...static_analysis.handler import is_in_package
 from ...static_analysis.modules import read_module
 from .stubs import (
     build_new_files_edit,
@@ -112,7 +112,7 @@ def draft_functions(
         files[spec] = _draft_spec(toolset, section, tool_name, tool, handler, reference)
         files |= adapter
         notes += tool.notes
-        if not tool.documented.text:
+        if not tool.docstring.text:
             notes.append(f"{tool.location}: without a docstring, the texts are TODOs")
         if not tool.gives_json or tool.fit is Fit.MADE:
             pydantic_handlers.append(list(adapter)[-1])
@@ -226,7 +226,7 @@ def _draft_handler(
     is_typed = not is_made and tool.is_annotated
     is_typed = is_typed and all(parameter.annotation for parameter in tool.taken)
     called, imported = "_function", "validate_call"
-    if is_made and tool.is_whole:
+    if is_made and tool.accepts_all:
         called = "validate_call(_function)"
     elif is_made:
         # A parameter that is left out can have a class that pydantic cannot validate.
@@ -240,7 +240,9 @@ def _draft_handler(
     # parameters with the spec, if the function accepts the arguments unchanged.
     types = ""
     if not is_typed and tool.is_typed and "registry" in toolset.targets:
-        types = f"{class_name(name)}{'Given' if tool.is_value else 'Arguments'}"
+        types = (
+            f"{class_name(name)}{'Given' if tool.needs_python_values else 'Arguments'}"
+        )
     is_direct = bool(types) and tool.fit is Fit.PLAIN
     call_type = "Any"
     if result not in ("Any", "object"):
@@ -253,7 +255,7 @@ def _draft_handler(
     typing = [name for name, is_used in typing_names.items() if is_used]
     abc = [name for name in ("Awaitable", "Callable") if name in call_type]
     awaited = "await " if tool.is_async else ""
-    before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
+    before, after = ("", "") if tool.returns_json else ("to_jsonable_python(", ")")
     view = View(
         module=encode_line(reference.module),
         function=encode_identifier(reference.function),
@@ -273,7 +275,7 @@ def _draft_handler(
         call=encode_line("_call" if call_type else "_function"),
         from_pydantic=encode_line(imported),
         called=encode_line(called),
-        makes_json=not tool.gives_json,
+        makes_json=not tool.returns_json,
         result=encode_line(result),
         before=encode_line(f"{before}{awaited}"),
         after=encode_line(after),
@@ -302,7 +304,7 @@ def _draft_spec(
     handler: HandlerReference,
     reference: HandlerReference,
 ) -> bytes:
-    documented = tool.documented
+    documented = tool.docstring
     fields: dict[str, Any] = {"name": name}
     text = documented.text or f"TODO: describe what {name} does."
     if documented.result:
@@ -319,7 +321,7 @@ def _draft_spec(
     if "mcp" in toolset.targets:
         fields["annotations"] = _DEFAULT_ANNOTATIONS
     fields["handler"] = f"{handler.module}:{handler.function}"
-    if tool.is_value:
+    if tool.needs_python_values:
         fields["values"] = "python"
     if "cli" in toolset.targets:
         fields["cli"] = {"keyword": choose_keyword(toolset, name)}
