@@ -114,7 +114,7 @@ def draft_functions(
         notes += tool.notes
         if not tool.docstring.text:
             notes.append(f"{tool.location}: without a docstring, the texts are TODOs")
-        if not tool.gives_json or tool.fit is Fit.MADE:
+        if not tool.returns_json or tool.fit is Fit.CONVERTED:
             pydantic_handlers.append(list(adapter)[-1])
     if problems:
         raise EditRefusedError(
@@ -211,8 +211,8 @@ def _draft_handler(
             f"add `handlers: handlers` to {toolset.folder}/toolset.yaml, or the package of"
             f" the function: `handlers: {reference.module.split('.')[0]}`",
         )
-    is_in_package = is_below(reference.module, package)
-    if is_in_package and tool.is_whole and tool.gives_json and tool.fit is Fit.PLAIN:
+    is_own = is_in_package(reference.module, package)
+    if is_own and tool.accepts_all and tool.returns_json and tool.fit is Fit.PLAIN:
         return reference, {}
     module = module_name(name)
     for stem in (module, f"{module}_tool"):
@@ -222,9 +222,11 @@ def _draft_handler(
             break
     else:
         raise EditRefusedError(f"{path} exists", "pass another NAME for the tool")
-    is_made = tool.fit is Fit.MADE
+    is_made = tool.fit is Fit.CONVERTED
     is_typed = not is_made and tool.is_annotated
-    is_typed = is_typed and all(parameter.annotation for parameter in tool.taken)
+    is_typed = is_typed and all(
+        parameter.annotation for parameter in tool.call_parameters
+    )
     called, imported = "_function", "validate_call"
     if is_made and tool.accepts_all:
         called = "validate_call(_function)"
@@ -234,7 +236,7 @@ def _draft_handler(
         config = "config=ConfigDict(arbitrary_types_allowed=True)"
         called = f"validate_call({config})(_function)"
     # Without `returns` in the spec, only results that are JSON values have a type.
-    annotation = tool.result if tool.gives_json else None
+    annotation = tool.result_annotation if tool.returns_json else None
     result = "Any" if tool.returns is not None else annotation or "object"
     # With the generated type of the arguments, a type checker compares the function's
     # parameters with the spec, if the function accepts the arguments unchanged.
@@ -287,7 +289,7 @@ def _draft_handler(
                     None if parameter.is_required else encode_literal(parameter.default)
                 ),
             )
-            for parameter in tool.taken
+            for parameter in tool.call_parameters
         ],
     )
     template = "new/adapter.py.jinja"
