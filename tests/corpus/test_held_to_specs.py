@@ -31,7 +31,7 @@ def test_definitions_and_types_of_real_tools_are_as_asked_for(tmp_path: Path) ->
             definition = json.loads(read_text(file))
             name = definition["mcp"]["name"]
             names.add(name)
-            for held in specs.held(
+            for held in specs.compare_definition(
                 name, parse_exact_json(read_text(file)), ["prompts"]
             ):
                 assert_same(f"{toolset}: {name}: {held[0]}", *held[1:])
