@@ -152,7 +152,7 @@ def _problems_of_annotation_mismatch(
         return
     if not code.accepts_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
-        given = types.arguments("Arguments")
+        given = types.build_arguments_class("Arguments")
         annotations = AnnotationChecker(
             get_module_names(workspace), module, types.objects
         )
@@ -163,7 +163,7 @@ def _problems_of_annotation_mismatch(
                 )
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
-        wanted, _ = types.whole("Result")
+        wanted, _ = types.build_type("Result")
         annotations = AnnotationChecker(
             get_module_names(workspace), module, types.objects
         )

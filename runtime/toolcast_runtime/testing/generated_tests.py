@@ -280,7 +280,7 @@ def _type_tests(package: GeneratedPackage) -> type:
             module = package.types[tool]
             live = read_types(read_text(module), definition.get("uses", ()))
             has_clients = package.registry.has_clients
-            expected = optional.tool_types.types_of(definition, has_clients)
+            expected = optional.tool_types.format_tool_types(definition, has_clients)
             assert_same(module.name, live, expected)
 
     return TypeTests

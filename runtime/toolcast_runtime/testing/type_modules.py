@@ -11,7 +11,7 @@ from typing import Any
 
 
 def read_types(text: str, uses: Collection[str]) -> dict[str, Any]:
-    """Return the types in a module, in the form of `types_of` in `values.tool_types`.
+    """Return the types in a module, in the form of `values.tool_types.format_tool_types`.
 
     Args:
         text: the source code of the module.

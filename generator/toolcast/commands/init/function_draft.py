@@ -242,9 +242,8 @@ def _draft_handler(
     # parameters with the spec, if the function accepts the arguments unchanged.
     types = ""
     if not is_typed and tool.is_typed and "registry" in toolset.targets:
-        types = (
-            f"{class_name(name)}{'Given' if tool.needs_python_values else 'Arguments'}"
-        )
+        suffix = "HandlerArguments" if tool.needs_python_values else "Arguments"
+        types = f"{class_name(name)}{suffix}"
     is_direct = bool(types) and tool.fit is Fit.PLAIN
     call_type = "Any"
     if result not in ("Any", "object"):
