@@ -170,7 +170,7 @@ def _(a): ...
         (["shop.refused:counting"], "shop/refused.py:7: `counting` is a generator"),
         (["shop.refused:keyed"], "the keys of a mapping are texts in JSON"),
         (["shop.refused:own"], "shop/refused.py:9: no caller can send `self`"),
-        (["shop.google:search_orders"], "has a tool `search_orders` already"),
+        (["shop.google:search_orders"], "already has a tool `search_orders`"),
         (["shop.broken:f"], "shop/broken.py cannot be read: "),
         (
             ["shop.refused:star", "shop.refused:placed"],

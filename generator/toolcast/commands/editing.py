@@ -52,30 +52,34 @@ def _run_edit(
     Args:
         may_lose: files may be removed that git could not give back.
     """
-    from ..refactoring.project_edit import EditRefusedError, tool_of, unified_diff
+    from ..refactoring.project_edit import (
+        EditRefusedError,
+        format_unified_diff,
+        get_tool,
+    )
     from ..refactoring.spec_text import UneditableValueError
-    from ..refactoring.writing import refuse_loss, write
+    from ..refactoring.writing import validate_removals, write_edit
 
     workspace = to_edit_or_end(project)
     root = workspace.root
     try:
-        owned = tool_of(workspace, name, toolset)
+        owned = get_tool(workspace, name, toolset)
         edit = make(workspace, owned)
         if not may_lose:
-            refuse_loss(root, owned.toolset.folder, edit)
+            validate_removals(root, owned.toolset.folder, edit)
         if not dry_run:
-            write(root, edit)
+            write_edit(root, edit)
     except EditRefusedError as refusal:
         _refuse(refusal)
     except UneditableValueError as error:
         tell_error(f"{error}\n  help: make this change by hand; nothing was written")
         sys.exit(FINDINGS)
     if dry_run:
-        for row in unified_diff(edit):
+        for row in format_unified_diff(edit):
             click.echo(printable(row))
         return
-    click.echo(printable(f"{edit.done}: {_extent(edit)}"))
-    _tell_left(edit.left)
+    click.echo(printable(f"{edit.summary}: {_extent(edit)}"))
+    _tell_left(edit.remaining_mentions)
     print_steps(edit.steps)
 
 
@@ -132,7 +136,7 @@ def rename(
     """
 
     def make(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
-        from ..refactoring.rename import rename as edited
+        from ..refactoring.rename import rename_tool as edited
 
         return edited(workspace, owned, new, with_handler=handler)
 
@@ -175,7 +179,7 @@ def remove(
     """
 
     def make(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
-        from ..refactoring.remove import remove as edited
+        from ..refactoring.remove import remove_tool as edited
 
         return edited(
             workspace,

@@ -143,8 +143,8 @@ def command(
     listed is removed, and its name is reserved.
     """
     from ..importing.plan import plan_import
-    from ..refactoring.project_edit import EditRefusedError, unified_diff
-    from ..refactoring.writing import write
+    from ..refactoring.project_edit import EditRefusedError, format_unified_diff
+    from ..refactoring.writing import write_edit
 
     sources = [*_read(files), *_live(given)]
     if not sources:
@@ -158,14 +158,14 @@ def command(
             workspace, source, toolset, keep_missing=keep_missing, force=force
         )
         if not dry_run:
-            write(workspace.root, imported.edit)
+            write_edit(workspace.root, imported.edit)
     except EditRefusedError as refusal:
         _refuse(refusal)
     if format_ == "json":
         click.echo(_json(imported, toolset))
     else:
         if dry_run:
-            for row in unified_diff(imported.edit):
+            for row in format_unified_diff(imported.edit):
                 click.echo(printable(row))
         _report(imported, source, toolset)
     if imported.rejected_tools or (imported.retained_tools and not keep_missing):

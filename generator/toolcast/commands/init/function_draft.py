@@ -21,7 +21,7 @@ from ...model.model import (
 from ...model.toolset_parts import (
     HandlerReference,
 )
-from ...refactoring.free_names import refuse_taken_name
+from ...refactoring.free_names import validate_tool_name
 from ...refactoring.project_edit import EditRefusedError, ProjectEdit
 from ...rendering.output_shape import View
 from ...rendering.renderer import format_python, render
@@ -93,7 +93,7 @@ def draft_functions(
                 )
             named[module_name(called)] = text
             tool = read_function(module_of, *reference)
-            refuse_taken_name(toolset, called)
+            validate_tool_name(toolset, called)
             handler, adapter = _handler(workspace, toolset, reference, called, tool)
         except FunctionToolError as error:
             problems += [_worded(workspace, reference, *one) for one in error.reasons]

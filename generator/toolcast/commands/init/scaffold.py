@@ -38,9 +38,9 @@ def write_new(root: str, files: Mapping[str, bytes]) -> None:
     Ends the program with exit code 2 when one cannot be written, and then none is.
     """
     from ...refactoring.project_edit import EditRefusedError, ProjectEdit
-    from ...refactoring.writing import write
+    from ...refactoring.writing import write_edit
 
     try:
-        write(root, ProjectEdit("", dict.fromkeys(files), files))
+        write_edit(root, ProjectEdit("", dict.fromkeys(files), files))
     except EditRefusedError as error:
         fail(str(error))

@@ -23,7 +23,7 @@ from ...model.spec_schema import is_device, schemas_beside
 from ...model.toolset_parts import (
     HandlerReference,
 )
-from ...refactoring.free_names import refuse_taken_name
+from ...refactoring.free_names import validate_tool_name
 from ...refactoring.project_edit import (
     EditRefusedError,
     EditSession,
@@ -77,8 +77,8 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
     above, slash, _ = first.folder.rpartition("/")
     folder = f"{above}{slash}{name}"
     editing = EditSession()
-    editing.text(workspace.source).append(("toolsets",), folder)
-    before, after = editing.files()
+    editing.get_text(workspace.source).append_item(("toolsets",), folder)
+    before, after = editing.collect_files()
     fields: dict[str, object] = {
         "name": name,
         "title": name.replace("_", " ").strip().capitalize(),
@@ -158,7 +158,7 @@ def draft_tool(
         EditRefusedError: the name is not valid or taken, or the toolset or section is not known.
     """
     toolset = toolset_of(workspace, toolset_name)
-    refuse_taken_name(toolset, name)
+    validate_tool_name(toolset, name)
     section = section_of(toolset, section)
     module = module_name(name)
     schemas = schemas_of(toolset)
@@ -290,7 +290,7 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
         reference = HandlerReference(f"{toolset.handlers}.{module}", module)
         last = next(reversed(tool.source.tree))
         text = f"{reference.module}:{reference.function}"
-        editing.text(tool.source).insert_key((last,), "handler", text)
+        editing.get_text(tool.source).insert_key((last,), "handler", text)
     files = _handler_files(workspace, reference, tool.name, tool)
     path = list(files)[-1]
     if os.path.lexists(os.path.join(workspace.root, path)):
@@ -298,7 +298,7 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
             f"{path} is there already",
             f"write `{reference.function}` in it: a stub is only made as a new file",
         )
-    before, after = editing.files()
+    before, after = editing.collect_files()
     return ProjectEdit(
         path,
         {**dict.fromkeys(files), **before},

@@ -92,11 +92,11 @@ def _unknown(name: str, known: Mapping[str, Original]) -> None:
 def _copy(workspace: Workspace, chosen: Mapping[str, bytes]) -> None:
     from ...refactoring.project_edit import EditRefusedError
     from ...refactoring.spec_text import UneditableValueError
-    from ...refactoring.writing import write
+    from ...refactoring.writing import write_edit
 
     try:
         edit = _edit(workspace, chosen)
-        write(workspace.root, edit)
+        write_edit(workspace.root, edit)
     except EditRefusedError as error:
         fail(f"{error}; nothing was written")
     except UneditableValueError as error:
@@ -112,8 +112,8 @@ def _edit(workspace: Workspace, chosen: Mapping[str, bytes]) -> ProjectEdit:
 
     editing = EditSession()
     if workspace.templates is None:
-        editing.text(workspace.source).set_block(_FOLDER, _FOLDER, "toolsets")
-    before, after = editing.files()
+        editing.get_text(workspace.source).set_field(_FOLDER, _FOLDER, "toolsets")
+    before, after = editing.collect_files()
     for name, data in chosen.items():
         path = f"{workspace.templates or _FOLDER}/{name}"
         before[path], after[path] = None, data
