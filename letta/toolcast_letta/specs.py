@@ -56,10 +56,10 @@ def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
 
 def offered_to_letta(toolset: Toolset) -> list[ToolSpec]:
     """The tools that the MCP server shows Letta, in order."""
-    tools = list(toolset.tools_in("mcp"))
+    tools = list(toolset.list_target_tools("mcp"))
     if not toolset.clients:
         return tools
-    client = toolset.client(settings_of(toolset).server.client or "")
+    client = toolset.find_client(settings_of(toolset).server.client or "")
     if client is None:
         return []
     return [tool for tool in tools if toolset.is_offered(tool, client)]

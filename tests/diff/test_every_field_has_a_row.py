@@ -21,7 +21,7 @@ from toolcast.diff.walk import has_change_annotation
 from toolcast.extensions import ExtensionError, Fields
 from toolcast.package_data import read_packaged
 from toolcast.spec_language import spec_language
-from toolcast.spec_language.spec_language import parts
+from toolcast.spec_language.spec_language import list_subfields
 
 # Below them every keyword is a field: they have a table of their own.
 SCHEMAS = {"parameters", "returns"}
@@ -41,7 +41,7 @@ def unsaid(node: Mapping[str, Any], way: str = "") -> Iterator[str]:
 
     What is said of a field holds for all that is in it, where nothing is said of that.
     """
-    for name, part in parts(node):
+    for name, part in list_subfields(node):
         inner = f"{way}.{name}" if way else name
         if "const" in part:
             continue
@@ -53,7 +53,7 @@ def unsaid(node: Mapping[str, Any], way: str = "") -> Iterator[str]:
 
 def changing(kind: str) -> set[str]:
     """The fields of a file that a case has to change."""
-    return {f.way for f in list_fields(kind, EXTENSIONS) if "change" in f.node}
+    return {f.dotted_path for f in list_fields(kind, EXTENSIONS) if "change" in f.node}
 
 
 @pytest.mark.parametrize("kind", FILE_KINDS)
@@ -137,7 +137,7 @@ def test_kinds_of_changes_are_well_formed() -> None:
         if not re.fullmatch(r"[a-z]+(\.[A-Za-z_]+)*/[a-z0-9]+(-[a-z0-9]+)*", id_)
     )
     assert_none(
-        r.id for r in known.values() if not re.fullmatch(r"[A-Z`][^\n{}]*\.", r.means)
+        r.id for r in known.values() if not re.fullmatch(r"[A-Z`][^\n{}]*\.", r.meaning)
     )
     assert_none(id_ for id_, rule in known.items() if id_ != rule.id)
 
@@ -147,7 +147,7 @@ def test_no_two_fields_have_a_kind_in_common() -> None:
     of_kinds: dict[str, str] = {}
     for kind in FILE_KINDS:
         for field in list_fields(kind, EXTENSIONS):
-            way = f"{kind}.{field.way}"
+            way = f"{kind}.{field.dotted_path}"
             for event in field.node.get("change", {}):
                 plain = f"{way.replace('.*', '')}/{event}"
                 assert of_kinds.setdefault(plain, way) == way
@@ -159,7 +159,7 @@ def test_a_mistyped_event_of_an_extension_is_refused(
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
     monkeypatch.setattr(spec_language, "load_fields", lambda _: Fields({"owner": node}))
     with pytest.raises(ExtensionError, match="lowred"):
-        spec_language.schema("tool", ("mistyped",))
+        spec_language.get_schema("tool", ("mistyped",))
 
 
 def _sentences(says: str | Mapping[str, str]) -> Iterator[str]:

@@ -15,7 +15,8 @@ import pytest
 from tests.external.conftest import until
 from tests.mcp_client.test_read_server import CORPUS, REPLAYING, replaying
 from tests.program import toolcast
-from toolcast.diff.lists import ListingOwner, compare_listings
+from toolcast.diff.listing_changes import compare_listings
+from toolcast.diff.listing_workspace import ListingOwner
 from toolcast.encoders.json_text import encode_json
 from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import (

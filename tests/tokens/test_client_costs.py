@@ -16,7 +16,7 @@ from toolcast.analysis.token_costs import Cost, compute_client_costs
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
 from toolcast.rules.runner import check_workspace
-from toolcast.spec_language.spec_language import schema
+from toolcast.spec_language.spec_language import get_schema
 from toolcast.targets.prompt_blocks import build_prompt_docs
 
 ROOT = Path(__file__).parents[2]
@@ -111,7 +111,7 @@ def test_blocks_are_counted_as_they_are_generated(name: str) -> None:
 
 
 def test_the_spec_language_knows_the_kinds() -> None:
-    properties = schema("toolset")["properties"]
+    properties = get_schema("toolset")["properties"]
     of_client = properties["clients"]["additionalProperties"]["properties"]["kind"]
     assert of_client["enum"] == properties["client_kind"]["enum"] == list(CLIENT_KINDS)
 

@@ -106,7 +106,7 @@ def toolsets_or_end(
     if client is None:
         return chosen
     known_or_end("client", client, {c.name: c for one in chosen for c in one.clients})
-    return [one for one in chosen if one.client(client) is not None]
+    return [one for one in chosen if one.find_client(client) is not None]
 
 
 def known_or_end(what: str, name: str, known: Collection[str]) -> None:

@@ -75,7 +75,7 @@ def _change(rule: ChangeRule) -> None:
     from ..diff.change import AUDIENCES
 
     click.echo(f"{rule.id} (a change)\n")
-    click.echo("\n".join(textwrap.wrap(rule.means, 80)) + "\n")
+    click.echo("\n".join(textwrap.wrap(rule.meaning, 80)) + "\n")
     for name, grade in zip(AUDIENCES, rule.grades, strict=True):
         click.echo(f"  {name:8}{grade.word}")
     back = "of the same kind" if rule.opposite == rule.id else rule.opposite

@@ -249,7 +249,7 @@ def complete_rules(
 
     extensions = listed_extensions(_root(ctx))
     found = [(one.id, one.text.purpose) for one in rules(extensions).values()]
-    found += [(one.id, one.means) for one in change_rules(extensions).values()]
+    found += [(one.id, one.meaning) for one in change_rules(extensions).values()]
     return _items(found, incomplete)
 
 

@@ -304,7 +304,7 @@ def _message(trial: Trial) -> Hashable:
 
 
 def _coverage(selection: Selection) -> Iterator[str]:
-    number = len(selection.toolset.tools_in("registry"))
+    number = len(selection.toolset.list_target_tools("registry"))
     covered = number - len(selection.uncovered)
     verb = "has" if number == 1 else "have"
     text = f"{covered} of {counted(number, 'tool')} {verb} a case"

@@ -80,7 +80,7 @@ def command(
     for one in toolsets:
         whos: Sequence[Client | None] = list_callers(one) if by == "client" else [None]
         if client is not None:
-            whos = [one.client(client)]
+            whos = [one.find_client(client)]
         docs = build_prompt_docs(workspace, one)
         costs = [
             compute_client_costs(
@@ -143,7 +143,7 @@ def _count(encoding: str | None) -> TokenCounter:
 
 def _by_client(toolset: Toolset, costs: Sequence[ClientCosts]) -> _Table:
     rows = [{**_whose(one), **one.total._asdict()} for one in costs]
-    budgets = [toolset.token_budget.of_client(row["client"]) for row in rows]
+    budgets = [toolset.token_budget.get_client_budget(row["client"]) for row in rows]
     if any(budgets):
         for row, budget in zip(rows, budgets, strict=True):
             row["budget"] = budget

@@ -167,8 +167,8 @@ def _of_clients(
         before_, after_ = (
             compute_client_costs(
                 toolset,
-                toolset.client(client),
-                its_docs.texts(toolset.client(client)),
+                toolset.find_client(client),
+                its_docs.texts(toolset.find_client(client)),
                 count=count,
             ).total
             for toolset, its_docs in zip(toolsets, docs, strict=True)
@@ -181,7 +181,7 @@ def _shared(before: Toolset, after: Toolset) -> Iterator[str]:
     if not before.clients and not after.clients:
         yield ""
     for client in after.clients:
-        if before.client(client.name) is not None:
+        if before.find_client(client.name) is not None:
             yield client.name
 
 
@@ -264,7 +264,7 @@ def _listed(places: frozenset[str]) -> str:
 
 
 def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:
-    client = toolset.client(name) if name else None
+    client = toolset.find_client(name) if name else None
     limits = list_client_limits(toolset, client, LimitKind.TOOLS)
     for limit in list_crossed_limits(limits, before, after):
         who = f"{format_value(name)} has" if name else "there are"

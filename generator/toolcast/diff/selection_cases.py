@@ -93,7 +93,9 @@ def _moved(
 
     from ..tool_selection.trial import routed, trials_of
 
-    old_tools, new_tools = (routed(t.tools_in("registry")) for t in (before, after))
+    old_tools, new_tools = (
+        routed(t.list_target_tools("registry")) for t in (before, after)
+    )
     if old_tools == new_tools:
         return found
     former = {new.name: old.name for old, new in pair_tools(before, after)}

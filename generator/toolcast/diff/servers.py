@@ -13,21 +13,22 @@ from ..analysis.network_reach import (
     list_sent_variables,
 )
 from ..mcp_client.server_listing import ListingError, parse_lock
-from ..model.endpoints import endpoints, variable
+from ..model.endpoints import build_variable_name, list_endpoints
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path
 from .access import NameLists
 from .change import (
     ABSENT,
-    HIDDEN,
+    MASKED_VALUE,
     Change,
     SpecFiles,
     list_unshared_items,
     locate_path,
     pair_toolset_files,
 )
-from .lists import ListingOwner, compare_listings
+from .listing_changes import compare_listings
+from .listing_workspace import ListingOwner
 from .table import make_change, make_presence_change
 
 
@@ -72,7 +73,7 @@ def _line(server: McpServer) -> str:
     """The command line or address, without what looks like a secret."""
     if server.command is not None:
         return format_command_line(server)
-    return HIDDEN if ("url",) in find_secret_paths(server) else server.url or ""
+    return MASKED_VALUE if ("url",) in find_secret_paths(server) else server.url or ""
 
 
 def _names(
@@ -175,5 +176,5 @@ def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
 
 def _by_default(toolset: Toolset) -> set[str]:
     """The variables of tokens that are read where the toolset names none."""
-    names = {plan.token_variable for plan in endpoints(toolset)}
-    return names | {variable(toolset, "ADMIN", "TOKEN")}
+    names = {plan.token_variable for plan in list_endpoints(toolset)}
+    return names | {build_variable_name(toolset, "ADMIN", "TOKEN")}

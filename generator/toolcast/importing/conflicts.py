@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
-from ..model.language_fields import mcp_members
+from ..model.language_fields import get_mcp_members
 from ..parsing.exact_json import encode_exact
 from ..suggestions import format_first
 from .formats import ToolSource
@@ -78,7 +78,7 @@ def format_unsupported_fields(sources: Sequence[ToolSource]) -> Iterator[str]:
         tools_by_field: dict[str, list[str]] = {}
         for tool in source.listing.tools:
             name = tool["name"]
-            for member, spec_field in mcp_members().items():
+            for member, spec_field in get_mcp_members().items():
                 if source.can_express(name, member):
                     continue
                 if any(member in (other.find_tool(name) or {}) for other in sources):
@@ -109,7 +109,7 @@ def _compare_tool(name: str, sources: Sequence[ToolSource]) -> Iterator[Conflict
             for source in sources
         )
         yield Conflict(name, (), "tool", excerpts, tools)
-    for member, spec_field in mcp_members().items():
+    for member, spec_field in get_mcp_members().items():
         values = {
             source.name: tools[source.name].get(member, _ABSENT)
             for source in sources
@@ -404,7 +404,7 @@ def _merge_tool(name: str, sources: Sequence[ToolSource]) -> Mapping[str, Any]:
     """Return the tool of the first source, completed by members its format cannot express."""
     first, *others = sources
     tool = dict(first.find_tool(name) or {})
-    for member in mcp_members():
+    for member in get_mcp_members():
         if member in tool or first.can_express(name, member):
             continue
         for other in others:

@@ -25,7 +25,7 @@ from typing import Any
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
 from ..mcp_client.server_listing import ListingError, ServerListing, parse_listing
-from ..model.language_fields import mcp_members
+from ..model.language_fields import get_mcp_members
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def parse_tool_list(value: Any, name: str, notes: tuple[str, ...] = ()) -> ToolS
         for draft in drafts
         for key in draft.ignored_keys
     ]
-    all_members = frozenset(mcp_members())
+    all_members = frozenset(get_mcp_members())
     return ToolSource(
         name,
         tuple(sorted({draft.format for draft in drafts})),
@@ -281,7 +281,9 @@ def _convert_tool(tool: Mapping[str, Any]) -> _ToolDraft | None:
         members = {"inputSchema": "inputSchema"}
         return _rename_keys(BEDROCK, {**tool, "inputSchema": schema["json"]}, members)
     if "inputSchema" in tool:
-        return _ToolDraft(MCP, dict(tool), expressible_members=frozenset(mcp_members()))
+        return _ToolDraft(
+            MCP, dict(tool), expressible_members=frozenset(get_mcp_members())
+        )
     if "input_schema" in tool:
         draft = _rename_keys(
             ANTHROPIC, tool, {"input_schema": "inputSchema"}, dropped_keys={"type"}

@@ -12,9 +12,13 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import distinct_name
 
 from ..analysis.mcp_definitions import build_mcp_definition
-from ..model.language_fields import mcp_members
+from ..model.language_fields import get_mcp_members
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..model.spec_schema import SCHEMA_FILE, named_schema, schemas_beside
+from ..model.spec_schema import (
+    DEFAULT_SCHEMA_PATTERN,
+    find_declared_schema,
+    find_schema_pattern,
+)
 from ..parsing.project_files import DiskFiles
 from ..project import WORKSPACE_FILE
 from ..refactoring.free_names import choose_file_names
@@ -25,7 +29,7 @@ from ..refactoring.project_edit import (
     load_edited_workspace,
 )
 from ..refactoring.spec_text import UneditableValueError
-from ..spec_language.spec_language import schema_text
+from ..spec_language.spec_language import render_schema
 from ..suggestions import format_first
 from .formats import ToolSource
 from .local_decisions import LocalSelection, apply_local_decisions
@@ -53,8 +57,11 @@ def find_schema_path(workspace: Workspace, toolset: Toolset | None) -> str | Non
     candidates = [("toolset", toolset.source) for toolset in toolsets]
     candidates.append(("workspace", workspace.source))
     for kind, source in candidates:
-        path = schemas_beside(source.opening, kind)
-        if path is not None and named_schema(source.file, source.opening) is not None:
+        path = find_schema_pattern(source.opening, kind)
+        if (
+            path is not None
+            and find_declared_schema(source.file, source.opening) is not None
+        ):
             return posixpath.join(posixpath.dirname(source.file), path)
     return None
 
@@ -75,8 +82,8 @@ def add_toolset(
     if folders:
         editing.get_text(workspace.source).append_item(("toolsets",), folder)
     else:
-        schemas = posixpath.join(parent, "schemas", SCHEMA_FILE)
-        files = {schemas.partition("#")[0]: schema_text("project").encode()}
+        schemas = posixpath.join(parent, "schemas", DEFAULT_SCHEMA_PATTERN)
+        files = {schemas.partition("#")[0]: render_schema("project").encode()}
         fields = {"version": 1, "toolsets": [folder]}
         files[WORKSPACE_FILE] = encode_spec(
             schemas, WORKSPACE_FILE, "workspace", fields
@@ -324,7 +331,7 @@ def _update_spec(
             text.set_field(field, value, previous_field)
             changed_fields.append(field)
         previous_field = field
-    obsolete_fields = [*mcp_members().values(), "mcp"]
+    obsolete_fields = [*get_mcp_members().values(), "mcp"]
     if "description" in changed_fields and "description" not in tree:
         # The summary was also the description, which is a separate field now.
         obsolete_fields.append("summary")

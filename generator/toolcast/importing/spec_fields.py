@@ -10,7 +10,7 @@ from toolcast_runtime.core.definitions.tool import extract_first_sentence
 
 from ..analysis.mcp_definitions import build_mcp_definition
 from ..encoders.yaml_block import encode_entry
-from ..model.language_fields import mcp_members
+from ..model.language_fields import get_mcp_members
 from ..model.model import Toolset, ToolSpec
 
 _MAX_SUMMARY_CHARACTERS = 200
@@ -34,8 +34,8 @@ def build_spec_fields(tool: Mapping[str, Any]) -> dict[str, Any]:
             if not extract_first_sentence(tool.get("description") or ""):
                 # Placed after the name for readers; a definition has no member for it.
                 fields["summary"] = _build_summary(tool)
-        elif member in mcp_members():
-            fields[mcp_members()[member]] = value
+        elif member in get_mcp_members():
+            fields[get_mcp_members()[member]] = value
         else:
             fields.setdefault("mcp", {}).setdefault("extra", {})[member] = value
     if "description" not in tool:

@@ -50,8 +50,8 @@ def build_declared_listing(
             out because the specs do not declare them.
     """
     live_tools = {tool["name"]: tool for tool in live.tools}
-    hidden_names = set(toolset.excluded("mcp"))
-    profile = None if client is None else toolset.client(client)
+    hidden_names = set(toolset.list_excluded_tools("mcp"))
+    profile = None if client is None else toolset.find_client(client)
     if profile is not None:
         hidden_names.update(
             tool.name for tool in toolset.tools if not toolset.is_offered(tool, profile)
@@ -120,7 +120,7 @@ def build_proxied_toolset(toolset: Toolset, server: McpServer) -> Toolset:
         # `result` is applied by the proxy; the server does not know it.
         replace(tool, name=server.get_server_name(tool.name), result=ResultForm())
         for tool in toolset.tools
-        if toolset.proxy_of(tool) == server.name
+        if toolset.get_proxy(tool) == server.name
     ]
     return replace(toolset, tools=tuple(tools), exclusions=(), targets={})
 
@@ -146,7 +146,7 @@ def exclude_external_tools(
     for entry in listing.tools:
         name = entry["name"]
         is_external = name not in declared_names and any(
-            server.is_named(name) for server in toolset.listed_servers
+            server.declares_tool(name) for server in toolset.listed_servers
         )
         if not is_external:
             tools.append(entry)

@@ -168,7 +168,7 @@ def remove_from_server(editing: EditSession, owned: OwnedTool) -> None:
         return
     text = editing.get_text(toolset.source)
     used_servers = {
-        toolset.proxy_of(other) for other in toolset.tools if other is not tool
+        toolset.get_proxy(other) for other in toolset.tools if other is not tool
     }
     if server.name in {toolset.proxy, *used_servers}:
         server_name = server.get_server_name(tool.name)
@@ -182,7 +182,7 @@ def remove_from_server(editing: EditSession, owned: OwnedTool) -> None:
 
 
 def _find_server(toolset: Toolset, tool: ToolSpec) -> McpServer | None:
-    name = toolset.proxy_of(tool)
+    name = toolset.get_proxy(tool)
     return next((s for s in toolset.mcp_servers if s.name == name), None)
 
 

@@ -16,7 +16,7 @@ from ..analysis.tool_names import (
 from ..model.model import Toolset, Workspace
 from ..model.toolset_parts import ResourceSpec
 from ..parsing.tree import Path, Source
-from ..spec_language.name_fields import OF_TOOLS, named_places
+from ..spec_language.name_fields import TOOL_NAME_KINDS, find_names
 from .project_edit import EditSession, OwnedTool, RemainingMention, build_mention
 
 Pattern = tuple[str, ...]
@@ -45,7 +45,7 @@ def list_reference_paths(
         file: the kind of file: `tool`, `toolset`, ...
         extensions: extensions whose fields are searched, too.
     """
-    places = named_places(tree, file, OF_TOOLS, extensions)
+    places = find_names(tree, file, TOOL_NAME_KINDS, extensions)
     return [place.path for place in places if place.name == name and not place.is_key]
 
 
@@ -110,7 +110,7 @@ def _uses_name(toolset: Toolset, name: str) -> bool:
         return True
     if any(name in (tool.name, *tool.renamed_from) for tool in toolset.tools):
         return True
-    return any(server.is_named(name) for server in toolset.mcp_servers)
+    return any(server.declares_tool(name) for server in toolset.mcp_servers)
 
 
 def rename_references(

@@ -15,8 +15,8 @@ from ..analysis.retired_names import scan_files
 from ..analysis.tool_names import compile_mention_pattern, find_names_in_lines
 from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path, Source
-from ..static_analysis.handler import defining_module
-from ..static_analysis.modules import MAX_BYTES
+from ..static_analysis.handler import find_defining_module
+from ..static_analysis.modules import MAX_MODULE_BYTES
 from ..suggestions import format_path
 from .project_edit import OwnedTool, RemainingMention, build_mention
 from .references import list_possible_toolsets, list_reference_paths
@@ -55,7 +55,7 @@ def load_modules_containing(
         data, tree = b"", None
         try:
             path = os.path.join(workspace.root, file)
-            data = read_regular_file(path, MAX_BYTES, follow=False)
+            data = read_regular_file(path, MAX_MODULE_BYTES, follow=False)
             if word.encode() not in data:
                 continue
             data.decode("utf-8")
@@ -143,23 +143,23 @@ def list_changed_patterns(
     old = owned.tool.name
     toolset = next(t for t in edited.toolsets if t.name == owned.toolset.name)
     for client in toolset.clients:
-        client_before = owned.toolset.client(client.name)
+        client_before = owned.toolset.find_client(client.name)
         if client_before is None:
             continue
         for key in ("allow", "deny"):
-            old_entry = client_before.entry_for(key, old)
-            new_entry = client.entry_for(key, new)
+            old_entry = client_before.find_entry(key, old)
+            new_entry = client.find_entry(key, new)
             for entry, other, difference in (
                 (old_entry, new_entry, f"matched `{old}`, but does not match `{new}`"),
                 (new_entry, old_entry, f"matches `{new}`, but did not match `{old}`"),
             ):
                 if entry is None or not entry.is_pattern or other is not None:
                     continue
-                if entry.text not in client.texts(key):
+                if entry.text not in client.get_entry_texts(key):
                     continue
                 path: Path = ("clients", client.name, key)
                 if client.allow is not None or key == "deny":
-                    path = (*path, client.texts(key).index(entry.text))
+                    path = (*path, client.get_entry_texts(key).index(entry.text))
                 text = f"`{entry.text}` in `{key}` of `{client.name}` {difference}"
                 yield build_mention(toolset.source, path, text)
 
@@ -208,7 +208,7 @@ def list_handler_mentions(
     pattern = compile_mention_pattern([name])
     searched_files: set[str] = set()
     for tool in toolset.tools:
-        module = defining_module(workspace, toolset, tool)
+        module = find_defining_module(workspace, toolset, tool)
         if module is None or module.tree is None or module.file in searched_files:
             continue
         searched_files.add(module.file)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Set
 
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..static_analysis.handler import handler_code
+from ..static_analysis.handler import find_handler_code
 from .other_files import (
     list_other_file_mentions,
     list_region_mentions,
@@ -67,7 +67,7 @@ def remove_tool(
         UneditableValueError: `toolset.yaml` has a layout that cannot be edited.
     """
     toolset, tool = owned
-    if not without_notice and toolset.stability_of(tool) != "draft":
+    if not without_notice and toolset.get_stability(tool) != "draft":
         _refuse_unannounced_removal(tool)
     _refuse_removing_replacement(workspace, owned)
     mentions = [] if ignore_mentions else list(list_mentions(workspace, owned))
@@ -221,7 +221,7 @@ def _find_unused_handler(
         for other in (*other_toolset.tools, *other_toolset.mcp_specs)
         if other is not tool
     )
-    code = handler_code(workspace, toolset, tool)
+    code = find_handler_code(workspace, toolset, tool)
     if is_used or code is None or not code.location:
         return []
     file, _, line = code.location.rpartition(":")

@@ -22,13 +22,13 @@ from ..findings import MAX_FINDINGS_SHOWN
 from ..git.index import read_index
 from ..model.model import ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
-from ..static_analysis.handler import function_code
+from ..static_analysis.handler import find_function_code
 from ..static_analysis.modules import (
     FunctionDefinition,
     ImportedName,
     PythonModule,
-    bindings_of,
-    imports_of,
+    collect_bindings,
+    collect_imports,
 )
 from .free_names import validate_tool_name
 from .other_files import (
@@ -255,8 +255,10 @@ def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerE
         raise EditRefusedError(f"`{name}` is not a valid function name")
 
     def locate_function(module: str, function: str) -> str:
-        code = function_code(workspace, toolset, HandlerReference(module, function))
-        return code.location if code is not None and not code.foreign else ""
+        code = find_function_code(
+            workspace, toolset, HandlerReference(module, function)
+        )
+        return code.location if code is not None and not code.external_reason else ""
 
     location = locate_function(reference.module, old)
     if not location and locate_function(reference.module, name):
@@ -301,11 +303,11 @@ def _find_in_defining_module(
     Raises:
         EditRefusedError: the old name is ambiguous in the module, or the new one is used.
     """
-    bindings = bindings_of(tree.body, PythonModule(module.name, module.file))
+    bindings = collect_bindings(tree.body, PythonModule(module.name, module.file))
     definitions = [
-        binding.bound
+        binding.value
         for binding in bindings.get(old, ())
-        if isinstance(binding.bound, FunctionDefinition)
+        if isinstance(binding.value, FunctionDefinition)
     ]
     if len(definitions) != 1:
         message = f"{module.file} defines `{old}` {len(definitions)} times"
@@ -338,7 +340,7 @@ class _UseSearch:
         self._lines = _line_starts(module.data)
         nodes = list(ast.walk(tree))
         self._python_module = PythonModule(module.name, module.file)
-        self._imports = imports_of(nodes, self._python_module)
+        self._imports = collect_imports(nodes, self._python_module)
         self._bound_names = {
             name
             for node in nodes
@@ -389,7 +391,7 @@ class _UseSearch:
 
     def _imports_function(self, node: ast.ImportFrom, alias: ast.alias) -> bool:
         single_import = ast.ImportFrom(node.module, [alias], node.level)
-        imports = imports_of([single_import], self._python_module)
+        imports = collect_imports([single_import], self._python_module)
         return any(
             self._is_function_of_module(imported.module)
             for imported in imports.values()

@@ -133,7 +133,9 @@ def _section_tools(toolset: Toolset) -> Iterator[Problem]:
     """Tools without a section stand in a block called `tools`."""
     if "prompts" not in toolset.targets:
         return
-    loose = next((t for t in toolset.tools_in("prompts") if t.section is None), None)
+    loose = next(
+        (t for t in toolset.list_target_tools("prompts") if t.section is None), None
+    )
     for section in toolset.sections:
         if loose is not None and section.name and module_name(section.name) == "tools":
             message = f"`{loose.name}` has no section, and the block of such tools is `tools`, too"

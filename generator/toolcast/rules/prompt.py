@@ -532,7 +532,7 @@ def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budget = toolset.token_budget
     for client in list_callers(toolset) if budget.upfront else ():
         name = client.name if client is not None else None
-        most = budget.of_client(name)
+        most = budget.get_client_budget(name)
         if most is None:
             continue
         tokens = compute_client_costs(toolset, client).total.per_request

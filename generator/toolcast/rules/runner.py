@@ -71,7 +71,7 @@ def by_their_authors(
         if toolset.proxy is not None:
             theirs[toolset.source.file] = toolset.source, ("instructions",)
         for tool in toolset.tools:
-            if toolset.proxy_of(tool) is not None:
+            if toolset.get_proxy(tool) is not None:
                 theirs[tool.source.file] = tool.source, get_listed_fields(tool)
     for finding in findings:
         if finding.severity is Severity.WARNING and finding.location.file in theirs:
@@ -99,7 +99,7 @@ def _places(
     for toolset in workspace.toolsets:
         yield "toolset", (toolset, workspace), toolset.targets
         where = Scope(toolset, workspace)
-        excluded = {name: toolset.excluded(name) for name in toolset.targets}
+        excluded = {name: toolset.list_excluded_tools(name) for name in toolset.targets}
         for tool in toolset.tools:
             targets = [name for name in excluded if tool.name not in excluded[name]]
             for on, place in _of_tool(tool):

@@ -38,7 +38,7 @@ def package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     "target/package-command", on="toolset", severity=Severity.WARNING, target="package"
 )
 def package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    name = workspace.project.text_of("name") if workspace.project else ""
+    name = workspace.project.get_text("name") if workspace.project else ""
     server = ".".join(filter(None, (workspace.package, toolset.name, "mcp_server")))
     if name and (workspace.commands or {}).get(name) != f"{server}:SERVER.main":
         message = f"clients of the registry start `{name}`, which is not this server"
@@ -107,7 +107,7 @@ def without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 yield problem_at(toolset, (*path, option), message, help_, at_key=True)
         strict = options.get("strict")
         for index, tool in enumerate(strict if isinstance(strict, list) else ()):
-            is_external = any(one.is_named(tool) for one in toolset.listed_servers)
+            is_external = any(one.declares_tool(tool) for one in toolset.listed_servers)
             if tool not in names and not is_external:
                 meant = suggestions.near(tool)
                 place = (*path, "strict", index)

@@ -15,7 +15,7 @@ from ..analysis.token_costs import PromptTexts
 from ..encoders.code import Code
 from ..encoders.markdown import SLOT, compose_blocks, encode_block, encode_inline
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..model.toolset_parts import Client, stated
+from ..model.toolset_parts import Client, omit_none
 from ..rendering.output_shape import MarkdownShape, OutputShapeError, View
 from .target import Context, encode_markdown_header, get_package_name, template_folders
 
@@ -35,7 +35,7 @@ def render_tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]
     bullet = View(shape, name=name, summary=encode_inline(tool.summary))
     usage = View(MarkdownShape((f"### {name}",)), name=name, usage=SLOT)
     before, after = _render_frame(context, _USAGE, usage)
-    return stated(
+    return omit_none(
         bullet=_render_lines(context, _BULLET, bullet),
         before=before or None,
         usage=[str(line) for line in render_usage_lines(tool)],
@@ -146,7 +146,7 @@ class PromptDocs:
 
     def _list_tools(self, client: Client | None) -> list[Tool]:
         """Return the tools in a client's preamble and sections."""
-        tools = self._toolset.tools_in("prompts")
+        tools = self._toolset.list_target_tools("prompts")
         return [
             self._runtime_tools[tool.name]
             for tool in tools
@@ -158,10 +158,10 @@ class PromptDocs:
         toolset = self._toolset
         name = toolset.targets.get("cli", {}).get("client")
         if client is None and name is not None:
-            client = toolset.client(name)
+            client = toolset.find_client(name)
         return [
             _build_runtime_tool(tool, cli=build_cli_definition(toolset, tool))
-            for tool in toolset.tools_in("cli")
+            for tool in toolset.list_target_tools("cli")
             if self._is_available(client, tool)
         ]
 

@@ -27,10 +27,10 @@ from ..mcp_client.server_listing import (
     build_lock,
     parse_lock,
 )
-from ..model.endpoints import variable
+from ..model.endpoints import build_variable_name
 from ..model.mcp_servers import McpServer, ToolRouter
 from ..model.model import Action, Toolset, ToolSpec
-from ..model.toolset_parts import Client, stated
+from ..model.toolset_parts import Client, omit_none
 from ..rendering.output_shape import JsonShape, PythonShape, View
 from .prompt_blocks import render_tool_pieces
 from .target import (
@@ -169,7 +169,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         **dict(render_definitions(toolset, context)),
         **dict(
             render_types_file(toolset, tool, context)
-            for tool in toolset.tools_in("registry")
+            for tool in toolset.list_target_tools("registry")
         ),
     }
 
@@ -188,7 +188,9 @@ def _build_registry_view(toolset: Toolset, source: Code) -> View:
         _build_shape(toolset, has_ledger, bool(external_names)),
         header=source,
         clients=[_build_client_view(client) for client in toolset.clients],
-        override_variable=encode_literal(variable(toolset, "CLIENTS_OVERRIDE")),
+        override_variable=encode_literal(
+            build_variable_name(toolset, "CLIENTS_OVERRIDE")
+        ),
         override_path=encode_literal(toolset.clients_override, f"{_INDENT}path=", ","),
         external_names=join_identifiers(external_names),
         has_providers=bool(toolset.mcp_servers),
@@ -202,7 +204,7 @@ def _build_registry_view(toolset: Toolset, source: Code) -> View:
         formats=encode_literal(toolset.formats, "    formats=", ","),
         has_ledger=has_ledger,
         name=encode_literal(toolset.name),
-        ledger_variable=encode_literal(variable(toolset, "LEDGER")),
+        ledger_variable=encode_literal(build_variable_name(toolset, "LEDGER")),
         ledger_path=encode_literal(toolset.ledger.get("path"), f"{_INDENT}path=", ","),
         ledger_sink=encode_literal(toolset.ledger.get("sink"), f"{_INDENT}sink=", ","),
         ledger_keep=encode_optional(toolset.ledger.get("keep")),
@@ -251,7 +253,7 @@ def render_definitions(
     excluded: dict[str, dict[str, str]] = {}
     for exclusion in toolset.exclusions:
         excluded.setdefault(exclusion.tool, {})[exclusion.target] = exclusion.reason
-    for tool in toolset.tools_in("registry"):
+    for tool in toolset.list_target_tools("registry"):
         reasons = excluded.get(tool.name, {})
         definition = _build_definition(toolset, tool, context, reasons)
         path = f"tools/{tool.module}.json"
@@ -281,9 +283,9 @@ def _build_definition(
         "actions": _build_actions(tool),
         "cli": build_cli_definition(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,
-        "proxy": toolset.proxy_of(tool),
+        "proxy": toolset.get_proxy(tool),
         "uses": list(tool.uses) or None,
-        "timeout": toolset.seconds_of(tool),
+        "timeout": toolset.get_timeout(tool),
         "values": "python" if toolset.has_python_values(tool) else None,
         "arguments_type": str(tool.arguments_type) if tool.arguments_type else None,
         "result_type": str(tool.result_type) if tool.result_type else None,
@@ -304,12 +306,12 @@ def _build_definition(
         if target in values:
             raise ValueError(f"`{target}` is already a field of definitions")
         values[target] = part(toolset, tool)
-    return stated(**values)
+    return omit_none(**values)
 
 
 def _build_result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the result settings; the schema is included if the listed schema differs."""
-    settings = stated(
+    settings = omit_none(
         send=tool.result.send if tool.result.send != ResultForm().send else None,
         budget=tool.result.budget,
         fields=tool.picks,
@@ -330,7 +332,7 @@ def _build_actions(tool: ToolSpec) -> dict[str, Any] | None:
 
 
 def _build_action(action: Action, extra_parameters: Sequence[str]) -> dict[str, Any]:
-    return stated(
+    return omit_none(
         summary=action.summary or None,
         requires=list(action.requires) or None,
         requires_any=list(action.requires_any) or None,

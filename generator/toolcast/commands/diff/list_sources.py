@@ -14,7 +14,11 @@ import click
 from ...analysis.mcp_definitions import list_refusals
 from ...analysis.name_limits import is_tool_name
 from ...diff.comparison import Comparison, compare_tool_lists
-from ...diff.lists import MEMBER_TYPES, build_list_workspace, prepare_for_rules
+from ...diff.listing_workspace import (
+    MEMBER_TYPES,
+    build_list_workspace,
+    prepare_for_rules,
+)
 from ...diff.review.check_findings import CheckFindings, compare_findings
 from ...findings import Finding, Location, Severity
 from ...git.commit import CommitFiles, ShallowCloneError, resolve_commit

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from toolcast_runtime.core.server_settings import ExternalServer
 
     from ...diff.change import Change
-    from ...diff.lists import ListingChanges
+    from ...diff.listing_changes import ListingChanges
     from ...diff.review.verdict import Limits
     from ...mcp_client.server_listing import ServerListing
     from ...model.mcp_servers import McpServer
@@ -127,7 +127,8 @@ def verify(
     graded as in `toolcast diff`. Values that change on every start are notes. Exit codes: 1
     for differences, 2 if the server cannot be read or has none of the tools.
     """
-    from ...diff.lists import ListingOwner, compare_listings
+    from ...diff.listing_changes import compare_listings
+    from ...diff.listing_workspace import ListingOwner
     from ...mcp_client.declared_servers import (
         build_declared_listing,
         build_proxied_toolset,
@@ -350,7 +351,8 @@ def _changes(locked: _LockedServer, listing: ServerListing) -> ListingChanges | 
     Raises:
         ListingError: what is there is no lock.
     """
-    from ...diff.lists import ListingOwner, compare_listings
+    from ...diff.listing_changes import compare_listings
+    from ...diff.listing_workspace import ListingOwner
     from ...mcp_client.server_listing import parse_lock
 
     if locked.server.locked is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...findings import Finding, Location, Severity, has_errors
-from ...model.binding import first_bytes
+from ...model.binding import read_spec_bytes
 from ...model.spec_schema import check_schema
 from ...parsing.project_files import ProjectFiles
 from ...parsing.tree import NOWHERE, Path, Source
@@ -88,7 +88,7 @@ def read_acceptance_file(files: ProjectFiles, name: str = ACCEPT_FILE) -> bytes:
     """
     if not files.is_there(name):
         return b""
-    data, findings = first_bytes(files, name)
+    data, findings = read_spec_bytes(files, name)
     if data is None:
         raise AcceptanceFileError(findings)
     return data

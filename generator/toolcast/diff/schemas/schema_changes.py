@@ -181,7 +181,7 @@ def _compare_field(
 def _has_handler(toolset: Toolset, tool: ToolSpec) -> bool:
     """Return whether a function of the project handles the calls of a tool."""
     has_handler = tool.handler is not None or toolset.handlers is not None
-    return has_handler and toolset.proxy_of(tool) is None
+    return has_handler and toolset.get_proxy(tool) is None
 
 
 def _has_python(tools: ToolPair) -> bool:
