@@ -278,7 +278,7 @@ def project(tmp_path: Path, file: Path) -> Path:
 def test_a_lock_is_written_held_and_renewed(project: Path, file: Path) -> None:
     done = toolcast(project, "lock")
     assert done.returncode == 1
-    assert "there is no lock yet; `toolcast lock --update other`" in done.stderr
+    assert "the lock does not exist; run `toolcast lock --update other`" in done.stderr
     lock = project / "toy/locks/other.json"
     assert not lock.exists()
     done = toolcast(project, "lock", "--update")
@@ -330,7 +330,7 @@ def test_what_varies_by_itself_is_a_note(project: Path, file: Path) -> None:
     done = toolcast(project, "lock")
     assert done.returncode == 0
     assert "note: other: " in done.stderr
-    assert "differs at each start" in done.stderr
+    assert "changes on every start" in done.stderr
 
 
 def findings(project: Path) -> list[tuple[str, str]]:
@@ -382,7 +382,10 @@ def test_a_lock_that_is_none_is_told(project: Path, text: str, says: str) -> Non
     done = toolcast(project, "lock")
     assert done.returncode == 2
     assert says in done.stderr
-    assert "help: take it from a commit, or `toolcast lock --update" in done.stderr
+    assert (
+        "help: restore the file from a commit, or run `toolcast lock --update"
+        in done.stderr
+    )
     assert lock.read_text() == text
 
 
@@ -399,7 +402,7 @@ def test_one_that_fails_hides_none_of_the_others(project: Path, file: Path) -> N
     done = toolcast(project, "lock", "--update")
     assert done.returncode == 2
     assert "cannot be started" in done.stderr
-    assert "its lock is left as it is" in done.stderr
+    assert "its lock was not changed" in done.stderr
     assert [one.name for one in (project / "toy/locks").iterdir()] == ["other.json"]
     file.write_text(json.dumps(pulled("icons")), "utf-8")
     done = toolcast(project, "lock")
@@ -411,7 +414,7 @@ def test_two_servers_have_no_lock_in_common(project: Path) -> None:
     with_another(project, "locks/other.json", sys.executable)
     done = toolcast(project, "lock", "--update")
     assert done.returncode == 2
-    assert "toy/another and toy/other have one lock" in done.stderr
+    assert "toy/another and toy/other have the same lock" in done.stderr
     assert not (project / "toy/locks").exists()
 
 
