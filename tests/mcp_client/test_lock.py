@@ -362,7 +362,7 @@ def test_a_lock_of_an_entry_that_is_gone_is_found(project: Path) -> None:
     toolset = project / "toy/toolset.yaml"
     text = toolset.read_text().replace("    lock: locks/other.json\n", "")
     toolset.write_text(text)
-    unused = "no entry of `mcp_servers` names this lock"
+    unused = "no server in `mcp_servers` uses this lock file"
     assert findings(project) == [("toy/locks/other.json:0", unused)]
 
 
