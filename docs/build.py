@@ -175,7 +175,7 @@ def _changes(kinds: Iterable[ChangeRule]) -> Iterator[str]:
             "-" if grade is Grade.SAFE else grade.word for grade in rule.grades
         )
         opposite = "the same" if rule.opposite == rule.id else f"`{rule.opposite}`"
-        yield f"| `{rule.id}` | {grades} | {escape_cell(rule.means)} | {opposite} |"
+        yield f"| `{rule.id}` | {grades} | {escape_cell(rule.meaning)} | {opposite} |"
 
 
 def _render_extension_page(name: str, distribution: str) -> str:

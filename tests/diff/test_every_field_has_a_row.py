@@ -137,7 +137,7 @@ def test_kinds_of_changes_are_well_formed() -> None:
         if not re.fullmatch(r"[a-z]+(\.[A-Za-z_]+)*/[a-z0-9]+(-[a-z0-9]+)*", id_)
     )
     assert_none(
-        r.id for r in known.values() if not re.fullmatch(r"[A-Z`][^\n{}]*\.", r.means)
+        r.id for r in known.values() if not re.fullmatch(r"[A-Z`][^\n{}]*\.", r.meaning)
     )
     assert_none(id_ for id_, rule in known.items() if id_ != rule.id)
 

@@ -19,7 +19,7 @@ def test_a_change_is_explained(tmp_path: Path) -> None:
 
 
 LONGEST = sorted(
-    load_change_rules(()).values(), key=lambda rule: len(rule.id + rule.means)
+    load_change_rules(()).values(), key=lambda rule: len(rule.id + rule.meaning)
 )[-5:]
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from toolcast.diff.change import Grade
 from toolcast.diff.comparison import compare_tool_lists
-from toolcast.diff.lists import ListingOwner, build_list_workspace, compare_listings
+from toolcast.diff.listing_changes import compare_listings
+from toolcast.diff.listing_workspace import ListingOwner, build_list_workspace
 from toolcast.mcp_client.server_listing import (
     ServerListing,
     build_lock,

@@ -20,14 +20,15 @@ from ..parsing.tree import Path
 from .access import NameLists
 from .change import (
     ABSENT,
-    HIDDEN,
+    MASKED_VALUE,
     Change,
     SpecFiles,
     list_unshared_items,
     locate_path,
     pair_toolset_files,
 )
-from .lists import ListingOwner, compare_listings
+from .listing_changes import compare_listings
+from .listing_workspace import ListingOwner
 from .table import make_change, make_presence_change
 
 
@@ -72,7 +73,7 @@ def _line(server: McpServer) -> str:
     """The command line or address, without what looks like a secret."""
     if server.command is not None:
         return format_command_line(server)
-    return HIDDEN if ("url",) in find_secret_paths(server) else server.url or ""
+    return MASKED_VALUE if ("url",) in find_secret_paths(server) else server.url or ""
 
 
 def _names(

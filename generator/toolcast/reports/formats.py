@@ -125,7 +125,9 @@ def _describe_change_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule]
 
     # The severities note, warning, error are 1 to 3; the grades safe, risky, breaking 0 to 2.
     change_rules = {
-        id_: ReportRule(id_, Severity(rule.grades.worst + 1), rule.means, rule.means)
+        id_: ReportRule(
+            id_, Severity(rule.grades.worst + 1), rule.meaning, rule.meaning
+        )
         for id_, rule in load_change_rules(extensions).items()
     }
     return _describe_finding_rules(extensions) | change_rules
