@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .rendering.output_shape import MarkdownShape, PythonShape
     from .rendering.renderer import render
     from .reports.escaping import printable
-    from .rules.handler import place, way_to
+    from .rules.handler import format_call_path, format_location
     from .rules.rule import Problem, Rule, problem_at, rule
     from .rules.runner import check_workspace
     from .rules.subjects import Scope
@@ -112,7 +112,7 @@ __all__ = [
     "list_enabled_targets",
     "load_workspace",
     "mcp_definition",
-    "place",
+    "format_location",
     "print_findings",
     "printable",
     "problem_at",
@@ -123,7 +123,7 @@ __all__ = [
     "rule",
     "sort_findings",
     "texts_of",
-    "way_to",
+    "format_call_path",
 ]
 
 __getattr__ = lazy_getattr(
@@ -177,7 +177,7 @@ __getattr__ = lazy_getattr(
         "list_enabled_targets": "toolcast.targets.table",
         "load_workspace": "toolcast.model.loading",
         "mcp_definition": "toolcast.analysis.mcp_definitions",
-        "place": "toolcast.rules.handler",
+        "format_location": "toolcast.rules.handler",
         "print_findings": "toolcast.commands.exit_codes",
         "printable": "toolcast.reports.escaping",
         "problem_at": "toolcast.rules.rule",
@@ -188,6 +188,6 @@ __getattr__ = lazy_getattr(
         "rule": "toolcast.rules.rule",
         "sort_findings": "toolcast.findings",
         "texts_of": "toolcast.static_analysis.string_values",
-        "way_to": "toolcast.rules.handler",
+        "format_call_path": "toolcast.rules.handler",
     },
 )

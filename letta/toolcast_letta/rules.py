@@ -19,13 +19,13 @@ from toolcast.extension_api import (
     Workspace,
     did_you_mean,
     directly_listed,
+    format_call_path,
+    format_location,
     format_quoted_list,
     list_enabled_targets,
-    place,
     problem_at,
     reached_from,
     rule,
-    way_to,
 )
 
 from .handler_code import ANY_TOOL, SendingPlaces
@@ -162,11 +162,11 @@ def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             continue
         sent = found.get(tool.name)
         if sent is not None:
-            where = place(sent.file, sent.line)
+            where = format_location(sent.file, sent.line)
             yield problem_at(
                 tool,
                 ("letta", "attached"),
-                f"{where} {sent_text(sent)}{way_to(sent.way)}",
+                f"{where} {sent_text(sent)}{format_call_path(sent.way)}",
                 "set `attached: false` and `calls_agent_loop: true`, or take another way to"
                 " the data: Letta's management API and databases are safe",
             )
@@ -455,7 +455,7 @@ def undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             yield problem_at(
                 tool,
                 ("letta",) if letta else ("name",),
-                f"{place(sent.file, sent.line)} {sent_text(sent)}{way_to(sent.way)}; the spec does"
+                f"{format_location(sent.file, sent.line)} {sent_text(sent)}{format_call_path(sent.way)}; the spec does"
                 " not say so",
                 "add `calls_agent_loop: true` to `letta`: the server then refuses the call"
                 " when the agent itself makes it",

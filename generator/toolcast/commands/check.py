@@ -42,7 +42,7 @@ def command(
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
     from ..pipeline import generate
-    from ..rules.table import rules
+    from ..rules.table import load_rules
     from .progress import progress
 
     root = project_root(project)
@@ -70,7 +70,7 @@ def command(
     least = Severity[decided.upper()]
     standing: list[Finding] = []
     if format_ == "text" and not every and least > Severity.NOTE:
-        known = rules(about.extensions)
+        known = load_rules(about.extensions)
         for_ever = {id_ for id_, one in known.items() if not one.can_be_suppressed}
         notes = (one for one in findings if one.severity is Severity.NOTE)
         standing = [one for one in notes if one.rule in for_ever]

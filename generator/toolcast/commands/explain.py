@@ -28,11 +28,11 @@ def command(rule: str | None) -> None:
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """
     from ..diff.comparison import rules as change_rules
-    from ..rules.table import rules
+    from ..rules.table import load_rules
     from ..suggestions import did_you_mean
 
     extensions = listed_extensions(find_root(os.getcwd()))
-    known, changes = rules(extensions), change_rules(extensions)
+    known, changes = load_rules(extensions), change_rules(extensions)
     if rule is None:
         _list(known, changes)
     elif rule in known:
@@ -61,10 +61,12 @@ def _list(known: Mapping[str, Rule], changes: Mapping[str, ChangeRule]) -> None:
 
 
 def _rule(rule: Rule) -> None:
-    from ..rules.rule import limit
+    from ..rules.rule import format_suppression_note
 
     page = rule.text
-    click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{page.purpose}\n")
+    click.echo(
+        f"{rule.id} ({rule.severity.word}{format_suppression_note(rule)})\n\n{page.purpose}\n"
+    )
     click.echo(_wrapped(page.why))
     for word, example in (("Bad", page.bad), ("Good", page.good)):
         if example:

@@ -241,10 +241,10 @@ def complete_rules(
 ) -> list[CompletionItem]:
     """The ids of findings and of changes, each with what it is about."""
     from ..diff.comparison import rules as change_rules
-    from ..rules.table import rules
+    from ..rules.table import load_rules
 
     extensions = listed_extensions(_root(ctx))
-    found = [(one.id, one.text.purpose) for one in rules(extensions).values()]
+    found = [(one.id, one.text.purpose) for one in load_rules(extensions).values()]
     found += [(one.id, one.means) for one in change_rules(extensions).values()]
     return _items(found, incomplete)
 

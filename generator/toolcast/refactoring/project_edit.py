@@ -14,7 +14,7 @@ from ..model.loading import KnownTools, load_workspace
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles, EditedFiles
 from ..parsing.tree import Path, Source
-from ..rules.runner import check_workspace, without_suppressed
+from ..rules.runner import apply_suppressions, check_workspace
 from ..suggestions import did_you_mean, format_quoted_list
 from .spec_text import SpecText
 
@@ -254,7 +254,7 @@ def _said(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str]:
 def _errors(workspace: Workspace) -> list[Finding]:
     today = datetime.date.today()
     found = check_workspace(workspace, today, {Severity.ERROR})
-    found = without_suppressed(workspace, found, today)
+    found = apply_suppressions(workspace, found, today)
     return _of_errors(found)
 
 

@@ -107,11 +107,11 @@ def _of_check(verdict: Verdict) -> list[Item]:
 
 def _rules_of_findings(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
     """What is told of each rule of findings, by its id."""
-    from ..rules.table import rules
+    from ..rules.table import load_rules
 
     return {
         rule.id: ItemRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
-        for rule in rules(extensions).values()
+        for rule in load_rules(extensions).values()
     }
 
 

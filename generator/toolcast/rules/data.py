@@ -10,7 +10,7 @@ from ..static_analysis.call_graph import TableAccess, reached_from
 from ..static_analysis.handler import is_below
 from ..static_analysis.modules import read_module
 from ..suggestions import did_you_mean, format_quoted_list
-from .handler import place, way_to
+from .handler import format_call_path, format_location
 from .rule import Problem, problem_at, rule
 from .subjects import Scope
 from .unknown_names import unknown_names
@@ -45,7 +45,7 @@ def declared(tool: ToolSpec) -> dict[str, set[str]]:
 def at_data(tool: ToolSpec, touched: TableAccess, does: str, help_: str) -> Problem:
     """What a line does, told at a tool's `data`, or at its handler when it has none."""
     path = ("data",) if tool.data is not None else ("handler",)
-    message = f"{place(touched.file, touched.line)} {does}{way_to(touched.way)}"
+    message = f"{format_location(touched.file, touched.line)} {does}{format_call_path(touched.way)}"
     return problem_at(tool, path, message, help_, at_key=tool.data is not None)
 
 

@@ -48,16 +48,18 @@ from .subjects import Scope
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
 
-def place(file: str, line: int) -> str:
+def format_location(file: str, line: int) -> str:
     """`file:line`."""
     return f"{file}:{line}"
 
 
-def way_to(way: Sequence[Step]) -> str:
+def format_call_path(way: Sequence[Step]) -> str:
     """The calls from the handler to a function; empty for the handler itself."""
     if len(way) < 2:
         return ""
-    calls = [f"`{step.name}` ({place(step.file, step.line)})" for step in way[:-1]]
+    calls = [
+        f"`{step.name}` ({format_location(step.file, step.line)})" for step in way[:-1]
+    ]
     return f", by way of {' -> '.join([*calls, f'`{way[-1].name}`'])}"
 
 
@@ -591,7 +593,7 @@ def unawaited_ask(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             continue
         read.add(module.file)
         for line in sorted(_unawaited_in(module)):
-            message = f"{place(module.file, line)} asks a person and goes on without the answer"
+            message = f"{format_location(module.file, line)} asks a person and goes on without the answer"
             help_ = "`await` it in an async function; a plain one has `ask_sync`"
             yield problem_at(tool, ("handler",), message, help_)
 
@@ -730,7 +732,7 @@ def unused_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             )
 
 
-def gone_imports(
+def check_generated_imports(
     workspace: Workspace, outputs: Mapping[str, bytes]
 ) -> Iterator[Finding]:
     """Findings at handlers' imports of generated modules, or names in them, that are not there.

@@ -181,9 +181,9 @@ def _said(prose: Texts, where: Scope, *, not_listed: bool) -> Iterator[Problem]:
     """Texts that say the name of a tool that is gone, by our doing or by its server's."""
     names = tool_names(*where)
     reasons = where.toolset.reserved_names
-    texts = prose.different if names.removed else ()
+    texts = prose.unique_texts if names.removed else ()
     said = {text: tuple(names.gone_in(text)) for text in texts}
-    for text in prose.places(text for text, gone in said.items() if gone):
+    for text in prose.locate(text for text, gone in said.items() if gone):
         for name, help_ in said[text.text]:
             if (reasons.get(name) == NOT_LISTED) is not_listed:
                 yield problem_at(
@@ -253,7 +253,7 @@ def in_files(prose: Texts, where: Scope) -> Iterator[Problem]:
             yield problem_at(workspace, ("scan", index), problem)
 
 
-NEEDED = frozenset("""
+PROTECTED_MODULES = frozenset("""
     toolcast toolcast_runtime anyio click h11 httpx httpx2 jsonschema_rs jwt langchain_core langgraph
     mcp mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger starlette
     typing_extensions uvicorn yaml
@@ -279,7 +279,7 @@ def hiding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 
 def _is_needed(name: str) -> bool:
-    return name in NEEDED or name in sys.stdlib_module_names
+    return name in PROTECTED_MODULES or name in sys.stdlib_module_names
 
 
 def _message(name: str) -> str:
@@ -353,7 +353,7 @@ def similar(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for tool in (*others, *toolset.tools):
         known[tool.name] = tool
     own = {tool.name for tool in toolset.tools}
-    for first, second in similar_pairs(sorted(known)):
+    for first, second in list_similar_pairs(sorted(known)):
         # Reported once: at the later name, in the toolset that has it.
         if second in own:
             message = f"the name `{second}` is nearly `{first}`"
@@ -413,8 +413,8 @@ def not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 @rule("name/unknown-tool", on="prose", severity=Severity.WARNING)
 def of_no_tool(prose: Texts, where: Scope) -> Iterator[Problem]:
     names = tool_names(*where)
-    said = {text: tuple(names.unknown_in(text)) for text in prose.different}
-    for text in prose.places(text for text, words in said.items() if words):
+    said = {text: tuple(names.unknown_in(text)) for text in prose.unique_texts}
+    for text in prose.locate(text for text, words in said.items() if words):
         for word, help_ in said[text.text]:
             message = f"the text says `{word}`, and there is no such tool"
             yield problem_at(text.owner, text.path, message, help_)
@@ -446,7 +446,7 @@ _SHORTEST_WORD = 5
 """Shorter words are often one edit apart (`get` and `set`, `lpop` and `rpop`)."""
 
 
-def similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def list_similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The pairs of nearly the same names, each once, in order."""
     listed = sorted(set(names))
     found: set[tuple[str, str]] = set()

@@ -31,7 +31,7 @@ from ..parsing.characters import describe_character
 from ..parsing.tree import Path
 from ..targets.prompt_blocks import find_block_texts
 from .rule import Problem, Rule, problem_at, rule
-from .subjects import Parameter, Scope, Text, Texts, folded
+from .subjects import Parameter, Scope, Text, Texts, fold_case
 from .unknown_names import unknown_names
 
 _CONFUSABLES = (
@@ -42,7 +42,7 @@ _CONFUSABLES = (
 )
 
 
-def confusable_word(text: str) -> tuple[str, str] | None:
+def find_confusable_word(text: str) -> tuple[str, str] | None:
     """A word that mixes Latin letters with confusable ones, and the first of those.
 
     Words in the styled letters of mathematics count, too. None when there is none.
@@ -101,7 +101,7 @@ class CrossToolInstructions:
     def __init__(self, names: Iterable[str]) -> None:
         self._by_fold: dict[str, list[str]] = {}
         for name in names:
-            self._by_fold.setdefault(folded(name), []).append(name)
+            self._by_fold.setdefault(fold_case(name), []).append(name)
 
     def finditer(self, text: str, own: str = "") -> Iterator[re.Match[str]]:
         """The matches in a text, each with the name in one of its groups.
@@ -112,21 +112,21 @@ class CrossToolInstructions:
         """
         names = self.list_names_in(text, own)
         if names and _order_of_any().search(text):
-            yield from _pattern(tuple(sorted(names))).finditer(text)
+            yield from _build_order_pattern(tuple(sorted(names))).finditer(text)
 
     def suspected(self, texts: Texts) -> set[str]:
         """The texts that have the name of a tool, and order the use of whatever one."""
         orders = (*_BEFORE_NAME, _BEHIND_NAME)
-        ordering = texts.with_any(re.compile(_spaced(order)) for order in orders)
+        ordering = texts.find_candidates(re.compile(_spaced(order)) for order in orders)
         return {*filter(_order_of_any().search, filter(self.list_names_in, ordering))}
 
     def list_names_in(self, text: str, own: str = "") -> list[str]:
         """The names that a text has where they count, but for its tool's own."""
-        searched = folded(text)
+        searched = fold_case(text)
         runs = frozenset(_NAMES.findall(searched))
         return [
             name
-            for fold in self._folds_in(runs) - {folded(own)}
+            for fold in self._folds_in(runs) - {fold_case(own)}
             for name in self._by_fold[fold]
             if _TELLING_OF_TOOLS.search(name) or _is_quoted(fold, searched)
         ]
@@ -169,7 +169,7 @@ def _order_of_any() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=256)
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+def _build_order_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     quoted = "|".join(re.escape(name) for name in names)
     telling = [name for name in names if _TELLING_OF_TOOLS.search(name)]
     plain = "|".join(re.escape(name) for name in telling)
@@ -210,7 +210,7 @@ class Phrase:
         return re.compile(_spaced(self.before + self.pattern))
 
     @cached_property
-    def within(self) -> re.Pattern[str]:
+    def candidate_pattern(self) -> re.Pattern[str]:
         """What has a match wherever the pattern has one: quicker, and in more texts.
 
         A boundary in front, what may be left out there, and a look at what is beside it hide
@@ -220,9 +220,11 @@ class Phrase:
         return re.compile(_spaced(rest))
 
 
-def first_phrase(text: str, phrases: Sequence[Phrase]) -> tuple[Phrase, str] | None:
+def find_first_phrase(
+    text: str, phrases: Sequence[Phrase]
+) -> tuple[Phrase, str] | None:
     """The phrase that stands first in a text, and its wording; None when there is none."""
-    searched = folded(text)
+    searched = fold_case(text)
     found = ((phrase, phrase.compiled.search(searched)) for phrase in phrases)
     matches = [(match.span(), phrase) for phrase, match in found if match]
     if not matches:
@@ -455,8 +457,8 @@ def shown(text: str) -> str:
 def _messages(texts: Texts, phrases: Sequence[Phrase]) -> dict[str, str]:
     """The texts with one of some phrases, each with what there is to say of the first of them."""
     messages: dict[str, str] = {}
-    for text in texts.with_any(phrase.within for phrase in phrases):
-        hit = first_phrase(text, phrases)
+    for text in texts.find_candidates(phrase.candidate_pattern for phrase in phrases):
+        hit = find_first_phrase(text, phrases)
         if hit is not None:
             messages[text] = f"the text {hit[0].what}: {shown(hit[1])}"
     return messages
@@ -470,7 +472,7 @@ def _listed(
     @rule(id, on="texts", severity=Severity.WARNING)
     def check(texts: Texts, where: Scope) -> Iterator[Problem]:
         messages = _messages(texts, phrases)
-        for text in filter(looks_at, texts.places(messages)):
+        for text in filter(looks_at, texts.locate(messages)):
             message = messages[text.text]
             yield problem_at(text.owner, text.path, message, help, at_key=text.is_key)
 
@@ -607,8 +609,8 @@ def instructions_long(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
 
 @rule("prompt/mixed-script", on="texts", severity=Severity.WARNING)
 def mixed_script(texts: Texts, where: Scope) -> Iterator[Problem]:
-    for text in texts.places(filter(confusable_word, texts.different)):
-        hit = confusable_word(text.text)
+    for text in texts.locate(filter(find_confusable_word, texts.unique_texts)):
+        hit = find_confusable_word(text.text)
         if hit is not None and isinstance(text.owner, ToolSpec):
             word, character = hit
             what = f"the word {shown(word)} has {describe_character(character)} among Latin letters"
@@ -623,7 +625,7 @@ def other_tools(texts: Texts, where: Scope) -> Iterator[Problem]:
     instructions = CrossToolInstructions(names)
     messages = _messages(texts, OTHER_TOOLS)
     ordering = instructions.suspected(texts)
-    for owner, path, text, is_key, is_defined in texts.places(ordering.union(messages)):
+    for owner, path, text, is_key, is_defined in texts.locate(ordering.union(messages)):
         if not is_defined:
             continue
         if text in messages:
@@ -784,7 +786,7 @@ _TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")
 
 @rule("prompt/todo", on="prose", severity=Severity.WARNING)
 def todo(prose: Texts, where: Scope) -> Iterator[Problem]:
-    for text in prose.places(filter(_TODO.match, prose.different)):
+    for text in prose.locate(filter(_TODO.match, prose.unique_texts)):
         message = "the text is not written yet"
         help_ = "write it, or leave the field out"
         yield problem_at(text.owner, text.path, message, help_)

@@ -24,7 +24,7 @@ from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Definitions, PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from .rule_docs import Paragraph, page
+from .rule_docs import Paragraph, load_page
 from .subjects import Parameter, Scope, Texts, ToolSchema
 
 
@@ -116,15 +116,15 @@ class Rule:
         Raises:
             PageError: the family's page does not say it.
         """
-        return page(self.page).paragraph(self.id)
+        return load_page(self.page).paragraph(self.id)
 
 
-def family_page(id: str) -> str:
+def get_family_page(id: str) -> str:
     """The page of the built-in family that an id begins with."""
     return os.path.join(os.path.dirname(__file__), f"{id.partition('/')[0]}.md")
 
 
-def page_beside(module: str) -> str:
+def get_module_page(module: str) -> str:
     """The file of the page of a family, which stands beside its module."""
     return f"{os.path.splitext(sys.modules[module].__file__ or '')[0]}.md"
 
@@ -199,12 +199,12 @@ def rule(
     """
 
     def made(check: Check) -> Rule:
-        file = page_beside(check.__module__)
+        file = get_module_page(check.__module__)
         return Rule(id, severity, file, on, check, target, can_be_suppressed)
 
     return made
 
 
-def limit(rule: Rule) -> str:
+def format_suppression_note(rule: Rule) -> str:
     """What pages say of a rule behind its severity."""
     return "" if rule.can_be_suppressed else ", cannot be suppressed"

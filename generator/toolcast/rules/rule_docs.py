@@ -89,7 +89,7 @@ class Page:
 
 
 @cache
-def page(file: str) -> Page:
+def load_page(file: str) -> Page:
     """A page, read and taken apart.
 
     Raises:

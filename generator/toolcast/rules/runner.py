@@ -26,7 +26,7 @@ from ..parsing.tree import Source
 from ..suggestions import did_you_mean
 from .rule import Rule
 from .subjects import Parameter, Scope, Text, Texts, ToolSchema
-from .table import rules
+from .table import load_rules
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -44,7 +44,7 @@ def check_workspace(
         severities: those of the rules that are asked; default: all.
     """
     asked: dict[str, list[Rule]] = {}
-    for one in rules(workspace.extensions).values():
+    for one in load_rules(workspace.extensions).values():
         for part in one.parts:
             if part.check is not None and part.severity in severities:
                 asked.setdefault(part.on, []).append(part)
@@ -58,7 +58,7 @@ def check_workspace(
     return [*found, *_removals_over(workspace, today or datetime.date.today())]
 
 
-def by_their_authors(
+def demote_upstream_findings(
     workspace: Workspace, findings: Iterable[Finding]
 ) -> Iterator[Finding]:
     """The findings; warnings about what a server alone can write are notes.
@@ -153,7 +153,7 @@ def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Findi
                 )
 
 
-def without_suppressed(
+def apply_suppressions(
     workspace: Workspace, findings: Iterable[Finding], today: datetime.date
 ) -> list[Finding]:
     """The findings that are not suppressed, and those about the suppressions themselves.
@@ -162,7 +162,7 @@ def without_suppressed(
     whose rule is unknown, that nothing needs, or whose date has come is a finding itself.
     """
     listed = list(findings)
-    known = rules(workspace.extensions)
+    known = load_rules(workspace.extensions)
     suppressions = dict(_suppressions(workspace))
     remaining: list[Finding] = []
     used: set[tuple[str, int]] = set()

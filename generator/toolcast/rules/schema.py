@@ -38,7 +38,7 @@ from .subjects import Scope, ToolSchema
 
 
 def _patterns_that(
-    schema: ToolSchema, problem: Callable[[str, Pattern], str], help: str
+    schema: ToolSchema, problem: Callable[[str, PatternAnalysis], str], help: str
 ) -> Iterator[Problem]:
     """A problem at each regular expression of a schema that has one.
 
@@ -50,7 +50,7 @@ def _patterns_that(
     if schema.graph.has_too_many_patterns:
         return  # `schema/bad-pattern` says so
     for path, text, is_key in schema.graph.patterns:
-        words = problem(text, pattern(text))
+        words = problem(text, analyze_pattern(text))
         if words:
             message = f"`{text[:60]}` {words}"
             yield problem_at(
@@ -349,7 +349,7 @@ def _properties_of(
 
 
 def _matches(text: str, name: str) -> bool:
-    facts = pattern(text)
+    facts = analyze_pattern(text)
     if not facts.is_quick(len(name)):
         return not facts.error
     return re.search(text, name) is not None
@@ -532,7 +532,7 @@ def _are_too_large_together(schema: JsonSchema) -> bool:
     )
 
 
-def _problem(text: str, facts: Pattern) -> str:
+def _problem(text: str, facts: PatternAnalysis) -> str:
     if facts.error:
         return ""
     if not can_be_applied(text):
@@ -580,7 +580,7 @@ _ECMA = (
 )
 
 
-class Pattern(NamedTuple):
+class PatternAnalysis(NamedTuple):
     """The analysis of one regular expression.
 
     Attributes:
@@ -608,7 +608,7 @@ class Pattern(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def pattern(text: str) -> Pattern:
+def analyze_pattern(text: str) -> PatternAnalysis:
     """Analyses a regular expression, which is parsed and never run."""
     error = _error(text)
     if error:
@@ -616,8 +616,8 @@ def pattern(text: str) -> Pattern:
         for ecma, python in _ECMA:
             translated = ecma.sub(python, translated)
         if _error(translated):
-            return Pattern(error)
-        return Pattern(is_ecma_only=True, is_slow=_facts(translated).is_slow)
+            return PatternAnalysis(error)
+        return PatternAnalysis(is_ecma_only=True, is_slow=_facts(translated).is_slow)
     return _facts(text)
 
 
@@ -643,7 +643,7 @@ def _error(text: str) -> str:
     return ""
 
 
-def _facts(text: str) -> Pattern:
+def _facts(text: str) -> PatternAnalysis:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parsed = parser.parse(text)
@@ -663,7 +663,7 @@ def _facts(text: str) -> Pattern:
                     depth = max(depth, here)
                     is_slow = is_slow or _repeats_itself(body)
             waiting += ((part, here) for part in _parts(operation, argument))
-    return Pattern(is_slow=is_slow, depth=depth, repeats=repeats)
+    return PatternAnalysis(is_slow=is_slow, depth=depth, repeats=repeats)
 
 
 def _parts(operation: Any, argument: Any) -> Iterator[Any]:

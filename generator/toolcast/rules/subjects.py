@@ -46,7 +46,7 @@ _FOLDS = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}
 _TEXT_SEPARATOR = "\n\0\n"
 
 
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     """The text as a pattern regardless of case sees its ASCII letters, of the same length."""
     if not text.isascii():
         for character, letter in _FOLDS.items():
@@ -74,7 +74,7 @@ class Texts:
         self._places = places
 
     @cached_property
-    def different(self) -> tuple[str, ...]:
+    def unique_texts(self) -> tuple[str, ...]:
         """The texts, in order, each once."""
         said = (strings for _, strings in self._owners)
         return tuple(dict.fromkeys(chain.from_iterable(said)))
@@ -82,14 +82,14 @@ class Texts:
     @cached_property
     def joined(self) -> str:
         """All of them as one, folded: what stands in none of it stands in no text."""
-        return _TEXT_SEPARATOR.join(map(folded, self.different))
+        return _TEXT_SEPARATOR.join(map(fold_case, self.unique_texts))
 
     @cached_property
     def _starts(self) -> list[int]:
-        sizes = (len(text) + len(_TEXT_SEPARATOR) for text in self.different)
+        sizes = (len(text) + len(_TEXT_SEPARATOR) for text in self.unique_texts)
         return list(accumulate(sizes, initial=0))
 
-    def with_any(self, patterns: Iterable[re.Pattern[str]]) -> set[str]:
+    def find_candidates(self, patterns: Iterable[re.Pattern[str]]) -> set[str]:
         """The texts that a match of a pattern for folded texts touches.
 
         Others have no match: where one would span two texts, both are named.
@@ -99,10 +99,10 @@ class Texts:
             for match in pattern.finditer(self.joined):
                 first = bisect_right(self._starts, match.start()) - 1
                 last = bisect_right(self._starts, match.end())
-                found.update(self.different[first:last])
+                found.update(self.unique_texts[first:last])
         return found
 
-    def places(self, texts: Iterable[str]) -> Iterator[Text]:
+    def locate(self, texts: Iterable[str]) -> Iterator[Text]:
         """Where some of the texts stand, in order."""
         wanted = frozenset(texts)
         for owner, strings in self._owners if wanted else ():

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..extensions import RULES, ExtensionError, guard_function, load_contributions
 from ..findings import Severity
-from .rule import Check, Problem, Rule, family_page, page_beside
+from .rule import Check, Problem, Rule, get_family_page, get_module_page
 from .rule_docs import PageError
 
 _WITHOUT_CHECKS = frozenset(["yaml", "output", "accept"])
@@ -58,14 +58,14 @@ _NOBODY_DECIDES = frozenset(
     "accept/expired accept/unused handler/import-error handler/missing-setting".split()
 )
 _FOUND_ELSEWHERE = tuple(
-    Rule(id, severity, family_page(id), can_be_suppressed=id not in _NOBODY_DECIDES)
+    Rule(id, severity, get_family_page(id), can_be_suppressed=id not in _NOBODY_DECIDES)
     for severity, ids in ((Severity.ERROR, _ERRORS), (Severity.WARNING, _WARNINGS))
     for id in ids
 )
 
 
 @cache
-def built_in() -> tuple[Rule, ...]:
+def list_built_in_rules() -> tuple[Rule, ...]:
     """The built-in rules."""
     names = (name for name in FAMILIES if name not in _WITHOUT_CHECKS)
     families = (import_module(f".{name}", __package__) for name in names)
@@ -86,26 +86,26 @@ def _together(parts: Iterable[Rule]) -> dict[str, Rule]:
     return found
 
 
-def rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
+def load_rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
     """Every rule by id: the built-in ones, then those of the listed extensions.
 
     Raises:
         ExtensionError: one cannot be loaded, takes an id that is taken, or is on no page.
     """
-    return {rule.id: rule for rule in built_in()} | _others(extensions)
+    return {rule.id: rule for rule in list_built_in_rules()} | _others(extensions)
 
 
 def _of_module(module: ModuleType) -> Iterator[Rule]:
     """The rules of a family's module: those in `RULES`, and those with a check."""
     yield from getattr(module, "RULES", ())
     for value in vars(module).values():
-        if isinstance(value, Rule) and value.page == page_beside(module.__name__):
+        if isinstance(value, Rule) and value.page == get_module_page(module.__name__):
             yield value
 
 
 @cache
 def _others(extensions: tuple[str, ...]) -> dict[str, Rule]:
-    taken = {rule.id for rule in built_in()}
+    taken = {rule.id for rule in list_built_in_rules()}
     found: dict[str, Rule] = {}
     for where, value in load_contributions(extensions, RULES):
         own = _rules_of(where, value)

@@ -16,7 +16,7 @@ from ..parsing.tree import Path
 from ..spec_language.name_fields import named_places
 from ..suggestions import Suggestions, format_quoted_list, suggest_name
 from ..targets.table import find_target, list_enabled_targets, list_target_names
-from .rule import Problem, Rule, family_page, problem_at
+from .rule import Problem, Rule, get_family_page, problem_at
 
 Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset | Workspace
 
@@ -71,7 +71,7 @@ def unknown_names(id: str, *kinds: str) -> Rule:
                     if problem is not None:
                         yield problem_at(owner, path, *problem, at_key=at_key)
 
-    return Rule(id, Severity.ERROR, family_page(id), "toolset", check)
+    return Rule(id, Severity.ERROR, get_family_page(id), "toolset", check)
 
 
 _Known = dict[Hashable, tuple[Collection[str] | None, Suggestions]]
