@@ -69,7 +69,7 @@ def no_expression(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
 
 @rule("schema/default-mismatch", on="schema", severity=Severity.WARNING)
 def default_mismatch(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    defaults = {path[1:-1]: value for path, value in schema.having("default")}
+    defaults = {path[1:-1]: value for path, value in schema.list_keyword_values("default")}
     checker = _checker(schema.graph, schema.field, where)
     for path, value in defaults.items():
         problem = checker.problem(value, path)
@@ -140,7 +140,7 @@ def _in_definition(
 
 @rule("schema/invalid-enum", on="schema", severity=Severity.ERROR)
 def empty_enum(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    for path, values in schema.having("enum"):
+    for path, values in schema.list_keyword_values("enum"):
         if values == []:
             message = "`enum` is empty: no value is valid"
             help_ = "list the values, or remove `enum`"
@@ -149,7 +149,7 @@ def empty_enum(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
 
 @rule("schema/invalid-enum", on="schema", severity=Severity.WARNING)
 def twice_in_enum(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    for path, values in schema.having("enum"):
+    for path, values in schema.list_keyword_values("enum"):
         seen: set[str] = set()
         for index, value in enumerate(values if isinstance(values, list) else ()):
             text = encode_compact_json(value)
@@ -203,7 +203,7 @@ def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
 
 @rule("schema/invalid", on="schema", severity=Severity.ERROR)
 def invalid(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    for path, declared in schema.having("$schema"):
+    for path, declared in schema.list_keyword_values("$schema"):
         if declared is not None and get_dialect({"$schema": declared}) is None:
             known = ", ".join(DIALECTS.values())
             message = f"the dialect `{str(declared)[:80]}` is not known"
@@ -277,7 +277,7 @@ def leading_out(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
                 schema.tool, (schema.field, *reference.path), message, help_
             )
     keyword = "id" if schema.graph.dialect == "draft-04" else "$id"
-    for path, base in schema.having(keyword):
+    for path, base in schema.list_keyword_values(keyword):
         is_address = isinstance(base, str) and not base.startswith("#")
         if path[1:-1] and is_address and not schema.is_shared(path[1:]):
             message = f"`{keyword}` gives a part of the schema an address of its own"
@@ -310,7 +310,7 @@ def _unknown_names(
         permitted: those that `additionalProperties` or `patternProperties` lets in, or
             those that nothing lets in.
     """
-    for place, listed in schema.having("required"):
+    for place, listed in schema.list_keyword_values("required"):
         path = place[1:-1]
         own = schema.graph.subschemas[path].get("properties")
         own = own if isinstance(own, dict) else None
@@ -425,7 +425,7 @@ def unknown_encoding(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
 
 
 def _unknown_values(schema: ToolSchema, standard: _Standard) -> Iterator[Problem]:
-    for path, name in schema.having(standard.keyword):
+    for path, name in schema.list_keyword_values(standard.keyword):
         if isinstance(name, str) and name not in standard.known:
             message = f"`{name[:60]}` is no {standard.what}, so nothing knows it"
             yield problem_at(schema.tool, path, message, _near_value(standard, name))
