@@ -25,7 +25,7 @@ from toolcast.mcp_client.server_listing import (
 )
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.exact_json import encode_exact
-from toolcast.rules.spec import server_lock as SERVER_LOCK
+from toolcast.rules.spec import check_server_locks as SERVER_LOCK
 from toolcast_runtime import CallContext
 from toolcast_runtime.external import ExternalTools, connection
 
