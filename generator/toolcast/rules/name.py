@@ -61,6 +61,53 @@ def check_server_names(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
                 if other_name != name:
                     relation = f"looks like `{other_name}`,"
                 message = f"`{name}` of `{server.name}` {relation} {owner}, which takes precedence"
+                help_ = "set a `prefix` for the server, rename its tool in `tools`, or exclude it"
+                yield problem_at(toolset, (*path, *tool_path), message, help_)
+        first = prefixes.setdefault(server.prefix, server.name)
+        if server.prefix and first != server.name:
+            message = (
+                f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`"
+            )
+            help_ = (
+                "set different prefixes: of two tools with the same name, only the first is"
+                " listed"
+            )
+            yield problem_at(toolset, (*path, "prefix"), message, help_)
+
+
+def _list_own_names(toolset: Toolset) -> dict[str, tuple[str, str]]:
+    """Return the toolset's names by look-alike key, each with a description for messages."""
+    names: dict[str, tuple[str, str]] = {}
+    # Later entries win: of previous names the first one, and a present name before all of them.
+    for tool in reversed(toolset.tools):
+        for name in reversed(tool.renamed_from):
+            names[look_alike_key(name)] = (name, f"a previous name of `{tool.name}`")
+    for tool in toolset.tools:
+        names[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
+    return names
+
+
+@rule("name/server-clash", on="toolset", severity=Severity.ERROR)
+def check_locked_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report tools that have a spec and are also listed by a locked server."""
+    specs = {tool.name: tool.source.file for tool in toolset.tools}
+    for server in toolset.listed_servers:
+        if server.locked is None:
+            continue
+        # Imported here because only toolsets with a lock need it.
+        from ..mcp_client.server_listing import ListingError, locked_listing
+
+        try:
+            listing = locked_listing(server.locked, server.lock or "")
+        except ListingError:
+            continue  # Reported by `spec/server-lock`.
+        for server_tool in (tool["name"] for tool in listing.tools):
+            name = server.get_local_name(server_tool)
+            if name in specs and server.is_allowed(server_tool):
+                message = (
+                    f"`{name}` has a spec, and is also a tool of the locked server"
+                    f" `{server.name}`"
+                )
                 help_ = (
                     f"exclude it from the server's tools (`deny: [{server_tool}]`), remove"
                     f" {specs[name]}, or replace `lock` with `proxy: {server.name}`"
