@@ -349,9 +349,9 @@ def test_a_lock_is_of_one_server_and_can_be_read(project: Path) -> None:
     lock.write_text(lock.read_text().replace("{", "{\n<<<<<<< HEAD", 1))
     ((place, message),) = findings(project)
     assert place == "toy/locks/other.json:2"
-    assert message.startswith("the lock of `other` is no JSON")
+    assert message.startswith("the lock file of `other` is not valid JSON")
     with_another(project, "locks/other.json", "x")
-    assert "`locks/other.json` is the lock of `another`, too" in dict(
+    assert "`locks/other.json` is also the lock file of `another`" in dict(
         message[::-1] for message in findings(project)
     )
 
