@@ -18,7 +18,6 @@ from toolcast.extension_api import (
     TracedUse,
     Workspace,
     did_you_mean,
-    directly_listed,
     format_call_path,
     format_location,
     format_quoted_list,
@@ -26,6 +25,7 @@ from toolcast.extension_api import (
     problem_at,
     reached_from,
     rule,
+    select_listed_tools,
 )
 
 from .handler_code import ANY_TOOL, SendingPlaces
@@ -174,7 +174,7 @@ def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
 
 @rule("letta/refused-approval", on="toolset", severity=Severity.WARNING)
 def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    client = toolset.client(settings_of(toolset).server.client or "")
+    client = toolset.find_client(settings_of(toolset).server.client or "")
     if client is not None and client.client_confirms:
         return
     for tool in toolset.tools:
@@ -296,7 +296,7 @@ _FLAT = "#/$defs/name".count("/")
 def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not has_target(toolset, workspace):
         return
-    excluded = toolset.excluded("letta")
+    excluded = toolset.list_excluded_tools("letta")
     offered = {tool.name for tool in offered_to_letta(toolset)}
     for tool in toolset.tools:
         facts = facts_of(tool)
@@ -385,7 +385,9 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
             f"`server: {{client: ...}}`, one of {format_quoted_list(names)}",
         )
     attached = [tool for tool in toolset.tools if facts_of(tool).get("attached")]
-    hidden = [tool.name for tool in attached if not directly_listed(toolset, [tool])]
+    hidden = [
+        tool.name for tool in attached if not select_listed_tools(toolset, [tool])
+    ]
     if hidden:
         message = (
             f"Letta attaches what the server lists, not {format_quoted_list(hidden)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolcast.extension_api import Toolset, ToolSpec, mcp_definition
+from toolcast.extension_api import Toolset, ToolSpec, build_mcp_definition
 
 from .definition_part import definition_part, is_changing_data
 from .plan.desired_state import DesiredState, DesiredTool, desired_state
@@ -56,10 +56,10 @@ def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
 
 def offered_to_letta(toolset: Toolset) -> list[ToolSpec]:
     """The tools that the MCP server shows Letta, in order."""
-    tools = list(toolset.tools_in("mcp"))
+    tools = list(toolset.list_target_tools("mcp"))
     if not toolset.clients:
         return tools
-    client = toolset.client(settings_of(toolset).server.client or "")
+    client = toolset.find_client(settings_of(toolset).server.client or "")
     if client is None:
         return []
     return [tool for tool in tools if toolset.is_offered(tool, client)]
@@ -105,7 +105,7 @@ def desired_by_specs(
     tools = (
         DesiredTool(
             tool.name,
-            mcp_definition(tool).get("description") or "",
+            build_mcp_definition(tool).get("description") or "",
             tool.listed_parameters,
             tool_part(toolset, tool),
             tool.name in offered,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolcast.commands.import_ import one_source_or_end
-from toolcast.importing.source_file import read_source, source_in
+from toolcast.importing.source_file import parse_source, read_source
 
 FOLDER = Path(__file__).parent / "kirishima"
 FILES = ("legacy_tools.json", "tools.json", "mcp_tools.json")
@@ -45,8 +45,8 @@ def test_a_choice_that_names_nothing(capsys: pytest.CaptureFixture[str]) -> None
     code, told = ended(capsys, "4")
     assert (code, told) == (
         2,
-        "error: --prefer: `4` names none of the sources; there are `legacy_tools.json`,"
-        " `tools.json`, `mcp_tools.json`\n",
+        "error: --prefer: unknown source `4`\n"
+        "  help: use one of `legacy_tools.json`, `tools.json`, `mcp_tools.json`\n",
     )
 
 
@@ -60,7 +60,7 @@ def test_once_decided_there_is_one(capsys: pytest.CaptureFixture[str]) -> None:
 def test_sources_that_agree_need_no_choice(capsys: pytest.CaptureFixture[str]) -> None:
     data = Path("tools.json").read_bytes()
 
-    one, other = source_in(data, "a.json"), source_in(data, "b.json")
+    one, other = parse_source(data, "a.json"), parse_source(data, "b.json")
     assert one_source_or_end([one, other], []).listing.tools == one.listing.tools
     assert capsys.readouterr().err == ""
 

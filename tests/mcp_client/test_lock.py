@@ -15,17 +15,18 @@ import pytest
 from tests.external.conftest import until
 from tests.mcp_client.test_read_server import CORPUS, REPLAYING, replaying
 from tests.program import toolcast
-from toolcast.diff.lists import Owner, listing_changes
+from toolcast.diff.listing_changes import compare_listings
+from toolcast.diff.listing_workspace import ListingOwner
 from toolcast.encoders.json_text import encode_json
 from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import (
-    lock_members,
-    locked_listing,
-    saved_listing,
+    build_lock,
+    parse_lock,
+    parse_saved_listing,
 )
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.exact_json import encode_exact
-from toolcast.rules.spec import check_server_locks as SERVER_LOCK
+from toolcast.rules.spec import check_server_locks
 from toolcast_runtime import CallContext
 from toolcast_runtime.external import ExternalTools, connection
 
@@ -226,7 +227,7 @@ async def test_what_differs_at_each_start_stays_as_it_was_reviewed(
     file.write_text(
         json.dumps({"tools": [{"name": "a", "inputSchema": schema}]}), "utf-8"
     )
-    lock = lock_members(
+    lock = build_lock(
         await asyncio.to_thread(read_server, replaying(file, "random"), twice=True)
     )
     tools = locked([file], [lock], "random")
@@ -239,8 +240,8 @@ async def test_what_differs_at_each_start_stays_as_it_was_reviewed(
 async def test_no_real_server_cries_wolf(
     locked: Locked, caplog: pytest.LogCaptureFixture
 ) -> None:
-    saved = [saved_listing(file.read_bytes(), file.name) for file in CORPUS]
-    locks = [lock_members(one) for one in saved]
+    saved = [parse_saved_listing(file.read_bytes(), file.name) for file in CORPUS]
+    locks = [build_lock(one) for one in saved]
     tools = locked(CORPUS, locks)
     assert len(await tools.list_tools()) > 300
     assert "lock" not in caplog.text
@@ -248,11 +249,11 @@ async def test_no_real_server_cries_wolf(
 
 @pytest.mark.parametrize("corpus", CORPUS, ids=lambda file: file.stem)
 def test_a_lock_holds_all_that_a_real_server_lists(corpus: Path) -> None:
-    found = saved_listing(corpus.read_bytes(), corpus.name)
-    data = encode_json(lock_members(found), ("tools",)).encode()
-    again = locked_listing(data, "lock.json")
+    found = parse_saved_listing(corpus.read_bytes(), corpus.name)
+    data = encode_json(build_lock(found), ("tools",)).encode()
+    again = parse_lock(data, "lock.json")
     assert encode_exact(again.tools) == encode_exact(found.tools)
-    assert listing_changes(again, found, Owner("t", "f")) == ([], [])
+    assert compare_listings(again, found, ListingOwner("t", "f")) == ([], [])
 
 
 @pytest.fixture
@@ -337,8 +338,8 @@ def findings(project: Path) -> list[tuple[str, str]]:
     loaded = load_workspace(str(project))
     assert loaded.workspace is not None
     (toolset,) = loaded.workspace.toolsets
-    assert SERVER_LOCK.check is not None
-    found = [*loaded.findings, *SERVER_LOCK.check(toolset, loaded.workspace)]
+    assert check_server_locks.check is not None
+    found = [*loaded.findings, *check_server_locks.check(toolset, loaded.workspace)]
     return [(f"{one.location.file}:{one.location.line}", one.message) for one in found]
 
 
@@ -369,9 +370,9 @@ def test_a_lock_of_an_entry_that_is_gone_is_found(project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('{"tools": []}', "it is no lock of a server"),
-        ('{\n<<<<<<< HEAD\n  "toolcastLock": 1', "toy/locks/other.json:2:1: no JSON"),
-        ('{"toolcastLock": 1, "tools": [], "varies": 1}', "`varies` is no list"),
+        ('{"tools": []}', "not a server lock"),
+        ('{\n<<<<<<< HEAD\n  "toolcastLock": 1', "toy/locks/other.json:2:1: not JSON"),
+        ('{"toolcastLock": 1, "tools": [], "varies": 1}', "`varies` is not an array"),
     ],
 )
 def test_a_lock_that_is_none_is_told(project: Path, text: str, says: str) -> None:

@@ -74,7 +74,7 @@ def test_a_rename_is_one_finding(project: Path, file: Path) -> None:
     lists(file, {**SEND, "name": "sent"})
     code, text = verify(project, "other", "--toolset", "toy")
     assert code == 1
-    assert "`send` is called `sent`" in text
+    assert "`send` is renamed to `sent`" in text
     assert "1 change in 1 place" in text
 
 
@@ -117,7 +117,7 @@ def test_a_client_is_served_its_own_list(project: Path, file: Path) -> None:
         "clients: {one: {title: One, allow: [send]}}\n",
     )
     assert verify(project, "other", "--client", "one")[0] == 0
-    assert "`list` is not there" in verify(project, "other")[1]
+    assert "`list` is missing" in verify(project, "other")[1]
 
 
 def test_tools_of_other_servers_are_left_to_their_own_review(
@@ -137,7 +137,7 @@ def test_a_header_is_sent_and_needs_a_url(project: Path) -> None:
     code, text = verify(project, "other", "--header", "A: b")
     assert (code, "--header goes with --mcp-url" in text) == (2, True)
     code, text = verify(project, "--mcp-url", "http://127.0.0.1:1/", "--header", "A")
-    assert (code, "--header is NAME:VALUE" in text) == (2, True)
+    assert (code, "`--header` is not in the form NAME:VALUE" in text) == (2, True)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mcp.shared.uri_template import UriTemplate
 
-from toolcast.analysis.uri_templates import problems_with_template, variables_of
+from toolcast.analysis.uri_templates import check_template, list_variables
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ from toolcast.analysis.uri_templates import problems_with_template, variables_of
 def test_a_template_has_its_variables(
     template: str, variables: tuple[str, ...]
 ) -> None:
-    assert list(problems_with_template(template)) == []
-    assert variables_of(template) == variables
+    assert list(check_template(template)) == []
+    assert list_variables(template) == variables
     assert UriTemplate.parse(template).variable_names == list(variables)
 
 
@@ -63,4 +63,4 @@ def test_a_template_has_its_variables(
     ],
 )
 def test_a_template_that_is_none_is_told(template: str, problem: str) -> None:
-    assert problem in problems_with_template(template)
+    assert problem in check_template(template)

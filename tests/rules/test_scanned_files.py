@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
-from toolcast.analysis.former_names import code_free, scanned
+from toolcast.analysis.retired_names import blank_code, scan_files
 from toolcast.model.loading import load_workspace
 from toolcast.pipeline import generate
 
@@ -127,12 +127,12 @@ def test_a_path_that_is_none_of_the_project(project: Project, path: str) -> None
 def test_more_files_than_are_searched_are_told_of(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast.analysis.former_names._MAX_FILES", 3)
+    monkeypatch.setattr("toolcast.analysis.retired_names._MAX_FILES", 3)
     for number in range(4):
         project.write(f"docs/{number}.md", "search_memory\n")
     loaded = load_workspace(str(project.root))
     assert loaded.workspace is not None
-    found = scanned(loaded.workspace)
+    found = scan_files(loaded.workspace)
     assert len(found.mentions) == 3
     assert any("more than 3 files" in problem for _, problem in found.problems)
 
@@ -142,7 +142,7 @@ def test_more_files_than_are_searched_are_told_of(
     ["def (\n'x'", "'''x", "x = '\\\n", "\tx\n  y\n", "a\x0cb # c\n", "é = 'é' # é"],
 )
 def test_code_that_is_none_stays_as_long_as_it_is(text: str) -> None:
-    rows = code_free(text).split("\n")
+    rows = blank_code(text).split("\n")
     assert [len(row) for row in rows] == [len(row) for row in text.split("\n")]
 
 

@@ -55,7 +55,7 @@ class _Kind(NamedTuple):
     node: ast.expr
 
 
-class Annotations:
+class AnnotationChecker:
     """Compares the annotations of one module with the types of a schema.
 
     Args:
@@ -72,12 +72,14 @@ class Annotations:
         self._takes = True
         self._fields: dict[Definition, Mapping[str, DictField] | None] = {}
 
-    def find_rejected(self, given: PythonType, node: ast.expr, place: str) -> list[str]:
+    def check_parameter(
+        self, given: PythonType, node: ast.expr, place: str
+    ) -> list[str]:
         """What a parameter with this annotation is given and does not take."""
         self._left, self._takes = _MAX_COMPARED_ANNOTATIONS, True
         return list(self._compared(given, self._module, node, place, 0))
 
-    def not_allowed(self, wanted: PythonType, node: ast.expr, place: str) -> list[str]:
+    def check_result(self, wanted: PythonType, node: ast.expr, place: str) -> list[str]:
         """What a function with this result gives and the schema does not allow."""
         self._left, self._takes = _MAX_COMPARED_ANNOTATIONS, False
         return list(self._compared(wanted, self._module, node, place, 0))

@@ -11,7 +11,7 @@ from ..encoders.markdown import encode_block, encode_inline
 from ..encoders.plain_text import encode_shell_word, encode_typed_word
 from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
-from ..model.toolset_parts import stated
+from ..model.toolset_parts import omit_none
 
 _PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
 
@@ -78,7 +78,9 @@ def parse_usage(usage: str) -> tuple[CliPositional, ...]:
     )
 
 
-def cli_commands(toolset: Toolset, tools: Sequence[ToolSpec]) -> Iterator[CliCommand]:
+def list_cli_commands(
+    toolset: Toolset, tools: Sequence[ToolSpec]
+) -> Iterator[CliCommand]:
     """The commands of the tools that have a keyword, in order."""
     for tool in tools:
         if tool.cli is None or tool.cli.keyword is None:
@@ -106,7 +108,7 @@ def _needed(tool: ToolSpec, names: Sequence[str]) -> list[str]:
     return [f"{option_name(name)} <{' '.join(name.split())}>" for name in names]
 
 
-class CliTexts(NamedTuple):
+class CliBlockTexts(NamedTuple):
     """What the CLI block says beside the commands, finished Markdown."""
 
     program: Code
@@ -115,36 +117,36 @@ class CliTexts(NamedTuple):
     closing: Sequence[Code]
 
 
-def cli_texts(toolset: Toolset, package: str) -> CliTexts:
+def render_cli_texts(toolset: Toolset, package: str) -> CliBlockTexts:
     """What the CLI block says beside the commands.
 
     Args:
         package: the one that the toolset's outputs are.
     """
     options = toolset.targets.get("cli", {})
-    return CliTexts(
-        encode_inline(cli_program(toolset, package)),
+    return CliBlockTexts(
+        encode_inline(get_cli_program(toolset, package)),
         encode_inline(options.get("heading", "")),
         encode_block(options.get("intro", "")),
         [encode_block(line) for line in options.get("closing", ())],
     )
 
 
-def cli_program(toolset: Toolset, package: str) -> str:
+def get_cli_program(toolset: Toolset, package: str) -> str:
     """What starts the program, in help and prompts."""
     default = f"python -m {package}.cli"
     return str(toolset.targets.get("cli", {}).get("program", default))
 
 
-def cli_definition(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
+def build_cli_definition(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
     """Return the `cli` of a tool's definition: its commands, and their lines in the CLI block."""
     if tool.cli is None:
         return None
     if tool.cli.keyword is None:
         return {"command": None, "reason": tool.cli.reason}
-    commands = list(cli_commands(toolset, [tool]))
+    commands = list(list_cli_commands(toolset, [tool]))
     usage = [
-        stated(
+        omit_none(
             parameter=place.parameter,
             optional=place.optional or None,
             rest=place.rest or None,
@@ -152,7 +154,7 @@ def cli_definition(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
         for command in commands
         for place in command.positionals
     ]
-    return stated(
+    return omit_none(
         command=commands[0].keyword,
         flag=commands[0].flag,
         usage=usage or None,
@@ -165,7 +167,7 @@ def _line(command: CliCommand) -> dict[str, str]:
     """One command of the CLI block; without a comment of its own it has the summary."""
     action, decision = command.action, command.tool.cli
     has_own = bool(action and action.summary) or bool(decision and decision.comment)
-    text = str(comment_of(command))
+    text = str(render_command_comment(command))
     is_summary = text.split() == command.tool.summary.split()
     own = {"comment": text} if has_own or not is_summary else {}
     # As a shell reads them: an action may be called anything.
@@ -173,7 +175,7 @@ def _line(command: CliCommand) -> dict[str, str]:
     return {"words": words, "line": command.line, **own}
 
 
-def comment_of(command: CliCommand) -> Code:
+def render_command_comment(command: CliCommand) -> Code:
     """What the CLI block says about a command."""
     tool = command.tool
     about = command.action.summary if command.action else None

@@ -51,16 +51,16 @@ class ClientLimit(NamedTuple):
 
     Attributes:
         client: who has it.
-        limited: what is limited.
-        most: the largest number that it takes.
+        kind: what is limited.
+        maximum: the largest number that it takes.
         is_refused: what is beyond is refused, or the tool is left out; else it is cut off.
         source: where the figure comes from.
         prefix: for names: what stands before a tool's, with `{}` for its server's name.
     """
 
     client: str
-    limited: LimitKind
-    most: int
+    kind: LimitKind
+    maximum: int
     is_refused: bool
     source: str
     prefix: str = ""
@@ -94,7 +94,9 @@ class ClientKind(NamedTuple):
         """Stands before the names of tools, with `{}` for the server's name."""
         return next((limit.prefix for limit in self.limits if limit.prefix), "")
 
-    def is_upfront(self, tool: ToolSpec, tools: int, has_hints: bool = False) -> bool:
+    def is_loaded_upfront(
+        self, tool: ToolSpec, tools: int, has_hints: bool = False
+    ) -> bool:
         """Whether the definition of a tool, marked by hints, is in each request, among so many."""
         if self.loading is LoadingMode.UPFRONT or tools < self.defers_from:
             return True
@@ -103,7 +105,7 @@ class ClientKind(NamedTuple):
             return (tool.meta or {}).get(self.mark, hint) is True
         return tool.always
 
-    def kept_of(self, tool: ToolSpec, server: str) -> str:
+    def describe_unloaded_tool(self, tool: ToolSpec, server: str) -> str:
         """What a request holds of a tool that is not loaded yet; "" when that is nothing."""
         if self.loading is LoadingMode.NAMED:
             return f"{self.prefix.format(server)}{tool.name}\n"
@@ -116,7 +118,7 @@ def _kinds() -> Iterator[ClientKind]:
     rows = yaml.load(read_packaged("analysis", "client_kinds.yaml"), yaml.CSafeLoader)
     for name, row in rows.items():
         limits = tuple(
-            ClientLimit(**{**limit, "limited": LimitKind(limit["limited"])})
+            ClientLimit(**{**limit, "kind": LimitKind(limit["kind"])})
             for limit in row.pop("limits", ())
         )
         yield ClientKind(
@@ -124,35 +126,35 @@ def _kinds() -> Iterator[ClientKind]:
         )
 
 
-KINDS = {kind.name: kind for kind in _kinds()}
+CLIENT_KINDS = {kind.name: kind for kind in _kinds()}
 """By name, in the order in which they are told."""
 
 
-def kind_of(toolset: Toolset, client: Client | None) -> ClientKind | None:
+def find_client_kind(toolset: Toolset, client: Client | None) -> ClientKind | None:
     """What the specs say that a client is; None when they do not."""
-    name = toolset.kind_of(client)
-    return KINDS[name] if name is not None else None
+    name = toolset.get_client_kind(client)
+    return CLIENT_KINDS[name] if name is not None else None
 
 
-def callers(toolset: Toolset) -> tuple[Client | None, ...]:
+def list_callers(toolset: Toolset) -> tuple[Client | None, ...]:
     """The clients of a toolset; None is the one caller of a toolset without clients."""
     return toolset.clients or (None,)
 
 
-def limits_of(
-    toolset: Toolset, client: Client | None, limited: LimitKind
+def list_client_limits(
+    toolset: Toolset, client: Client | None, kind: LimitKind
 ) -> Iterator[ClientLimit]:
     """The limits of a client on one thing.
 
     One of no known kind has those of Claude Code on texts and names: it may be any program,
     and this one leaves out what is beyond without a word.
     """
-    limits = (kind_of(toolset, client) or KINDS["claude-code"]).limits
-    return (limit for limit in limits if limit.limited is limited)
+    limits = (find_client_kind(toolset, client) or CLIENT_KINDS["claude-code"]).limits
+    return (limit for limit in limits if limit.kind is kind)
 
 
-def limits_here(
-    toolset: Toolset, tool: ToolSpec | None, limited: LimitKind
+def list_tool_limits(
+    toolset: Toolset, tool: ToolSpec | None, kind: LimitKind
 ) -> list[ClientLimit]:
     """The limits on one thing of the clients that have a tool, each once, the smallest first.
 
@@ -161,16 +163,16 @@ def limits_here(
     """
     limits = {
         limit
-        for client in callers(toolset)
+        for client in list_callers(toolset)
         if tool is None or client is None or toolset.is_offered(tool, client)
-        for limit in limits_of(toolset, client, limited)
+        for limit in list_client_limits(toolset, client, kind)
     }
-    return sorted(limits, key=lambda limit: (limit.most, limit.client))
+    return sorted(limits, key=lambda limit: (limit.maximum, limit.client))
 
 
-def crossed(
+def list_crossed_limits(
     limits: Iterable[ClientLimit], before: int, after: int
 ) -> list[ClientLimit]:
     """The limits that lie between two sizes, of which one is within and one beyond."""
     low, high = sorted((before, after))
-    return [limit for limit in limits if low <= limit.most < high]
+    return [limit for limit in limits if low <= limit.maximum < high]

@@ -12,7 +12,7 @@ from toolcast_runtime.core.validation.protocol import (
     downgrade_definition,
 )
 
-from ..model.language_fields import mcp_members
+from ..model.language_fields import get_mcp_members
 from ..model.model import ToolSpec
 
 _ASKS = "anthropic/requiresUserInteraction"
@@ -21,7 +21,7 @@ _ALWAYS, _HINT = "anthropic/alwaysLoad", "anthropic/searchHint"
 """The keys by which clients that search among listed tools load one at once, and find one."""
 
 
-def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]:
+def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]:
     """The MCP tool object.
 
     Source: MCP 2026-07-28, server/tools. Keys stand in the order of the spec's fields; the
@@ -34,7 +34,7 @@ def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
         field: (member, getattr(tool, field))
-        for member, field in mcp_members().items()
+        for member, field in get_mcp_members().items()
         if field != "description"
     }
     values["name"] = "name", tool.name
@@ -46,7 +46,7 @@ def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]
     if "description" not in tool.mcp_omit:
         key = "description" if has_description else "summary"
         value = tool.description if has_description else tool.summary
-        if tool.shown_deprecation:
+        if tool.deprecation_notice:
             value = tool.model_description
         values[key] = ("description", value)
     definition: dict[str, Any] = {}
@@ -65,7 +65,7 @@ def mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]
     return definition
 
 
-def refusals_of(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
+def list_refusals(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
     """What is refused of a tool as it is listed, by the revisions that refuse anything."""
     old, new = REVISIONS
     shown = {old: downgrade_definition(definition), new: definition}
@@ -73,9 +73,9 @@ def refusals_of(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
     return {revision: refusals for revision, refusals in found.items() if refusals}
 
 
-def refused_by(definition: Mapping[str, Any]) -> dict[str, list[str]]:
+def list_refused_paths(definition: Mapping[str, Any]) -> dict[str, list[str]]:
     """The places of `refusals_of`, which the generated tests expect."""
     return {
         revision: sorted({refusal.path_text for refusal in refusals})
-        for revision, refusals in refusals_of(definition).items()
+        for revision, refusals in list_refusals(definition).items()
     }

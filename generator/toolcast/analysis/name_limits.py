@@ -7,12 +7,12 @@ import re
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
-def is_name_of_tool(name: str) -> bool:
+def is_tool_name(name: str) -> bool:
     """Whether a spec may have a tool's name."""
     return _NAME.fullmatch(name) is not None
 
 
-LANGCHAIN_LOSES = {
+LANGCHAIN_RESERVED_PARAMETERS = {
     "config": "LangChain's own tools drop it in silence",
     "run_manager": "LangChain's own tools drop it in silence",
     "runtime": "LangChain's MCP adapter drops it in silence",
@@ -25,7 +25,7 @@ _MAX_NAME_CHARACTERS = 64
 """Length of a tool name that OpenAI, Anthropic and Bedrock accept."""
 
 
-def name_problem(name: str) -> str:
+def describe_name_problem(name: str) -> str:
     """Why not every provider takes a tool's name; empty when every one does."""
     if len(name) > _MAX_NAME_CHARACTERS:
         return f"has {len(name)} characters; OpenAI, Anthropic and Bedrock take {_MAX_NAME_CHARACTERS}"

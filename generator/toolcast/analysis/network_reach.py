@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ..model.endpoints import variable
+from ..model.endpoints import build_variable_name
 from ..model.mcp_servers import (
     McpServer,
-    references,
-    references_with_defaults,
-    without_references,
+    list_references,
+    list_references_with_defaults,
+    replace_references,
 )
 from ..model.model import Toolset
 from ..parsing.tree import Path
-from .texts import texts_in
+from .texts import walk_strings
 
 _SECRET_NAME = re.compile(
     r"authorization|cookie|credential|passw(?:or)?d|passphrase|secret"
@@ -35,11 +35,11 @@ _PASSWORD_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 _OPTION = re.compile(r"^--?([A-Za-z0-9_-]+)(?:=(.*))?$", re.DOTALL)
 
 
-def secret_places(server: McpServer) -> Iterator[tuple[str | int, ...]]:
+def find_secret_paths(server: McpServer) -> Iterator[tuple[str | int, ...]]:
     """The paths below a server of what looks like a secret, by its name or as a text."""
     option = ""
     for path, text in server.texts:
-        literal = without_references(text)
+        literal = replace_references(text)
         is_named = False
         if path[0] in ("env", "headers"):
             is_named = bool(_SECRET_NAME.search(str(path[1])))
@@ -54,13 +54,13 @@ def secret_places(server: McpServer) -> Iterator[tuple[str | int, ...]]:
                     literal, is_named = match[2], True
             elif match:
                 is_named = False
-        if (is_named and not _SCHEME.match(literal)) or is_secret_text(literal):
+        if (is_named and not _SCHEME.match(literal)) or has_secret(literal):
             yield path
 
 
-def is_secret_text(text: str) -> bool:
+def has_secret(text: str) -> bool:
     """Whether a text has something in it that looks like a secret of a known kind."""
-    literal = without_references(text)
+    literal = replace_references(text)
     return bool(_SECRET_TEXT.search(literal) or _PASSWORD_IN_URL.search(literal))
 
 
@@ -82,14 +82,14 @@ class NetworkReach(NamedTuple):
     variables: tuple[str, ...]
 
 
-def reach_of(toolset: Toolset) -> NetworkReach:
+def get_network_reach(toolset: Toolset) -> NetworkReach:
     """What toolset.yaml makes a toolset reach.
 
     Counted are its external servers, the router's model, the tokens over HTTP and
     the key that it names itself, and the fields of extensions: addresses, and variables by the end `_env`
     of their keys.
     """
-    found = list(reached(toolset))
+    found = list(list_reached_resources(toolset))
     kinds = (
         dict.fromkeys(one.name for one in found if one.kind == kind)
         for kind in NetworkReach._fields
@@ -111,24 +111,24 @@ class ReachedResource(NamedTuple):
     path: Path
 
 
-def reached(toolset: Toolset) -> Iterator[ReachedResource]:
+def list_reached_resources(toolset: Toolset) -> Iterator[ReachedResource]:
     """The same one by one, as often as it is reached."""
     for server in toolset.mcp_servers:
         path: Path = ("mcp_servers", server.name)
         if server.command is not None:
-            yield ReachedResource("programs", command_line(server), path)
+            yield ReachedResource("programs", format_command_line(server), path)
         if server.url is not None:
             yield ReachedResource("hosts", _host(server.url), path)
         for _, text in server.texts:
             yield from (
-                ReachedResource("variables", one, path) for one in references(text)
+                ReachedResource("variables", one, path) for one in list_references(text)
             )
     if toolset.router is not None:
         path = ("router",)
         yield ReachedResource("hosts", _host(toolset.router.base_url), path)
         for _, text in _router_texts(toolset):
             yield from (
-                ReachedResource("variables", one, path) for one in references(text)
+                ReachedResource("variables", one, path) for one in list_references(text)
             )
     for client in toolset.clients:
         if client.token_variable:
@@ -140,7 +140,7 @@ def reached(toolset: Toolset) -> Iterator[ReachedResource]:
     for name in (admin, mcp.get("state_key_variable")):
         if isinstance(name, str):
             yield ReachedResource("variables", name, ("targets", "mcp"))
-    for at, text, is_key in texts_in(dict(toolset.extensions), ()):
+    for at, text, is_key in walk_strings(dict(toolset.extensions), ()):
         key = next((str(one) for one in reversed(at) if isinstance(one, str)), "")
         if is_key:
             continue
@@ -150,7 +150,7 @@ def reached(toolset: Toolset) -> Iterator[ReachedResource]:
             yield ReachedResource("variables", text, at[:1])
 
 
-def variables_of(toolset: Toolset) -> dict[str, dict[str, Any]]:
+def collect_server_variables(toolset: Toolset) -> dict[str, dict[str, Any]]:
     """The environment variables that a toolset's server reads over stdio, by their names.
 
     Those of its external servers and of its ledger, and what `targets.package.environment`
@@ -165,7 +165,7 @@ def variables_of(toolset: Toolset) -> dict[str, dict[str, Any]]:
         about = f"For the server `{server.title or server.name}`."
         for path, text in server.texts:
             goes_to = str(path[1]) if path[0] in ("env", "headers") else ""
-            for name, default in references_with_defaults(text):
+            for name, default in list_references_with_defaults(text):
                 one = found.setdefault(name, {"description": about, "default": default})
                 if default is None:
                     one["required"] = True
@@ -174,7 +174,10 @@ def variables_of(toolset: Toolset) -> dict[str, dict[str, Any]]:
     tools = any(tool.persistent for tool in toolset.tools)
     if "sink" not in toolset.ledger and (tools or any(s.persistent for s in shown)):
         about = "Where calls are recorded: a SQLite file, or a PostgreSQL URL."
-        found[variable(toolset, "LEDGER")] = {"description": about, "secret": True}
+        found[build_variable_name(toolset, "LEDGER")] = {
+            "description": about,
+            "secret": True,
+        }
     declared = toolset.targets.get("package", {}).get("environment", {})
     for name, said in declared.items():
         found[name] = {"secret": _is_secret(name), **said}
@@ -185,7 +188,7 @@ def _is_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-def sent_variables(toolset: Toolset) -> Iterator[tuple[Path, str, str]]:
+def list_sent_variables(toolset: Toolset) -> Iterator[tuple[Path, str, str]]:
     """The variables whose values go to another host: path, the text's owner, name.
 
     Not counted is the variable that an address begins with: it says where that host is.
@@ -202,7 +205,7 @@ def sent_variables(toolset: Toolset) -> Iterator[tuple[Path, str, str]]:
 
 
 def _sent(text: str, *, is_address: bool) -> list[str]:
-    names = references(text)
+    names = list_references(text)
     is_first = is_address and text.startswith("${")
     # A variable for a whole address holds one, and says so by its name.
     if is_first and names and names[0].endswith("URL"):
@@ -219,19 +222,19 @@ def _router_texts(toolset: Toolset) -> Iterator[tuple[str, str]]:
             yield "api_key", router.api_key
 
 
-def command_line(server: McpServer) -> str:
+def format_command_line(server: McpServer) -> str:
     """The command line, without what looks like a secret."""
-    hidden = set(secret_places(server))
+    hidden = set(find_secret_paths(server))
     words: list[tuple[Path, str]] = [(("command",), server.command or "")]
     words += [(("args", index), word) for index, word in enumerate(server.args)]
     return " ".join("***" if path in hidden else word for path, word in words)
 
 
 def _host(address: str) -> str:
-    literal = without_references(address)
+    literal = replace_references(address)
     try:
         host = urlsplit(literal).netloc.rpartition("@")[2]
     except ValueError:
         host = literal
-    names = references(address)
+    names = list_references(address)
     return host or (f"${{{names[0]}}}" if names else literal)

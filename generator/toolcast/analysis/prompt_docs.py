@@ -20,7 +20,7 @@ OTHER_SECTION = "tools"
 """The section of tools that name none."""
 
 
-def usage_lines(tool: ToolSpec) -> Sequence[Code]:
+def render_usage_lines(tool: ToolSpec) -> Sequence[Code]:
     """When to choose the tool, how to use it, what it sends of results, whether it goes.
 
     Line by line, so that a changed one is one changed line; none when nothing is said.
@@ -81,22 +81,24 @@ def _result(tool: ToolSpec) -> Iterator[Code]:
         yield row
 
 
-def listed_sections(toolset: Toolset, target: str) -> list[Section]:
+def list_used_sections(toolset: Toolset, target: str) -> list[Section]:
     """The declared sections that tools of a target are in, in declared order."""
-    used = {tool.section for tool in toolset.tools_in(target)}
+    used = {tool.section for tool in toolset.list_target_tools(target)}
     return [section for section in toolset.sections if section.name in used]
 
 
-def block_names(toolset: Toolset) -> list[str]:
+def list_block_names(toolset: Toolset) -> list[str]:
     """Return the names of the prompt blocks: those of their files without `.md`."""
     if "prompts" not in toolset.targets:
         return []
-    names = [section.name for section, _ in sections_of(toolset)]
+    names = [section.name for section, _ in group_tools_by_section(toolset)]
     cli = ["cli"] if "cli" in toolset.targets else []
     return ["preamble", *(f"section_{module_name(name)}" for name in names), *cli]
 
 
-def sections_of(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
+def group_tools_by_section(
+    toolset: Toolset,
+) -> Iterator[tuple[Section, list[ToolSpec]]]:
     """The sections that have tools, in declared order; last, tools without a section."""
     known = {section.name for section in toolset.sections}
     rest = Section(OTHER_SECTION, toolset.heading, "Tools")
@@ -104,7 +106,7 @@ def sections_of(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
     for section in [*toolset.sections, *others]:
         members = [
             tool
-            for tool in toolset.tools_in("prompts")
+            for tool in toolset.list_target_tools("prompts")
             if (tool.section if tool.section in known else OTHER_SECTION)
             == section.name
         ]

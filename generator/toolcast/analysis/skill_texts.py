@@ -19,7 +19,7 @@ from ..encoders.yaml_block import (
     build_toolset_skill,
 )
 from ..model.model import Section, Toolset, ToolSpec
-from .prompt_docs import sections_of, usage_lines
+from .prompt_docs import group_tools_by_section, render_usage_lines
 
 MAX_NAME_CHARACTERS = 64
 """Length of a skill's name."""
@@ -35,7 +35,7 @@ _NOT_PLAIN = re.compile(
 _KEPT = ("license", "compatibility", "metadata")
 
 
-def has_own_skill(toolset: Toolset) -> bool:
+def has_toolset_skill(toolset: Toolset) -> bool:
     """Whether the toolset has a skill, and not each of its tools instead."""
     return bool(toolset.targets.get("skills", {}).get("per") != "tool")
 
@@ -43,35 +43,36 @@ def has_own_skill(toolset: Toolset) -> bool:
 def has_skill(toolset: Toolset, tool: ToolSpec) -> bool:
     """Whether a tool has a skill of its own."""
     left_out = {"prompts", "skills"}
-    return (tool.skill is not None or not has_own_skill(toolset)) and not any(
+    return (tool.skill is not None or not has_toolset_skill(toolset)) and not any(
         each.tool == tool.name and each.target in left_out
         for each in toolset.exclusions
     )
 
 
-def front_matter_of(owner: Toolset | ToolSpec) -> dict[str, Any]:
+def build_front_matter(owner: Toolset | ToolSpec) -> dict[str, Any]:
     """What a skill's SKILL.md begins with; a key of the spec that is not set is absent."""
     skill: Mapping[str, Any] = owner.skill or {}
     front = {
         "name": skill.get("name")
         or "-".join(_SPLIT.split(owner.name)).strip("-").lower(),
-        "description": skill.get("description") or _as_allowed(made_description(owner)),
+        "description": skill.get("description")
+        or _as_allowed(build_description(owner)),
     }
     return front | {key: skill[key] for key in _KEPT if skill.get(key)}
 
 
-def name_path(owner: Toolset | ToolSpec) -> tuple[str, ...]:
+def get_name_path(owner: Toolset | ToolSpec) -> tuple[str, ...]:
     """Where a spec says the skill's name."""
     return ("skill", "name") if "name" in (owner.skill or {}) else ("name",)
 
 
-def openclaw_of(owner: Toolset | ToolSpec) -> Mapping[str, Any]:
+def get_openclaw_settings(owner: Toolset | ToolSpec) -> Mapping[str, Any]:
     """What OpenClaw reads of a skill; empty for a skill without."""
     found: Mapping[str, Any] = (owner.skill or {}).get("openclaw", {})
     return found
 
 
-def made_description(owner: Toolset | ToolSpec) -> str:
+def build_description(owner: Toolset | ToolSpec) -> str:
     """What a skill's description is made of where the spec gives none."""
     if isinstance(owner, ToolSpec):
         return " ".join(f"{owner.summary} {owner.when_to_use or ''}".split())
@@ -109,15 +110,15 @@ def _as_allowed(text: str) -> str:
     return text[: MAX_DESCRIPTION_CHARACTERS - 3].rpartition(" ")[0].rstrip() + "..."
 
 
-def guidance_of(toolset: Toolset) -> Code:
+def render_guidance(toolset: Toolset) -> Code:
     """How the tools are used together; empty where nothing is said beyond the description."""
     instructions = toolset.instructions or ""
-    if front_matter_of(toolset)["description"] == " ".join(instructions.split()):
+    if build_front_matter(toolset)["description"] == " ".join(instructions.split()):
         instructions = ""
     return encode_block(dedent(toolset.skill.get("guidance", instructions).strip("\n")))
 
 
-def shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]:
+def list_shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]:
     """What the toolset's skill says to every client, with its place in the spec."""
     for field in ("description", "guidance"):
         if text := toolset.skill.get(field):
@@ -126,7 +127,7 @@ def shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("instructions",), toolset.instructions
 
 
-def skill_files(
+def build_skill_files(
     owner: Toolset | ToolSpec, front: Mapping[str, Any]
 ) -> Mapping[str, SkillFile]:
     """The files of a skill by their paths, below a head of these values."""
@@ -143,28 +144,28 @@ def skill_files(
         for section, tools in _sections(owner)
     ]
     return build_toolset_skill(
-        front, encode_inline(owner.heading), guidance_of(owner), sections
+        front, encode_inline(owner.heading), render_guidance(owner), sections
     )
 
 
 def _sections(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
     """The sections of the toolset's skill."""
-    excluded = toolset.excluded("skills")
-    for section, tools in sections_of(toolset):
+    excluded = toolset.list_excluded_tools("skills")
+    for section, tools in group_tools_by_section(toolset):
         included = [tool for tool in tools if tool.name not in excluded]
         if included:
             yield section, included
 
 
-def skill_owners(toolset: Toolset) -> list[Toolset | ToolSpec]:
+def list_skill_owners(toolset: Toolset) -> list[Toolset | ToolSpec]:
     """What has a skill: the toolset, tools, or both."""
     whole: list[Toolset | ToolSpec] = []
-    if has_own_skill(toolset) and any(True for _ in _sections(toolset)):
+    if has_toolset_skill(toolset) and any(True for _ in _sections(toolset)):
         whole.append(toolset)
     return [*whole, *(tool for tool in toolset.tools if has_skill(toolset, tool))]
 
 
-def lines_of_when(tool: ToolSpec) -> int:
+def count_when_to_use_lines(tool: ToolSpec) -> int:
     """How many lines of a tool's usage say when to choose it."""
     text = encode_block(tool.when_to_use or "")
     return text.count("\n") + 1 if text else 0
@@ -174,7 +175,7 @@ def _told(tool: ToolSpec) -> SkillTool:
     return SkillTool(
         encode_inline(tool.name),
         encode_inline(tool.summary),
-        usage_lines(tool),
-        lines_of_when(tool),
+        render_usage_lines(tool),
+        count_when_to_use_lines(tool),
         tool.deprecated is not None,
     )

@@ -32,13 +32,13 @@ class ModelText(NamedTuple):
     is_key: bool = False
 
 
-def all_texts(tool: ToolSpec) -> Iterator[ModelText]:
+def list_texts(tool: ToolSpec) -> Iterator[ModelText]:
     """Every string that a model reads: of the definition and of the prompt docs."""
     for path, value in chain(_definition(tool), _prose(tool)):
-        yield from texts_in(value, path)
+        yield from walk_strings(value, path)
 
 
-def strings_of(tool: ToolSpec) -> list[str]:
+def list_strings(tool: ToolSpec) -> list[str]:
     """The strings of `all_texts` without their places, which take longer by far."""
     found: list[str] = []
     for _, value in chain(_definition(tool), _prose(tool)):
@@ -59,28 +59,28 @@ def collect_strings(value: Any, found: list[str]) -> None:
             collect_strings(inner, found)
 
 
-def is_of_definition(path: Path) -> bool:
+def is_in_definition(path: Path) -> bool:
     """Whether a text of `all_texts` is of the definition: of names, enums, defaults, too."""
     return path[0] in _DEFINITION or path[0] == "mcp"
 
 
-def listed_fields(tool: ToolSpec) -> frozenset[str]:
+def get_listed_fields(tool: ToolSpec) -> frozenset[str]:
     """The fields that hold what MCP lists of a tool beside its name."""
     is_own = {"summary", "description"} <= {*tool.fields}
     return frozenset({*_DEFINITION, "mcp"} - ({"summary"} if is_own else set()))
 
 
-def texts_in(value: Any, path: Path) -> Iterator[ModelText]:
+def walk_strings(value: Any, path: Path) -> Iterator[ModelText]:
     """The strings of a value that stands at a path, keys before what they lead to."""
     if isinstance(value, str):
         yield ModelText(path, value)
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield ModelText((*path, key), key, is_key=True)
-            yield from texts_in(inner, (*path, key))
+            yield from walk_strings(inner, (*path, key))
     elif isinstance(value, (list, tuple)):
         for index, inner in enumerate(value):
-            yield from texts_in(inner, (*path, index))
+            yield from walk_strings(inner, (*path, index))
 
 
 def _definition(tool: ToolSpec) -> Iterator[_Part]:
@@ -106,7 +106,7 @@ def _actions(actions: Actions) -> dict[str, Any]:
     return {"parameter": actions.parameter, "values": values}
 
 
-def summary_field(tool: ToolSpec) -> str:
+def get_summary_field(tool: ToolSpec) -> str:
     """The field that the summary is read from."""
     return "summary" if "summary" in tool.fields else "description"
 
@@ -118,12 +118,12 @@ Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset
 """What has texts."""
 
 
-def owners_in(toolset: Toolset) -> tuple[Owner, ...]:
+def list_text_owners(toolset: Toolset) -> tuple[Owner, ...]:
     """Its tools, resources and MCP prompts, then the toolset itself."""
     return (*toolset.tools, *toolset.mcp_specs, toolset)
 
 
-def prose_of(owner: Owner) -> Prose:
+def list_prose(owner: Owner) -> Prose:
     """The sentences of a spec that people and models read."""
     if isinstance(owner, ToolSpec):
         return _prose_of_tool(owner)
@@ -152,7 +152,7 @@ def _prose_of_tool(tool: ToolSpec) -> Prose:
     for index, example in enumerate(tool.examples):
         yield from _text(example.title, "examples", index, "title")
         yield from _text(example.error, "examples", index, "error")
-    for found in texts_in(tool.skill or {}, ("skill",)):
+    for found in walk_strings(tool.skill or {}, ("skill",)):
         if not found.is_key:
             yield found.path, found.text
 
@@ -177,7 +177,7 @@ def _prose_of_toolset(toolset: Toolset) -> Prose:
     yield from _text(toolset.instructions, "instructions")
     yield from _text(toolset.preamble_heading, "preamble", "heading")
     yield from _text(toolset.preamble_intro, "preamble", "intro")
-    for found in texts_in(toolset.skill, ("skill",)):
+    for found in walk_strings(toolset.skill, ("skill",)):
         if not found.is_key:
             yield found.path, found.text
     for section in toolset.sections:

@@ -15,18 +15,18 @@ from toolcast_runtime.results.budget import estimate_tokens as estimate_tokens
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
-from .client_kinds import ClientKind, LoadingMode, kind_of
+from .client_kinds import ClientKind, LoadingMode, find_client_kind
 from .prompt_docs import OTHER_SECTION
 from .tool_search import (
-    directly_listed,
-    has_hints,
-    is_searched,
-    own_tools,
-    told_instructions,
+    get_served_instructions,
+    has_search_hints,
+    has_tool_search,
+    list_server_tools,
+    select_listed_tools,
 )
 
 
-def list_text(tool: ToolSpec) -> str:
+def encode_listed_tool(tool: ToolSpec) -> str:
     """What a model is given of a tool that it may call: name, description and parameters."""
     shown = {
         "name": tool.name,
@@ -36,12 +36,12 @@ def list_text(tool: ToolSpec) -> str:
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def list_tokens(tool: ToolSpec) -> int:
+def estimate_listed_tool(tool: ToolSpec) -> int:
     """About as many tokens as `list_text` has."""
-    return estimate_tokens(list_text(tool))
+    return estimate_tokens(encode_listed_tool(tool))
 
 
-FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
+VOCABULARY_FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
 """The environment variable by which tiktoken, too, knows the folder of vocabularies."""
 _MAX_VOCABULARY_BYTES = 16 * 1024 * 1024
 """Size of an encoding's vocabulary file."""
@@ -93,7 +93,7 @@ class VocabularyError(Exception):
     """Token encoding whose vocabulary is not available; the message has the reason."""
 
 
-def exact_count(name: str) -> Count:
+def load_token_counter(name: str) -> TokenCounter:
     """What counts the tokens of an encoding.
 
     Raises:
@@ -104,9 +104,11 @@ def exact_count(name: str) -> Count:
         import tiktoken
     except ImportError as error:
         raise VocabularyError("tiktoken is not installed") from error
-    folder = os.environ.get(FOLDER_VARIABLE, "")
+    folder = os.environ.get(VOCABULARY_FOLDER_VARIABLE, "")
     if not folder:
-        raise VocabularyError(f"{FOLDER_VARIABLE} names no folder with its vocabulary")
+        raise VocabularyError(
+            f"{VOCABULARY_FOLDER_VARIABLE} names no folder with its vocabulary"
+        )
     path = os.path.join(folder, encoding.file)
     try:
         data = read_regular_file(path, _MAX_VOCABULARY_BYTES)
@@ -125,7 +127,7 @@ def _ranks(data: bytes) -> dict[bytes, int]:
     return {binascii.a2b_base64(token): int(rank) for token, rank in pairs}
 
 
-Count = Callable[[str], int]
+TokenCounter = Callable[[str], int]
 """How many tokens a text is."""
 
 
@@ -145,7 +147,7 @@ class Cost(NamedTuple):
     prompt: int = 0
 
     @property
-    def in_each_request(self) -> int:
+    def per_request(self) -> int:
         """What a request carries before any tool is loaded on demand."""
         return self.upfront + self.names
 
@@ -193,12 +195,12 @@ class ClientCosts(NamedTuple):
     namespaces: int
     blocks: Mapping[str, int]
     search: int = 0
-    all_listed: int | None = None
+    full_list_tokens: int | None = None
 
     @property
-    def whole(self) -> Cost:
+    def total(self) -> Cost:
         """All of it. The prompt docs count without the CLI block, which stands for them."""
-        tools = total(one.cost for one in self.tools)
+        tools = sum_costs(one.cost for one in self.tools)
         return tools._replace(
             upfront=tools.upfront + self.instructions + self.search,
             names=tools.names + self.namespaces,
@@ -206,17 +208,17 @@ class ClientCosts(NamedTuple):
         )
 
 
-def total(costs: Iterable[Cost]) -> Cost:
+def sum_costs(costs: Iterable[Cost]) -> Cost:
     """The sum of costs."""
     return Cost(*map(sum, zip(*costs, strict=True)))
 
 
-def client_costs(
+def compute_client_costs(
     toolset: Toolset,
     client: Client | None,
     texts: PromptTexts | None = None,
     kind: ClientKind | None = None,
-    count: Count = estimate_tokens,
+    count: TokenCounter = estimate_tokens,
 ) -> ClientCosts:
     """What a toolset's own tools cost a client.
 
@@ -227,45 +229,49 @@ def client_costs(
         count: how tokens are counted.
     """
     texts = texts or PromptTexts()
-    known = kind or kind_of(toolset, client)
+    known = kind or find_client_kind(toolset, client)
     reader = "registry" if known is not None and known.is_api else "mcp"
     if reader not in toolset.targets:
         reader = "registry"
     tools = [
         tool
-        for tool in toolset.tools_in(reader)
+        for tool in toolset.list_target_tools(reader)
         if client is None or toolset.is_offered(tool, client)
     ]
     has_docs = "prompts" in toolset.targets
-    in_prompt = {t.name for t in toolset.tools_in("prompts")} if has_docs else set()
+    in_prompt = (
+        {t.name for t in toolset.list_target_tools("prompts")} if has_docs else set()
+    )
     sections = {section.name for section in toolset.sections}
-    has_search = reader == "mcp" and is_searched(toolset)
-    shown = frozenset(directly_listed(toolset, tools) if has_search else tools)
+    has_search = reader == "mcp" and has_tool_search(toolset)
+    shown = frozenset(select_listed_tools(toolset, tools) if has_search else tools)
     costs = []
     for tool in tools:
-        definition = count(list_text(tool))
+        definition = count(encode_listed_tool(tool))
         if tool not in shown:
             cost = Cost(on_demand=definition)
-        elif known is None or known.is_upfront(tool, len(shown), has_hints(toolset)):
+        elif known is None or known.is_loaded_upfront(
+            tool, len(shown), has_search_hints(toolset)
+        ):
             cost = Cost(upfront=definition)
         else:
-            name = known.kept_of(tool, toolset.name)
+            name = known.describe_unloaded_tool(tool, toolset.name)
             cost = Cost(names=count(name), on_demand=definition)
         if tool.name in in_prompt and tool.name in texts.tools:
             cost = cost._replace(prompt=count(texts.tools[tool.name]))
         section = tool.section if tool.section in sections else None
         costs.append(ToolCost(tool, section or OTHER_SECTION, cost))
     is_server = "mcp" in toolset.targets and not (known and known.is_api)
-    instructions = told_instructions(toolset, tools) if is_server else None
+    instructions = get_served_instructions(toolset, tools) if is_server else None
     own, all_listed = 0, None
     if has_search:
         own = sum(
             count(json.dumps(one.openai()["function"]))
-            for one in own_tools(toolset, tools)
+            for one in list_server_tools(toolset, tools)
         )
         plain = replace(toolset, targets={**toolset.targets, "mcp": {}})
-        each = client_costs(plain, client, texts, kind, count).whole
-        all_listed = each.in_each_request
+        each = compute_client_costs(plain, client, texts, kind, count).total
+        all_listed = each.per_request
     return ClientCosts(
         client,
         known,
@@ -282,7 +288,7 @@ def _namespaces(
     toolset: Toolset,
     kind: ClientKind | None,
     costs: Iterable[ToolCost],
-    count: Count,
+    count: TokenCounter,
 ) -> int:
     if kind is None or kind.loading is not LoadingMode.NAMESPACES:
         return 0

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from ..model.model import Toolset, Workspace
 from .texts import collect_strings
-from .tool_search import own_names
+from .tool_search import get_server_tool_names
 
-NOT_LISTED = "The server does not list it any more."
+NOT_LISTED_REASON = "The server does not list it any more."
 """Why an import reserves a name; it is free again where the server lists it again."""
 _BEFORE, _BEHIND = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 # As clients call a server's tool: `mcp__notes__find_note`.
@@ -38,7 +38,7 @@ class Mention(NamedTuple):
     is_code: bool
 
 
-def mention_pattern(
+def compile_mention_pattern(
     names: Iterable[str], *, in_code: bool = False
 ) -> re.Pattern[str] | None:
     """What finds the names in a text; None without names.
@@ -66,7 +66,7 @@ def is_plain_word(name: str) -> bool:
     return _WORD.fullmatch(name) is not None
 
 
-def mentions_in(text: str, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
+def find_mentions(text: str, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
     """The mentions of a text, in its order."""
     for match in () if pattern is None else pattern.finditer(text):
         group = match.lastindex or 0
@@ -77,7 +77,7 @@ def mentions_in(text: str, pattern: re.Pattern[str] | None) -> Iterator[Mention]
         yield Mention(match[group], start, is_code)
 
 
-def names_in_lines(
+def find_names_in_lines(
     lines: Iterable[str], pattern: re.Pattern[str]
 ) -> Iterator[tuple[str, int, int]]:
     """The names that lines say, each with its line and column, which count from 1."""
@@ -103,7 +103,7 @@ _MAX_NAME_CHARACTERS = 128
 
 
 @lru_cache(maxsize=8)
-def tool_names(toolset: Toolset, workspace: Workspace) -> ToolNames:
+def get_tool_names(toolset: Toolset, workspace: Workspace) -> ToolNames:
     """The names that a toolset's texts may say."""
     return ToolNames(toolset, workspace)
 
@@ -112,7 +112,7 @@ class ToolNames:
     """The names that texts of a toolset may say, and those of its tools.
 
     Attributes:
-        removed: its former and reserved names, each with what to do where it stands.
+        retired: its former and reserved names, each with what to do where it stands.
     """
 
     def __init__(self, toolset: Toolset, workspace: Workspace) -> None:
@@ -127,17 +127,17 @@ class ToolNames:
             for key in ((parts[0], True), (parts[-1], False)):
                 self._by_end.setdefault(key, []).append((name, parts))
         self._helps: dict[str, str] = {}
-        self.removed = _removed(toolset)
-        self._removed_pattern = mention_pattern(self.removed)
+        self.retired = _removed(toolset)
+        self._removed_pattern = compile_mention_pattern(self.retired)
 
-    def gone_in(self, text: str) -> Iterator[tuple[str, str]]:
+    def find_retired_names(self, text: str) -> Iterator[tuple[str, str]]:
         """The former and reserved names that a text says, with a help."""
         for name in dict.fromkeys(
-            m.name for m in mentions_in(text, self._removed_pattern)
+            m.name for m in find_mentions(text, self._removed_pattern)
         ):
-            yield name, self.removed[name]
+            yield name, self.retired[name]
 
-    def unknown_in(self, text: str) -> Iterator[tuple[str, str]]:
+    def find_unknown_names(self, text: str) -> Iterator[tuple[str, str]]:
         """The words of a text that look like a tool's name and are none, with a help."""
         if "_" not in text and "`" not in text:
             return
@@ -188,7 +188,7 @@ def _removed(toolset: Toolset) -> dict[str, str]:
     return removed
 
 
-def other_meanings(toolset: Toolset) -> set[str]:
+def collect_other_names(toolset: Toolset) -> set[str]:
     """What a toolset's words mean beside tools: parameters, values, sections and the like."""
     values: list[Any] = [
         [section.name for section in toolset.sections],
@@ -214,7 +214,9 @@ def other_meanings(toolset: Toolset) -> set[str]:
 
 def _known(toolset: Toolset, workspace: Workspace) -> set[str]:
     """All words that are something else than an unknown tool."""
-    known = other_meanings(toolset).union(toolset.reserved_names, own_names(toolset))
+    known = collect_other_names(toolset).union(
+        toolset.reserved_names, get_server_tool_names(toolset)
+    )
     for other in workspace.toolsets:
         for tool in other.tools:
             known.update((tool.name, *tool.renamed_from))

@@ -7,44 +7,48 @@ from collections.abc import Sequence
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.mcp.tool_search import OWN, introduced
 
-from ..model.endpoints import server_option
+from ..model.endpoints import get_server_option
 from ..model.model import Toolset, ToolSpec
 
 
-def is_searched(toolset: Toolset) -> bool:
+def has_tool_search(toolset: Toolset) -> bool:
     """Whether its MCP server lists the tools of every turn alone."""
-    return server_option(toolset, "search") is True
+    return get_server_option(toolset, "search") is True
 
 
-def has_hints(toolset: Toolset) -> bool:
+def has_search_hints(toolset: Toolset) -> bool:
     """Whether definitions tell clients that search by themselves what to load and to find."""
-    return server_option(toolset, "search_hints") is True
+    return get_server_option(toolset, "search_hints") is True
 
 
-def own_names(toolset: Toolset) -> dict[str, str]:
+def get_server_tool_names(toolset: Toolset) -> dict[str, str]:
     """The names of its MCP server's own tools, each with why no other may have it."""
     why = "it is the MCP server's own (`targets.mcp.search`)"
-    return dict.fromkeys(OWN, why) if is_searched(toolset) else {}
+    return dict.fromkeys(OWN, why) if has_tool_search(toolset) else {}
 
 
-def directly_listed(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
+def select_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     """Those of a client's tools that its MCP server lists."""
-    return [tool for tool in tools if tool.always or not is_searched(toolset)]
+    return [tool for tool in tools if tool.always or not has_tool_search(toolset)]
 
 
-def own_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
+def list_server_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
     """What its MCP server lists of its own to a client that may have these tools."""
-    has_others = told_instructions(toolset, tools) != toolset.instructions
+    has_others = get_served_instructions(toolset, tools) != toolset.instructions
     return tuple(OWN.values()) if has_others else ()
 
 
-def list_length(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
+def count_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
     """How many tools its MCP server lists to a client that may have these."""
-    return len(directly_listed(toolset, tools)) + len(own_tools(toolset, tools))
+    return len(select_listed_tools(toolset, tools)) + len(
+        list_server_tools(toolset, tools)
+    )
 
 
-def told_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
+def get_served_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
     """What its MCP server tells a client that may have these tools."""
-    hidden = len(tools) - len(directly_listed(toolset, tools))
-    has_others = is_searched(toolset) and bool(server_option(toolset, "external"))
+    hidden = len(tools) - len(select_listed_tools(toolset, tools))
+    has_others = has_tool_search(toolset) and bool(
+        get_server_option(toolset, "external")
+    )
     return introduced(toolset.instructions, hidden, has_others=has_others)

@@ -14,13 +14,13 @@ _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _ONE = re.compile(rf"\+?{_NAME}|\?{_NAME}(?:,{_NAME})*")
 
 
-def variables_of(template: str) -> tuple[str, ...]:
+def list_variables(template: str) -> tuple[str, ...]:
     """The variables of a template, in their order."""
     found = (match[1].lstrip("+?") for match in _EXPRESSION.finditer(template))
     return tuple(name for names in found for name in names.split(","))
 
 
-def problems_with_template(template: str) -> Iterator[str]:
+def check_template(template: str) -> Iterator[str]:
     """What is wrong with a template, in words that go on after it."""
     rest = _EXPRESSION.sub("", template)
     if "{" in rest or "}" in rest:
@@ -30,7 +30,7 @@ def problems_with_template(template: str) -> Iterator[str]:
     for match in expressions:
         if not _ONE.fullmatch(match[1]):
             yield f"has `{match[0]}`, which is none of `{{name}}`, `{{+name}}`, `{{?name}}`"
-    names = variables_of(template)
+    names = list_variables(template)
     if not names:
         yield "has no variable; a URI without one is `uri`"
     if len(set(names)) < len(names):

@@ -8,8 +8,12 @@ from typing import Any
 
 import click
 
-from ..analysis.client_kinds import callers
-from ..analysis.token_costs import client_costs, estimate_tokens, list_tokens
+from ..analysis.client_kinds import list_callers
+from ..analysis.token_costs import (
+    compute_client_costs,
+    estimate_listed_tool,
+    estimate_tokens,
+)
 from ..diff.change import AUDIENCES, Change, Grade
 from ..diff.comparison import Comparison, compare
 from ..encoders.json_text import encode_compact_json
@@ -181,19 +185,19 @@ def _toolset(
         "clients": [client.name for client in toolset.clients],
         "targets": [target.name for target in chosen],
         "router": toolset.router is not None,
-        "costs": [_cost(toolset, client, docs) for client in callers(toolset)],
+        "costs": [_cost(toolset, client, docs) for client in list_callers(toolset)],
     }
 
 
 def _cost(toolset: Toolset, client: Client | None, docs: PromptDocs) -> Any:
     """What all of a client's tools cost it, as `toolcast tokens` has it."""
-    costs = client_costs(toolset, client, docs.texts(client))
+    costs = compute_client_costs(toolset, client, docs.texts(client))
     return {
         "client": None if client is None else client.name,
         "kind": None if costs.kind is None else costs.kind.title,
-        "upfront": costs.whole.upfront,
-        "names": costs.whole.names,
-        "on_demand": costs.whole.on_demand,
+        "upfront": costs.total.upfront,
+        "names": costs.total.names,
+        "on_demand": costs.total.on_demand,
     }
 
 
@@ -222,7 +226,7 @@ def _tool(
         "deprecated": _deprecated(tool),
         "renamed_from": tool.renamed_from,
         "costs": {
-            "list": list_tokens(tool),
+            "list": estimate_listed_tool(tool),
             "prompt": estimate_tokens(docs.tool_texts[tool.name]),
         },
         "examples": [

@@ -38,7 +38,7 @@ def command(
     """
     from ..findings import has_errors, sort_findings
     from ..markdown_regions.regions import check_stale_regions
-    from ..model.language_fields import default_value
+    from ..model.language_fields import get_default
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
     from ..pipeline import generate
@@ -65,7 +65,7 @@ def command(
 
         findings = sort_findings([*findings, *check_imports(workspace)])
     about = about_run(root, generated, every=every)
-    usual = default_value("workspace.fail_on")
+    usual = get_default("workspace.fail_on")
     decided = fail_on or (usual if workspace is None else workspace.fail_on)
     least = Severity[decided.upper()]
     standing: list[Finding] = []

@@ -13,7 +13,7 @@ from ..findings import Finding, Severity
 from ..project import WORKSPACE_FILE, find_misnamed, find_root
 from ..reports.escaping import printable
 from ..reports.formats import report_changes, report_findings
-from ..reports.item import ReportContext, summary
+from ..reports.item import ReportContext, format_severity_counts
 
 if TYPE_CHECKING:
     from ..diff.review.verdict import Limits, Verdict
@@ -85,10 +85,10 @@ def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Works
 
 def limits_or_end(words: str) -> Limits:
     """The limits of `--fail-on`; ends the program with exit code 2 where they are none."""
-    from ..diff.review.verdict import InvalidLimitError, limits
+    from ..diff.review.verdict import InvalidLimitError, parse_limits
 
     try:
-        return limits(words)
+        return parse_limits(words)
     except InvalidLimitError as bad:
         fail(f"--fail-on: {bad}")
 
@@ -106,7 +106,7 @@ def toolsets_or_end(
     if client is None:
         return chosen
     known_or_end("client", client, {c.name: c for one in chosen for c in one.clients})
-    return [one for one in chosen if one.client(client) is not None]
+    return [one for one in chosen if one.find_client(client) is not None]
 
 
 def known_or_end(what: str, name: str, known: Collection[str]) -> None:
@@ -195,7 +195,7 @@ def print_findings(
     text = report(
         findings,
         format_,
-        (about or ReportContext())._replace(colour=colour),
+        (about or ReportContext())._replace(has_color=colour),
         with_notes=with_notes,
     )
     if text:
@@ -206,7 +206,7 @@ def print_findings(
 def print_verdict(verdict: Verdict, format_: str, about: ReportContext) -> int:
     """Prints a verdict on changes to stdout, and gives the exit code that it asks for."""
     colour = wants_colour(format_, sys.stdout)
-    text = report_changes(verdict, format_, about._replace(colour=colour))
+    text = report_changes(verdict, format_, about._replace(has_color=colour))
     click.echo(text, nl=False, color=colour)
     return FINDINGS if verdict.failing else CLEAN
 
@@ -217,7 +217,7 @@ def about_run(
     """What the findings of a run are about; see `About`."""
     workspace = generated.workspace
     if workspace is None:
-        return ReportContext(root, every=every)
+        return ReportContext(root, shows_all=every)
     tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
     return ReportContext(root, tools, len(generated.files), every, workspace.extensions)
 
@@ -252,5 +252,5 @@ def report(
     text = report_findings(shown, format_, about)
     if is_text and findings:
         hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
-        text += f"{summary(findings)}{hidden}\n"
+        text += f"{format_severity_counts(findings)}{hidden}\n"
     return text

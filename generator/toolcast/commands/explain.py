@@ -27,7 +27,7 @@ def command(rule: str | None) -> None:
 
     RULE is the id of a finding of `check`, or of a change of `diff`.
     """
-    from ..diff.comparison import rules as change_rules
+    from ..diff.comparison import load_change_rules as change_rules
     from ..rules.table import load_rules
     from ..suggestions import did_you_mean
 
@@ -77,7 +77,7 @@ def _change(rule: ChangeRule) -> None:
     from ..diff.change import AUDIENCES
 
     click.echo(f"{rule.id} (a change)\n")
-    click.echo("\n".join(textwrap.wrap(rule.means, 80)) + "\n")
+    click.echo("\n".join(textwrap.wrap(rule.meaning, 80)) + "\n")
     for name, grade in zip(AUDIENCES, rule.grades, strict=True):
         click.echo(f"  {name:8}{grade.word}")
     back = "of the same kind" if rule.opposite == rule.id else rule.opposite

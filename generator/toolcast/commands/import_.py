@@ -12,15 +12,15 @@ import click
 
 from ..importing.conflicts import (
     InvalidPreferenceError,
-    disagreements,
-    json_of_disagreements,
-    lines_of_disagreements,
-    preference,
-    reconciled,
-    undecided,
-    unsaid,
+    build_conflict_objects,
+    format_conflicts,
+    format_unsupported_fields,
+    list_conflicts,
+    list_unresolved_conflicts,
+    merge_sources,
+    parse_preferences,
 )
-from ..importing.formats import Source
+from ..importing.formats import ToolSource
 from ..reports.escaping import printable
 from .exit_codes import (
     FINDINGS,
@@ -41,14 +41,14 @@ from .options import (
 if TYPE_CHECKING:
     from toolcast_runtime.core.server_settings import ExternalServer
 
-    from ..importing.importing import ImportPlan
+    from ..importing.plan import ImportPlan
     from ..model.model import Workspace
     from ..refactoring.project_edit import EditRefusedError
 
 
 def one_source_or_end(
-    sources: Sequence[Source], preferred: Sequence[str], format_: str = "text"
-) -> Source:
+    sources: Sequence[ToolSource], preferred: Sequence[str], format_: str = "text"
+) -> ToolSource:
     """The source that the given ones make together.
 
     Where they contradict each other every contradiction is printed. Ends the program with
@@ -65,23 +65,23 @@ def one_source_or_end(
     if twice is not None:
         fail(f"{twice} is given twice")
     try:
-        chosen = preference(preferred, sources)
+        chosen = parse_preferences(preferred, sources)
     except InvalidPreferenceError as error:
         fail(f"--prefer: {error}")
     if len(sources) == 1:
         return sources[0]
-    found = disagreements(sources)
-    left = undecided(found, chosen)
+    found = list_conflicts(sources)
+    left = list_unresolved_conflicts(found, chosen)
     if left and format_ == "json":
-        contradictions = json_of_disagreements(found, left)
-        notes = list(unsaid(sources))
+        contradictions = build_conflict_objects(found, left)
+        notes = list(format_unsupported_fields(sources))
         click.echo(
             json.dumps({"disagreements": contradictions, "notes": notes}, indent=2)
         )
         sys.exit(FINDINGS)
     for line in (
-        *lines_of_disagreements(found),
-        *map("note: {}".format, unsaid(sources)),
+        *format_conflicts(found),
+        *map("note: {}".format, format_unsupported_fields(sources)),
     ):
         click.echo(line, err=True)
     if left:
@@ -93,7 +93,7 @@ def one_source_or_end(
             err=True,
         )
         sys.exit(FINDINGS)
-    return reconciled(sources, chosen)
+    return merge_sources(sources, chosen)
 
 
 _MAX_NOTES = 40
@@ -142,7 +142,7 @@ def command(
     updates only values that changed at the source. The spec of a tool that is no longer
     listed is removed, and its name is reserved.
     """
-    from ..importing.importing import importing
+    from ..importing.plan import plan_import
     from ..refactoring.project_edit import EditRefusedError, unified_diff
     from ..refactoring.writing import write
 
@@ -154,7 +154,7 @@ def command(
     source = one_source_or_end(sources, preferred, format_)
     workspace = _workspace(project)
     try:
-        imported = importing(
+        imported = plan_import(
             workspace, source, toolset, keep_missing=keep_missing, force=force
         )
         if not dry_run:
@@ -168,7 +168,7 @@ def command(
             for row in unified_diff(imported.edit):
                 click.echo(printable(row))
         _report(imported, source, toolset)
-    if imported.refused or (imported.staying and not keep_missing):
+    if imported.rejected_tools or (imported.retained_tools and not keep_missing):
         sys.exit(FINDINGS)
 
 
@@ -183,7 +183,7 @@ def _workspace(project: str | None) -> Workspace:
     return workspace_or_end(project)
 
 
-def _read(files: tuple[str, ...]) -> list[Source]:
+def _read(files: tuple[str, ...]) -> list[ToolSource]:
     from ..importing.source_file import read_source
     from ..mcp_client.server_listing import ListingError
 
@@ -198,17 +198,21 @@ def _read(files: tuple[str, ...]) -> list[Source]:
     return sources
 
 
-def _live(servers: tuple[ExternalServer, ...]) -> list[Source]:
+def _live(servers: tuple[ExternalServer, ...]) -> list[ToolSource]:
     """What live servers list, read twice, to tell what varies."""
-    from ..importing.formats import source_of_server
-    from ..importing.source_file import takable
+    from ..importing.formats import source_from_server
+    from ..importing.source_file import reject_unsupported_tools
     from ..mcp_client.read_server import read_server
     from ..mcp_client.server_listing import ListingError
 
     sources = []
     try:
         for server in servers:
-            sources.append(takable(source_of_server(read_server(server, twice=True))))
+            sources.append(
+                reject_unsupported_tools(
+                    source_from_server(read_server(server, twice=True))
+                )
+            )
     except ListingError as error:
         fail(f"{error}\nnothing was written")
     return sources
@@ -225,42 +229,42 @@ def _json(imported: ImportPlan, toolset: str) -> str:
     value = {
         "toolset": toolset,
         "toolset_fields": imported.toolset_fields,
-        "new": imported.new,
-        "changed": imported.changed,
-        "unchanged": imported.unchanged,
-        "removed": imported.removed,
-        "staying": dict(imported.staying),
-        "left_out": imported.refused,
+        "new": imported.new_tools,
+        "changed": imported.changed_fields,
+        "unchanged": imported.unchanged_count,
+        "removed": imported.removed_tools,
+        "staying": dict(imported.retained_tools),
+        "left_out": imported.rejected_tools,
         "notes": imported.notes,
     }
     return json.dumps(value, indent=2)
 
 
-def _report(imported: ImportPlan, source: Source, toolset: str) -> None:
+def _report(imported: ImportPlan, source: ToolSource, toolset: str) -> None:
     if imported.toolset_fields:
         fields = imported.toolset_fields
         click.echo(f"changed: the toolset: {', '.join(fields)}")
-    for name, fields in imported.changed.items():
+    for name, fields in imported.changed_fields.items():
         click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
-    for name in imported.removed:
+    for name in imported.removed_tools:
         words = (
             f"removed: `{name}`: {source.name} does not have it; its name is reserved"
         )
         click.echo(printable(words))
-    for name, why in imported.staying.items():
+    for name, why in imported.retained_tools.items():
         words = f"stays: `{name}`: {source.name} does not have it, but {why}"
         click.echo(printable(words))
-    if imported.staying:
+    if imported.retained_tools:
         help_ = "use `--force` to remove it, or `--keep-missing` to keep all of them"
         click.echo(f"  help: {help_}")
-    for line in imported.refused:
+    for line in imported.rejected_tools:
         click.echo(f"left out: {printable(line)}")
     for note in imported.notes[:_MAX_NOTES]:
         click.echo(f"note: {note}")
     if len(imported.notes) > _MAX_NOTES:
         click.echo(f"note: and {len(imported.notes) - _MAX_NOTES} more")
     click.echo(
-        f"{counted(len(imported.new), 'new tool')}, {len(imported.changed)} changed,"
-        f" {imported.unchanged} unchanged, in the toolset {toolset}",
+        f"{counted(len(imported.new_tools), 'new tool')}, {len(imported.changed_fields)} changed,"
+        f" {imported.unchanged_count} unchanged, in the toolset {toolset}",
         err=True,
     )

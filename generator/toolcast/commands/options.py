@@ -151,7 +151,11 @@ def _servers(
         return ()
     from dataclasses import replace
 
-    from ..mcp_client.declared_servers import command_server, headers_of, url_server
+    from ..mcp_client.declared_servers import (
+        parse_command_server,
+        parse_headers,
+        parse_url_server,
+    )
     from ..mcp_client.server_listing import ListingError
 
     if headers and url is None:
@@ -161,12 +165,12 @@ def _servers(
     try:
         option = "--mcp-stdio: "
         if line is not None:
-            servers.append(command_server(line))
+            servers.append(parse_command_server(line))
         option = "--mcp-url: "
         if url is not None:
-            servers.append(url_server(url))
+            servers.append(parse_url_server(url))
         option = ""
-        named = headers_of(headers)
+        named = parse_headers(headers)
     except ListingError as error:
         fail(f"{option}{error}")
     return tuple(
@@ -231,21 +235,21 @@ def complete_kinds(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The kinds of clients, each with what people call it."""
-    from ..analysis.client_kinds import KINDS
+    from ..analysis.client_kinds import CLIENT_KINDS
 
-    return _items([(one.name, one.title) for one in KINDS.values()], incomplete)
+    return _items([(one.name, one.title) for one in CLIENT_KINDS.values()], incomplete)
 
 
 def complete_rules(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The ids of findings and of changes, each with what it is about."""
-    from ..diff.comparison import rules as change_rules
+    from ..diff.comparison import load_change_rules as change_rules
     from ..rules.table import load_rules
 
     extensions = listed_extensions(_root(ctx))
     found = [(one.id, one.text.purpose) for one in load_rules(extensions).values()]
-    found += [(one.id, one.means) for one in change_rules(extensions).values()]
+    found += [(one.id, one.meaning) for one in change_rules(extensions).values()]
     return _items(found, incomplete)
 
 

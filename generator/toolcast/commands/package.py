@@ -19,7 +19,7 @@ from toolcast_runtime.core.safe_folder import Folder
 from ..findings import has_errors, sort_findings
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PythonProject
-from ..model.spec_schema import is_device
+from ..model.spec_schema import is_windows_device
 from ..output.disk_differences import TOOL_FILES, compare_with_disk
 from ..output.output_folder import diagnose
 from ..pipeline import generate
@@ -133,8 +133,8 @@ def _held(
 
 def _requirements(project: PythonProject) -> bytes:
     """What is installed. The project's own file would have more built than is there."""
-    texts = {k: project.text_of(k) for k in ("name", "version", "requires-python")}
-    said = {"dependencies": project.texts_of("dependencies"), **texts}
+    texts = {k: project.get_text(k) for k in ("name", "version", "requires-python")}
+    said = {"dependencies": project.get_texts("dependencies"), **texts}
     # What JSON escapes in a text TOML escapes in the same way.
     lines = [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in said.items() if v]
     return "\n".join(["[project]", *lines, "\n[tool.uv]", "package = false\n"]).encode()
@@ -154,7 +154,7 @@ def _below(
                     continue
                 if name.startswith("."):
                     click.echo(printable(f"left out: {path}"), err=True)
-                elif is_device(name) or _NOT_EVERYWHERE.search(name):
+                elif is_windows_device(name) or _NOT_EVERYWHERE.search(name):
                     fail(f"{path!a} cannot be called so on every system: rename it")
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append(path)

@@ -13,10 +13,10 @@ from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..diff.review.acceptances import ACCEPT_FILE
-from ..model.spec_files import DEFINITIONS_FILE, FOLDERS, kind_of_file
+from ..model.spec_files import DEFINITIONS_FILE, KINDS_BY_FOLDER, get_file_kind
 from ..project import WORKSPACE_FILE, find_root
 from ..reports.escaping import printable
-from ..spec_language.spec_language import SCHEMAS, schema_text
+from ..spec_language.spec_language import SCHEMAS, render_schema
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
 from .options import listed_extensions, project_option
 
@@ -49,27 +49,27 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
     if writes:
         sys.exit(_write(project_root(project)))
     root = project_root(project) if project else find_root(os.getcwd())
-    click.echo(schema_text(str(kind), listed_extensions(root)), nl=False)
+    click.echo(render_schema(str(kind), listed_extensions(root)), nl=False)
 
 
 def _write(root: str) -> int:
     from ..model.loading import read_workspace
-    from ..model.spec_schema import is_schema_of_ours, named_schemas
+    from ..model.spec_schema import collect_declared_schemas, is_toolcast_schema
 
     loaded = read_workspace(root)
     if loaded.workspace is None:
         print_findings(loaded.findings, "text")
         return USAGE
     code = CLEAN
-    named = named_schemas(_files(root, loaded.workspace.toolset_folders))
+    named = collect_declared_schemas(_files(root, loaded.workspace.toolset_folders))
     with Folder.open_path(root) as project:
         for path, kind in sorted(named.items()):
-            text = schema_text(kind, loaded.workspace.extensions)
+            text = render_schema(kind, loaded.workspace.extensions)
             try:
                 there = _read(project, path)
                 if there == text:
                     click.echo(printable(f"unchanged {path}"))
-                elif there is not None and not is_schema_of_ours(there, kind):
+                elif there is not None and not is_toolcast_schema(there, kind):
                     message = "this is no schema of Toolcast, and is left as it is"
                     click.echo(f"error: {printable(path)}: {message}", err=True)
                     code = FINDINGS
@@ -94,10 +94,10 @@ def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]
         for above, inner, names in os.walk(os.path.join(root, folder)):
             inner[:] = sorted(one for one in inner if not one.startswith("."))
             here = os.path.relpath(above, root).replace(os.sep, "/")
-            of_mcp = FOLDERS.get(posixpath.basename(here))
+            of_mcp = KINDS_BY_FOLDER.get(posixpath.basename(here))
             for name in sorted(names):
                 if name.endswith((".yaml", ".yml")):
-                    kind = of_mcp or kind_of_file(name)
+                    kind = of_mcp or get_file_kind(name)
                     yield kind, f"{here}/{name}", _first_lines(root, f"{here}/{name}")
 
 

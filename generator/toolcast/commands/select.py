@@ -205,7 +205,7 @@ def _export(
     [toolset] = with_cases
     missing = 0
     if given["export"] == "promptfoo":
-        tools = toolset.tools_in("registry")
+        tools = toolset.list_target_tools("registry")
         if client is not None:
             tools = catalogs(toolset, client)[0].tools
         words = given["model"], given["endpoint"], given["key_variable"]

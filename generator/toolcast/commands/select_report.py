@@ -15,7 +15,7 @@ import click
 from toolcast_runtime.mcp.tool_search import USUAL
 
 from ..analysis.token_costs import estimate_tokens
-from ..analysis.tool_search import is_searched
+from ..analysis.tool_search import has_tool_search
 from ..reports.escaping import printable
 from ..suggestions import format_first
 from ..tool_selection.trial import (
@@ -212,7 +212,9 @@ def as_value(selection: Selection) -> dict[str, Any]:
         ],
         "confused": [one._asdict() for one in confusions(selection.trials)],
         "messages": [_trial(trial) for trial in selection.trials],
-        **({"search": _search(selection)} if is_searched(selection.toolset) else {}),
+        **(
+            {"search": _search(selection)} if has_tool_search(selection.toolset) else {}
+        ),
     }
 
 
@@ -286,7 +288,7 @@ def _lines(selection: Selection) -> Iterator[str]:
         text = f"{_place(one.declared)}: not tried: {one.reason}"
         yield from _wrapped(text)
     yield from _coverage(selection)
-    if is_searched(selection.toolset):
+    if has_tool_search(selection.toolset):
         first, number, found = _search(selection).values()
         have = f"{found} of {counted(number, 'message')}"
         yield f"search_tools: {have} have their tool among the first {first}"
@@ -302,7 +304,7 @@ def _message(trial: Trial) -> Hashable:
 
 
 def _coverage(selection: Selection) -> Iterator[str]:
-    number = len(selection.toolset.tools_in("registry"))
+    number = len(selection.toolset.list_target_tools("registry"))
     covered = number - len(selection.uncovered)
     verb = "has" if number == 1 else "have"
     text = f"{covered} of {counted(number, 'tool')} {verb} a case"

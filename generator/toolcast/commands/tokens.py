@@ -18,7 +18,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..analysis.token_costs import ClientCosts, Cost, Count
+    from ..analysis.token_costs import ClientCosts, Cost, TokenCounter
     from ..model.toolset_parts import Client
 from ..model.model import Toolset
 
@@ -67,23 +67,25 @@ def command(
     Tokens are estimated offline. --encoding counts them with tiktoken, with a vocabulary
     from the folder in TIKTOKEN_CACHE_DIR; nothing is downloaded.
     """
-    from ..analysis.client_kinds import KINDS, callers
-    from ..analysis.token_costs import client_costs
+    from ..analysis.client_kinds import CLIENT_KINDS, list_callers
+    from ..analysis.token_costs import compute_client_costs
     from ..targets.prompt_blocks import build_prompt_docs
 
     if kind is not None:
-        known_or_end("kind", kind, KINDS)
+        known_or_end("kind", kind, CLIENT_KINDS)
     count = _count(encoding)
     workspace = workspace_or_end(project)
     toolsets = toolsets_or_end(workspace, toolset, client)
     tables: list[_Table] = []
     for one in toolsets:
-        whos: Sequence[Client | None] = callers(one) if by == "client" else [None]
+        whos: Sequence[Client | None] = list_callers(one) if by == "client" else [None]
         if client is not None:
-            whos = [one.client(client)]
+            whos = [one.find_client(client)]
         docs = build_prompt_docs(workspace, one)
         costs = [
-            client_costs(one, who, docs.texts(who), KINDS.get(kind or ""), count)
+            compute_client_costs(
+                one, who, docs.texts(who), CLIENT_KINDS.get(kind or ""), count
+            )
             for who in whos
         ]
         if by == "client":
@@ -116,48 +118,48 @@ def command(
         click.echo(f"Not counted: tools of the servers {', '.join(unasked)}.")
 
 
-def _count(encoding: str | None) -> Count:
+def _count(encoding: str | None) -> TokenCounter:
     from ..analysis.token_costs import (
         ENCODINGS,
-        FOLDER_VARIABLE,
+        VOCABULARY_FOLDER_VARIABLE,
         VocabularyError,
         estimate_tokens,
-        exact_count,
+        load_token_counter,
     )
 
     if encoding is None:
         return estimate_tokens
     known_or_end("encoding", encoding, ENCODINGS)
     try:
-        return exact_count(encoding)
+        return load_token_counter(encoding)
     except VocabularyError as error:
         fail(
             f"{encoding} cannot be counted: {error}\n"
-            f"  help: `pip install tiktoken`, and let {FOLDER_VARIABLE} name a folder that"
+            f"  help: `pip install tiktoken`, and let {VOCABULARY_FOLDER_VARIABLE} name a folder that"
             f" has\n  its vocabulary as `{ENCODINGS[encoding].file}`; without\n"
             "  --encoding tokens are estimated"
         )
 
 
 def _by_client(toolset: Toolset, costs: Sequence[ClientCosts]) -> _Table:
-    rows = [{**_whose(one), **one.whole._asdict()} for one in costs]
-    budgets = [toolset.token_budget.of_client(row["client"]) for row in rows]
+    rows = [{**_whose(one), **one.total._asdict()} for one in costs]
+    budgets = [toolset.token_budget.get_client_budget(row["client"]) for row in rows]
     if any(budgets):
         for row, budget in zip(rows, budgets, strict=True):
             row["budget"] = budget
-    if any(one.all_listed is not None for one in costs):
+    if any(one.full_list_tokens is not None for one in costs):
         for row, one in zip(rows, costs, strict=True):
-            row["all_listed"] = one.all_listed
+            row["all_listed"] = one.full_list_tokens
     return {"toolset": toolset.name, "rows": rows}
 
 
 def _by_section(costs: ClientCosts) -> list[tuple[str, Cost]]:
-    from ..analysis.token_costs import total
+    from ..analysis.token_costs import sum_costs
 
     sections: dict[str, list[Cost]] = {}
     for one in costs.tools:
         sections.setdefault(one.section, []).append(one.cost)
-    return [(name, total(members)) for name, members in sections.items()]
+    return [(name, sum_costs(members)) for name, members in sections.items()]
 
 
 def _by_tool(costs: ClientCosts) -> list[tuple[str, Cost]]:
@@ -178,10 +180,10 @@ def _with_rest(
     toolset: Toolset, costs: ClientCosts, rows: list[tuple[str, Cost]]
 ) -> _Table:
     """The rows, what belongs to no tool, and the sum of all."""
-    from ..analysis.token_costs import Cost, total
+    from ..analysis.token_costs import Cost, sum_costs
 
-    whole = costs.whole
-    in_docs = whole.prompt - total(cost for _, cost in rows).prompt
+    whole = costs.total
+    in_docs = whole.prompt - sum_costs(cost for _, cost in rows).prompt
     rest = [
         ("(the server's instructions)", Cost(costs.instructions)),
         ("(the search for tools)", Cost(costs.search)),

@@ -52,7 +52,7 @@ def remove(
         UneditableValueError: `toolset.yaml` has a layout that is not edited.
     """
     toolset, tool = owned
-    if not without_notice and toolset.stability_of(tool) != "draft":
+    if not without_notice and toolset.get_stability(tool) != "draft":
         _refuse_unannounced(tool)
     _refuse_replacement(workspace, owned)
     mentions = [] if ignore_mentions else [*mentions_of(workspace, owned)]

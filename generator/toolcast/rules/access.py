@@ -10,13 +10,25 @@ from typing import NamedTuple
 
 from toolcast_runtime.http.endpoints import is_safe_url
 
-from ..analysis.client_kinds import LimitKind, callers, crossed, kind_of, limits_of
-from ..analysis.network_reach import reach_of
+from ..analysis.client_kinds import (
+    LimitKind,
+    find_client_kind,
+    list_callers,
+    list_client_limits,
+    list_crossed_limits,
+)
+from ..analysis.network_reach import get_network_reach
 from ..analysis.prompt_docs import OTHER_SECTION
-from ..analysis.skill_texts import front_matter_of, name_path, skill_owners
-from ..analysis.tool_search import list_length, own_names
+from ..analysis.skill_texts import build_front_matter, get_name_path, list_skill_owners
+from ..analysis.tool_search import count_listed_tools, get_server_tool_names
 from ..findings import Severity
-from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
+from ..model.endpoints import (
+    SHARED_OPTIONS,
+    build_variable_name,
+    get_server_option,
+    list_endpoint_toolsets,
+    list_endpoints,
+)
 from ..model.mcp_servers import McpServer
 from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
@@ -126,7 +138,7 @@ def _check_client_lists(toolset: Toolset, client: Client) -> Iterator[Problem]:
 
 def _check_tool_clients(toolset: Toolset, tool: ToolSpec) -> Iterator[Problem]:
     for index, name in enumerate(tool.clients or ()):
-        client = toolset.client(name)
+        client = toolset.find_client(name)
         if client is None:
             continue
         if not client.allows(tool.name):
@@ -157,18 +169,20 @@ def _lacks_permission(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
 
     Permissions that do not exist, or that no client has, are reported by other rules.
     """
-    has_holder = toolset.is_held(tool.permission or "")
-    return has_holder and not client.permits(tool.permission)
+    has_holder = toolset.is_granted(tool.permission or "")
+    return has_holder and not client.has_permission(tool.permission)
 
 
 @rule("access/endpoint-clash", on="toolset", severity=Severity.ERROR, target="mcp")
 def check_endpoints(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report clients that share an HTTP path or a token, and reserved paths."""
     http = toolset.targets["mcp"].get("http", {})
-    admin_variable = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
+    admin_variable = http.get(
+        "admin_token_variable", build_variable_name(toolset, "ADMIN_TOKEN")
+    )
     path_owners: dict[str, str] = {}
     variable_owners = {admin_variable: "the administrator"}
-    for plan in endpoints(toolset):
+    for plan in list_endpoints(toolset):
         path: Path = ("clients", plan.client) if plan.client else ("targets", "mcp")
         name = f"`{plan.client}`" if plan.client else "the endpoint"
         url_path = plan.path.rstrip("/")
@@ -193,23 +207,25 @@ def check_endpoints(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
 @rule("access/tool-count", on="toolset", severity=Severity.WARNING)
 def check_tool_count(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report clients with more tools than their program or provider accepts."""
-    for client in callers(toolset):
+    for client in list_callers(toolset):
         tools = [
             tool
             for tool in toolset.tools
             if client is None or toolset.is_offered(tool, client)
         ]
-        kind = kind_of(toolset, client)
+        kind = find_client_kind(toolset, client)
         # An MCP server with tool search lists only some tools; an API request contains all.
         is_api = kind is not None and kind.is_api
-        count = len(tools) if is_api else list_length(toolset, tools)
-        for limit in crossed(limits_of(toolset, client, LimitKind.TOOLS), 0, count):
+        count = len(tools) if is_api else count_listed_tools(toolset, tools)
+        for limit in list_crossed_limits(
+            list_client_limits(toolset, client, LimitKind.TOOLS), 0, count
+        ):
             path: Path = ("client_kind",)
             if client is not None and client.kind is not None:
                 path = ("clients", client.name, "kind")
             message = (
                 f"{_format_caller(client)} has {count} tools; {limit.client} accepts"
-                f" {limit.most} in a request ({limit.source})"
+                f" {limit.maximum} in a request ({limit.source})"
             )
             help_ = "offer fewer tools: use `allow` or `deny`, or split the toolset"
             yield problem_at(toolset, path, message, help_)
@@ -223,8 +239,8 @@ def _format_caller(client: Client | None) -> str:
 def check_namespace_size(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report sections that are too large as a namespace for tool search."""
     section_names = {section.name for section in toolset.sections}
-    for client in callers(toolset):
-        limits = list(limits_of(toolset, client, LimitKind.NAMESPACE))
+    for client in list_callers(toolset):
+        limits = list(list_client_limits(toolset, client, LimitKind.NAMESPACE))
         namespaces: dict[str, list[ToolSpec]] = {}
         for tool in toolset.tools:
             if tool.always or (client and not toolset.is_offered(tool, client)):
@@ -232,13 +248,13 @@ def check_namespace_size(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
             section = tool.section if tool.section in section_names else None
             namespaces.setdefault(section or OTHER_SECTION, []).append(tool)
         for name, tools in namespaces.items():
-            for limit in crossed(limits, 0, len(tools)):
+            for limit in list_crossed_limits(limits, 0, len(tools)):
                 is_section = name in section_names
                 path = ("sections", name) if is_section else ("name",)
                 message = (
                     f"the section `{name}` is a namespace of {len(tools)} tools for"
                     f" {_format_caller(client)}; {limit.client} recommends at most"
-                    f" {limit.most}"
+                    f" {limit.maximum}"
                 )
                 help_ = "split the section"
                 yield problem_at(toolset, path, message, help_, at_key=is_section)
@@ -253,7 +269,7 @@ def check_unreachable_tools(
         # `clients: []` is a decision. Tools with `always` are reported as an error.
         is_excepted = tool.clients == () or tool.always
         # A permission that no client has is reported once, by `access/unassigned-permission`.
-        is_held = tool.permission is None or toolset.is_held(tool.permission)
+        is_held = tool.permission is None or toolset.is_granted(tool.permission)
         if is_held and not is_excepted and _has_no_client(toolset, tool):
             field = "clients" if tool.clients is not None else "name"
             message = f"no client may use `{tool.name}`"
@@ -312,7 +328,7 @@ def _may_use_server(client: Client, server: McpServer) -> bool:
     if client.allow is None:
         return True
     allowed = (name for name in client.allow if name not in client.deny)
-    return any(server.is_named(name) for name in allowed)
+    return any(server.declares_tool(name) for name in allowed)
 
 
 @rule(
@@ -348,8 +364,8 @@ def check_oauth(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                         " the toolset"
                     )
                     help_ = f"declare it in `{key}` of toolset.yaml, or remove it"
-                    name_path = (*path, "scopes", scope, key, index)
-                    yield problem_at(toolset, name_path, message, help_)
+                    get_name_path = (*path, "scopes", scope, key, index)
+                    yield problem_at(toolset, get_name_path, message, help_)
     if clients and not opens_client:
         message = "no scope gives access to a client's endpoint"
         help_ = "add `clients` to a scope"
@@ -371,7 +387,7 @@ def check_deny_patterns(toolset: Toolset, workspace: Workspace) -> Iterator[Prob
         server_name = names[0]
         for index, entry in enumerate(client.deny_entries):
             # Patterns for sections and facts never match tools of servers.
-            if entry.is_pattern and entry.said_at == ("name",):
+            if entry.is_pattern and entry.matched_path == ("name",):
                 path = ("clients", client.name, "deny", index)
                 message = (
                     f"`deny: {entry.text}` cannot cover the tools of `{server_name}`, which"
@@ -395,7 +411,7 @@ _MAX_NAMES_SHOWN = 12
 )
 def list_external_systems(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """List the programs, hosts and environment variables that a toolset uses."""
-    reach = reach_of(toolset)
+    reach = get_network_reach(toolset)
     parts = [
         _format_systems("program", reach.programs),
         _format_systems("host", reach.hosts),
@@ -438,7 +454,7 @@ def check_unassigned_permissions(
     for name in toolset.permissions:
         tools = [f"`{t.name}`" for t in toolset.tools if t.permission == name]
         path = ("permissions", name)
-        if toolset.clients and not toolset.is_held(name):
+        if toolset.clients and not toolset.is_granted(name):
             effect = f", so no client may use {', '.join(tools)}" if tools else ""
             message = f"no client has the permission `{name}`{effect}"
             help_ = "add it to the `permissions` of a client in `clients`, or remove it"
@@ -495,7 +511,7 @@ def _check_shared_endpoint(
     for name in endpoint.toolsets:
         if name not in names:
             yield f"the toolset `{name}` does not exist", suggest_name(name, names)
-    toolsets = toolsets_of(workspace, endpoint)
+    toolsets = list_endpoint_toolsets(workspace, endpoint)
     for toolset in toolsets:
         if "mcp" not in toolset.targets:
             message = f"`{toolset.name}` has no MCP server"
@@ -508,9 +524,9 @@ def _check_shared_endpoint(
             " the endpoint have some",
             "add `clients` to each toolset of the endpoint",
         )
-    for option in AGREED:
+    for option in SHARED_OPTIONS:
         settings = [
-            (toolset.name, server_option(toolset, option)) for toolset in toolsets
+            (toolset.name, get_server_option(toolset, option)) for toolset in toolsets
         ]
         settings = [(name, value) for name, value in settings if value is not None]
         for name, value in settings[1:]:
@@ -553,7 +569,7 @@ class _DeclaredName(NamedTuple):
 def check_duplicate_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report names that an earlier toolset of a shared endpoint already has."""
     for endpoint in workspace.endpoints:
-        toolsets = toolsets_of(workspace, endpoint)
+        toolsets = list_endpoint_toolsets(workspace, endpoint)
         if toolset not in toolsets:
             continue
         first: dict[tuple[str, str], tuple[Toolset, str]] = {}
@@ -581,14 +597,14 @@ def check_duplicate_names(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
 
 def _list_names(toolset: Toolset) -> Iterator[_DeclaredName]:
     """Yield the names that callers of a toolset can use, including previous names of tools."""
-    for name in own_names(toolset):
+    for name in get_server_tool_names(toolset):
         search = ("targets", "mcp", "search")
         yield _DeclaredName(toolset, search, "tool", name, "targets.mcp.search")
     for tool in toolset.tools:
         yield _DeclaredName(tool, ("name",), "tool", tool.name)
         for index, name in enumerate(tool.renamed_from):
             yield _DeclaredName(tool, ("renamed_from", index), "tool", name)
-    if server_option(toolset, "external"):
+    if get_server_option(toolset, "external"):
         for server in toolset.listed_servers:
             for name in server.declared_names:
                 path = ("mcp_servers", server.name)
@@ -600,9 +616,9 @@ def _list_names(toolset: Toolset) -> Iterator[_DeclaredName]:
     for prompt in toolset.mcp_prompts:
         yield _DeclaredName(prompt, ("name",), "prompt", prompt.name)
     if "skills" in toolset.targets:
-        for owner in skill_owners(toolset):
-            name = front_matter_of(owner)["name"]
-            yield _DeclaredName(owner, name_path(owner), "skill", name)
+        for owner in list_skill_owners(toolset):
+            name = build_front_matter(owner)["name"]
+            yield _DeclaredName(owner, get_name_path(owner), "skill", name)
 
 
 @rule("access/unknown-exclusion", on="toolset", severity=Severity.ERROR)
@@ -616,7 +632,7 @@ def check_incomplete_exclusions(
         if tool not in names:
             continue
         for target in enabled:
-            needs_tool = tool not in toolset.excluded(target.name)
+            needs_tool = tool not in toolset.list_excluded_tools(target.name)
             if excluded_target in target.needs and needs_tool:
                 path = ("exclusions", index, "target")
                 message = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..analysis.cli_commands import CliCommand, cli_commands, parse_usage
+from ..analysis.cli_commands import CliCommand, list_cli_commands, parse_usage
 from ..encoders.python import option_name
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -35,7 +35,7 @@ def check_decision(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 def check_flags(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report flags of keywords that are also an option of a tool with the keyword."""
     flags: dict[str, set[str]] = {}
-    for tool in toolset.tools_in("cli"):
+    for tool in toolset.list_target_tools("cli"):
         decision = tool.cli
         if decision is not None and decision.keyword is not None and not tool.actions:
             keyword, _, flag = decision.keyword.partition(" ")
@@ -43,7 +43,7 @@ def check_flags(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 flags.setdefault(keyword, set()).add(flag)
     if not flags:
         return
-    for command in cli_commands(toolset, toolset.tools_in("cli")):
+    for command in list_cli_commands(toolset, toolset.list_target_tools("cli")):
         positionals = {positional.parameter for positional in command.positionals}
         for name in command.tool.properties:
             option = option_name(name)
@@ -60,7 +60,7 @@ def check_flags(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def check_keywords(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report commands with the same keyword that cannot be distinguished."""
     commands: dict[str, list[CliCommand]] = {}
-    for command in cli_commands(toolset, toolset.tools_in("cli")):
+    for command in list_cli_commands(toolset, toolset.list_target_tools("cli")):
         decision = command.tool.cli
         has_flag = decision is not None and " " in (decision.keyword or "")
         path: Path = ("cli", "keyword")

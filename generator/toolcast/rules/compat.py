@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from toolcast_runtime.core.validation.protocol import Refusal
 
-from ..analysis.mcp_definitions import mcp_definition, refusals_of
+from ..analysis.mcp_definitions import build_mcp_definition, list_refusals
 from ..findings import Severity
 from ..model.model import ToolSpec
 from .rule import Problem, problem_at, rule
@@ -23,7 +23,7 @@ _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "met
 def check_protocol(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report values of a definition that are invalid by a version of MCP."""
     revisions_by_refusal: dict[Refusal, list[str]] = {}
-    for revision, refusals in refusals_of(mcp_definition(tool)).items():
+    for revision, refusals in list_refusals(build_mcp_definition(tool)).items():
         for refusal in refusals:
             revisions_by_refusal.setdefault(refusal, []).append(revision)
     for refusal, revisions in revisions_by_refusal.items():

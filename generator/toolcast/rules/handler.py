@@ -14,8 +14,8 @@ from toolcast_runtime.core.definitions.tool import module_name
 from toolcast_runtime.values.annotated_types import is_keyword_argument
 from toolcast_runtime.values.schema_types import SchemaTypes
 
-from ..analysis.annotation import Annotations
-from ..analysis.uri_templates import variables_of
+from ..analysis.annotation import AnnotationChecker
+from ..analysis.uri_templates import list_variables
 from ..encoders.json_text import encode_compact_json
 from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -161,16 +161,16 @@ def _compare_annotations(
     if not code.accepts_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
         arguments = types.arguments("Arguments")
-        annotations = Annotations(names_of(workspace), module, types.objects)
+        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
         for name, node in signature.annotations.items():
             if name in arguments.members:
                 type_ = arguments.members[name].type
-                yield from annotations.find_rejected(type_, node, name)
+                yield from annotations.check_parameter(type_, node, name)
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
         result, _ = types.whole("Result")
-        annotations = Annotations(names_of(workspace), module, types.objects)
-        yield from annotations.not_allowed(result, signature.result, "the result")
+        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
+        yield from annotations.check_result(result, signature.result, "the result")
 
 
 @rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
@@ -300,7 +300,7 @@ def check_mcp_signatures(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
         if code is None or code.signature is None:
             continue
         if isinstance(spec, ResourceSpec):
-            arguments = required = variables_of(spec.uri_template or "")
+            arguments = required = list_variables(spec.uri_template or "")
         else:
             arguments = tuple(argument.name for argument in spec.arguments)
             required = tuple(
@@ -353,8 +353,8 @@ def check_missing_handlers(toolset: Toolset, workspace: Workspace) -> Iterator[P
     enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     if "registry" not in {*toolset.targets}.union(*(t.needs for t in enabled)):
         return
-    tools = toolset.tools_in("registry")
-    missing = [t for t in tools if t.handler is None and toolset.proxy_of(t) is None]
+    tools = toolset.list_target_tools("registry")
+    missing = [t for t in tools if t.handler is None and toolset.get_proxy(t) is None]
     if toolset.handlers is None and len(missing) > 1 and len(missing) == len(tools):
         # One finding instead of one per tool, for example after an import.
         message = f"none of the {len(tools)} tools of `{toolset.name}` has a handler, so calls fail"
@@ -483,7 +483,7 @@ def check_proxies(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if tool.proxy is not None and tool.handler is not None:
             message = f"`{tool.name}` has both `handler` and `proxy`"
             yield problem_at(tool, ("proxy",), message, "remove one of the two")
-        server = servers.get(toolset.proxy_of(tool) or "")
+        server = servers.get(toolset.get_proxy(tool) or "")
         if server is None:
             continue
         server_name = server.get_server_name(tool.name)
@@ -785,7 +785,7 @@ def _describe_argument(
         declared = spec.schemas["parameters"].declared
         return "a parameter of the tool", not declared.find_undeclared([name])
     if isinstance(spec, ResourceSpec):
-        variables = variables_of(spec.uri_template or "")
+        variables = list_variables(spec.uri_template or "")
         return "a variable of the URI", name in variables
     arguments = {argument.name for argument in spec.arguments}
     return "an argument of the prompt", name in arguments

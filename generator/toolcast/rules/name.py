@@ -18,19 +18,19 @@ from toolcast_runtime.core.definitions.tool import (
     module_name,
 )
 
-from ..analysis.client_kinds import LimitKind, limits_here
-from ..analysis.former_names import scanned
-from ..analysis.name_limits import LANGCHAIN_LOSES, name_problem
+from ..analysis.client_kinds import LimitKind, list_tool_limits
+from ..analysis.name_limits import LANGCHAIN_RESERVED_PARAMETERS, describe_name_problem
+from ..analysis.retired_names import scan_files
 from ..analysis.skill_texts import (
     MAX_NAME_CHARACTERS,
-    front_matter_of,
-    has_own_skill,
-    name_path,
-    shared_texts,
-    skill_owners,
+    build_front_matter,
+    get_name_path,
+    has_toolset_skill,
+    list_shared_texts,
+    list_skill_owners,
 )
-from ..analysis.tool_names import NOT_LISTED, tool_names
-from ..analysis.tool_search import own_names
+from ..analysis.tool_names import NOT_LISTED_REASON, get_tool_names
+from ..analysis.tool_search import get_server_tool_names
 from ..findings import Location, Severity
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -95,10 +95,10 @@ def check_locked_names(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
         if server.locked is None:
             continue
         # Imported here because only toolsets with a lock need it.
-        from ..mcp_client.server_listing import ListingError, locked_listing
+        from ..mcp_client.server_listing import ListingError, parse_lock
 
         try:
-            listing = locked_listing(server.locked, server.lock or "")
+            listing = parse_lock(server.locked, server.lock or "")
         except ListingError:
             continue  # Reported by `spec/server-lock`.
         for server_tool in (tool["name"] for tool in listing.tools):
@@ -119,12 +119,12 @@ def check_locked_names(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
 @rule("name/client-prefix", on="tool", severity=Severity.WARNING, target="mcp")
 def check_prefixed_length(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report a name that is too long with the prefix that a client adds."""
-    for limit in limits_here(scope.toolset, tool, LimitKind.NAME):
+    for limit in list_tool_limits(scope.toolset, tool, LimitKind.NAME):
         name = f"{limit.prefix.format(scope.toolset.name)}{tool.name}"
-        if len(name) > limit.most:
+        if len(name) > limit.maximum:
             message = (
                 f"`{name}`, the name of the tool in {limit.client}, has {len(name)}"
-                f" characters; the limit is {limit.most}"
+                f" characters; the limit is {limit.maximum}"
             )
             help_ = "shorten the name of the tool or of the toolset"
             yield problem_at(tool, ("name",), message, help_)
@@ -151,7 +151,9 @@ def _check_tools_section(toolset: Toolset) -> Iterator[Problem]:
     """Report a section `tools`: that is the block of the tools without a section."""
     if "prompts" not in toolset.targets:
         return
-    tools = [tool for tool in toolset.tools_in("prompts") if tool.section is None]
+    tools = [
+        tool for tool in toolset.list_target_tools("prompts") if tool.section is None
+    ]
     if not tools:
         return
     tool = tools[0]
@@ -217,21 +219,23 @@ def _check_mentions(
         is_unlisted: report the names that an external server no longer lists, or all
             other names.
     """
-    names = tool_names(*scope)
+    names = get_tool_names(*scope)
     reasons = scope.toolset.reserved_names
-    if not names.removed:
+    if not names.retired:
         return
-    mentions = {text: tuple(names.gone_in(text)) for text in prose.unique_texts}
+    mentions = {
+        text: tuple(names.find_retired_names(text)) for text in prose.unique_texts
+    }
     for text in prose.locate(text for text, found in mentions.items() if found):
         for name, help_ in mentions[text.text]:
-            if (reasons.get(name) == NOT_LISTED) is is_unlisted:
+            if (reasons.get(name) == NOT_LISTED_REASON) is is_unlisted:
                 message = f"the text still mentions `{name}`"
                 yield problem_at(text.owner, text.path, message, help_)
 
 
 def _check_reserved_names(toolset: Toolset) -> Iterator[Problem]:
     """Report tools and previous names that are reserved, or look like a reserved name."""
-    reasons = {**toolset.reserved_names, **own_names(toolset)}
+    reasons = {**toolset.reserved_names, **get_server_tool_names(toolset)}
     reserved = {look_alike_key(name): name for name in reasons}
     used: list[tuple[Toolset | ToolSpec, Path, str, str, str]] = []
     help_ = "choose another name"
@@ -277,8 +281,8 @@ def check_scanned_files(prose: Texts, scope: Scope) -> Iterator[Problem]:
     """Report retired names in files of `scan`, and mentions of unlisted server tools."""
     toolset, workspace = scope
     yield from _check_mentions(prose, scope, is_unlisted=True)
-    scan = scanned(workspace)
-    removed = tool_names(toolset, workspace).removed
+    scan = scan_files(workspace)
+    removed = get_tool_names(toolset, workspace).retired
     for mention in scan.mentions:
         if mention.name in removed:
             end = mention.column + len(mention.name)
@@ -334,10 +338,8 @@ def _describe_hidden_module(name: str) -> str:
 def check_langchain_parameters(parameter: Parameter, scope: Scope) -> Iterator[Problem]:
     """Report a parameter whose name LangChain uses itself."""
     name = parameter.name
-    if name in LANGCHAIN_LOSES:
-        message = (
-            f"LangChain does not pass the parameter `{name}`: {LANGCHAIN_LOSES[name]}"
-        )
+    if name in LANGCHAIN_RESERVED_PARAMETERS:
+        message = f"LangChain does not pass the parameter `{name}`: {LANGCHAIN_RESERVED_PARAMETERS[name]}"
         help_ = (
             "rename it; the generated LangChain wrappers are not affected, but agents that"
             " load the tool over MCP are"
@@ -372,7 +374,7 @@ def check_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Prob
 @rule("name/portability", on="tool", severity=Severity.WARNING)
 def check_portability(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report a tool name that a model provider rejects."""
-    problem = name_problem(tool.name)
+    problem = describe_name_problem(tool.name)
     if problem:
         message = f"the name `{tool.name}` {problem}"
         help_ = (
@@ -434,13 +436,13 @@ def check_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
         else:
             owners[name] = owner
             continue
-        yield problem_at(owner, name_path(owner), message, _SET_SKILL_NAME)
+        yield problem_at(owner, get_name_path(owner), message, _SET_SKILL_NAME)
 
 
 def _list_skills(toolset: Toolset) -> Iterator[tuple[Toolset | ToolSpec, str]]:
     """Yield each toolset or tool that has a skill, with the skill's name."""
-    for owner in skill_owners(toolset):
-        yield owner, front_matter_of(owner)["name"]
+    for owner in list_skill_owners(toolset):
+        yield owner, build_front_matter(owner)["name"]
 
 
 # Source: https://platform.claude.com/docs/en/agents-and-tools/agent-skills/overview
@@ -466,17 +468,19 @@ def check_skill_portability(
                     f"the skill's name `{name}` contains `{word}`, which Claude's API"
                     " rejects"
                 )
-                yield problem_at(owner, name_path(owner), message, _SET_SKILL_NAME)
+                yield problem_at(owner, get_name_path(owner), message, _SET_SKILL_NAME)
         if name in owners:
             message = f"the toolset `{owners[name]}` also has a skill named `{name}`"
-            yield problem_at(owner, name_path(owner), message, _SET_SKILL_NAME)
+            yield problem_at(owner, get_name_path(owner), message, _SET_SKILL_NAME)
 
 
 @rule("name/unknown-tool", on="prose", severity=Severity.WARNING)
 def check_unknown_tools(prose: Texts, scope: Scope) -> Iterator[Problem]:
     """Report texts that mention a tool that does not exist."""
-    names = tool_names(*scope)
-    mentions = {text: tuple(names.unknown_in(text)) for text in prose.unique_texts}
+    names = get_tool_names(*scope)
+    mentions = {
+        text: tuple(names.find_unknown_names(text)) for text in prose.unique_texts
+    }
     for text in prose.locate(text for text, found in mentions.items() if found):
         for name, help_ in mentions[text.text]:
             message = f"the text mentions `{name}`, which is not a tool"
@@ -492,9 +496,9 @@ def check_shared_skill_texts(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
     """Report shared texts of a toolset's skill that mention tools which a client lacks."""
-    if not has_own_skill(toolset):
+    if not has_toolset_skill(toolset):
         return
-    texts = list(shared_texts(toolset))
+    texts = list(list_shared_texts(toolset))
     for client in toolset.clients:
         offered = {t.name for t in toolset.tools if toolset.is_offered(t, client)}
         if not offered:

@@ -15,16 +15,25 @@ from typing import Any
 from toolcast_runtime.ledger.secret_arguments import name_in_words, secrecy
 from toolcast_runtime.skills import MAIN, MAX_BYTES, MAX_LINES, is_long
 
-from ..analysis.client_kinds import LimitKind, callers, crossed, limits_here
+from ..analysis.client_kinds import (
+    LimitKind,
+    list_callers,
+    list_crossed_limits,
+    list_tool_limits,
+)
 from ..analysis.skill_texts import (
     MAX_DESCRIPTION_CHARACTERS,
-    front_matter_of,
-    made_description,
-    skill_files,
-    skill_owners,
+    build_description,
+    build_front_matter,
+    build_skill_files,
+    list_skill_owners,
 )
-from ..analysis.texts import summary_field
-from ..analysis.token_costs import client_costs, estimate_tokens, list_tokens
+from ..analysis.texts import get_summary_field
+from ..analysis.token_costs import (
+    compute_client_costs,
+    estimate_listed_tool,
+    estimate_tokens,
+)
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import describe_character
@@ -578,12 +587,12 @@ def check_client_budgets(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
     budget = toolset.token_budget
     if not budget.upfront:
         return
-    for client in callers(toolset):
+    for client in list_callers(toolset):
         name = client.name if client is not None else None
-        max_tokens = budget.of_client(name)
+        max_tokens = budget.get_client_budget(name)
         if max_tokens is None:
             continue
-        tokens = client_costs(toolset, client).whole.in_each_request
+        tokens = compute_client_costs(toolset, client).total.per_request
         if tokens > max_tokens:
             path: Path = ("token_budget", "upfront")
             path = (*path, name) if name and name in budget.upfront else path
@@ -605,7 +614,7 @@ def check_tool_budget(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     max_tokens = scope.toolset.token_budget.tool
     if max_tokens is None:
         return
-    tokens = list_tokens(tool)
+    tokens = estimate_listed_tool(tool)
     if tokens > max_tokens:
         message = (
             f"the definition of `{tool.name}` has about {tokens:,} tokens, over the"
@@ -621,13 +630,13 @@ def check_tool_budget(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 def check_description_length(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report a description that is longer than a client of the tool accepts."""
     length = len(tool.model_description)
-    limits = limits_here(scope.toolset, tool, LimitKind.DESCRIPTION)
-    for limit in crossed(limits, 0, length)[:1]:
+    limits = list_tool_limits(scope.toolset, tool, LimitKind.DESCRIPTION)
+    for limit in list_crossed_limits(limits, 0, length)[:1]:
         field = "summary" if tool.description is None else "description"
         effect = "rejects longer ones" if limit.is_refused else "cuts off the rest"
         message = (
             f"the description has {length:,} characters; {limit.client} accepts"
-            f" {limit.most:,} and {effect}"
+            f" {limit.maximum:,} and {effect}"
         )
         help_ = (
             "move advice to `guidance`, and text about one parameter to the description of"
@@ -656,11 +665,11 @@ def check_instructions_length(
 ) -> Iterator[Problem]:
     """Report instructions of a server that are longer than a client accepts."""
     length = len(toolset.instructions or "")
-    limits = limits_here(toolset, None, LimitKind.INSTRUCTIONS)
-    for limit in crossed(limits, 0, length)[:1]:
+    limits = list_tool_limits(toolset, None, LimitKind.INSTRUCTIONS)
+    for limit in list_crossed_limits(limits, 0, length)[:1]:
         message = (
             f"the instructions have {length:,} characters; {limit.client} accepts"
-            f" {limit.most:,} and cuts off the rest"
+            f" {limit.maximum:,} and cuts off the rest"
         )
         help_ = "move text about one tool to the description of that tool"
         yield problem_at(toolset, ("instructions",), message, help_)
@@ -771,14 +780,14 @@ def check_skill_descriptions(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
     """Report generated skill descriptions that are uninformative or do not fit."""
-    for owner in skill_owners(toolset):
+    for owner in list_skill_owners(toolset):
         if (owner.skill or {}).get("description"):
             continue
-        text = made_description(owner)
+        text = build_description(owner)
         if isinstance(owner, Toolset):
             field = "instructions" if owner.instructions else "title"
         else:
-            field = summary_field(owner)
+            field = get_summary_field(owner)
         subject = f"the skill's description, generated from `{field}`, has"
         if field == "title":
             message = (
@@ -802,8 +811,8 @@ def check_skill_descriptions(
 @rule("prompt/skill-text", on="toolset", severity=Severity.WARNING, target="skills")
 def check_skill_length(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report generated SKILL.md files that are too long."""
-    for owner in skill_owners(toolset):
-        text = skill_files(owner, front_matter_of(owner))[MAIN].text
+    for owner in list_skill_owners(toolset):
+        text = build_skill_files(owner, build_front_matter(owner))[MAIN].text
         if is_long(text):
             lines, size = text.count("\n"), len(text.encode("utf-8"))
             message = (
@@ -836,7 +845,7 @@ def check_summary_length(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
             f" {_MAX_SUMMARY_CHARACTERS}"
         )
         help_ = "shorten it to what the tool does, and move details to `description`"
-        yield problem_at(tool, (summary_field(tool),), message, help_)
+        yield problem_at(tool, (get_summary_field(tool),), message, help_)
 
 
 # From U+0E00 on, scripts such as Thai and Chinese have no spaces: each letter is a word.

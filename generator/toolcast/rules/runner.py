@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from ..analysis.texts import (
     Owner,
-    all_texts,
-    is_of_definition,
-    listed_fields,
-    owners_in,
-    prose_of,
-    strings_of,
+    get_listed_fields,
+    is_in_definition,
+    list_prose,
+    list_strings,
+    list_text_owners,
+    list_texts,
 )
 from ..findings import Finding, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -87,7 +87,7 @@ def _list_subjects(workspace: Workspace) -> Iterator[_Subject]:
         scope = Scope(toolset, workspace)
         yield _Subject("toolset", (toolset, workspace), toolset.targets)
         excluded_tools = {
-            target: toolset.excluded(target) for target in toolset.targets
+            target: toolset.list_excluded_tools(target) for target in toolset.targets
         }
         for tool in toolset.tools:
             targets = [
@@ -115,11 +115,12 @@ def _collect_texts(toolset: Toolset) -> Iterator[tuple[str, Texts]]:
     sentences of all other specs.
     """
     prose = [
-        (owner, [text for _, text in prose_of(owner)]) for owner in owners_in(toolset)
+        (owner, [text for _, text in list_prose(owner)])
+        for owner in list_text_owners(toolset)
     ]
     yield "prose", Texts(prose, _list_prose_texts)
     # Owners come with the tools first; in `texts` every string of a tool replaces its prose.
-    tools = [(tool, strings_of(tool)) for tool in toolset.tools]
+    tools = [(tool, list_strings(tool)) for tool in toolset.tools]
     other_owners = prose[len(tools) :]
     yield "texts", Texts([*tools, *other_owners], _list_all_texts)
 
@@ -137,8 +138,8 @@ def demote_upstream_findings(
         if toolset.proxy is not None:
             upstream_fields[toolset.source.file] = toolset.source, ("instructions",)
         for tool in toolset.tools:
-            if toolset.proxy_of(tool) is not None:
-                upstream_fields[tool.source.file] = tool.source, listed_fields(tool)
+            if toolset.get_proxy(tool) is not None:
+                upstream_fields[tool.source.file] = tool.source, get_listed_fields(tool)
     for finding in findings:
         file = finding.location.file
         if finding.severity is Severity.WARNING and file in upstream_fields:
@@ -294,10 +295,10 @@ def _list_all_texts(owner: Owner) -> Iterator[Text]:
     if not isinstance(owner, ToolSpec):
         yield from _list_prose_texts(owner)
         return
-    for path, text, is_key in all_texts(owner):
-        yield Text(owner, path, text, is_key, is_of_definition(path))
+    for path, text, is_key in list_texts(owner):
+        yield Text(owner, path, text, is_key, is_in_definition(path))
 
 
 def _list_prose_texts(owner: Owner) -> Iterator[Text]:
-    for path, text in prose_of(owner):
+    for path, text in list_prose(owner):
         yield Text(owner, path, text)

@@ -27,10 +27,14 @@ from ..findings import Severity
 from ..json_schema.dialects import DIALECTS, KEYWORDS, get_dialect
 from ..json_schema.graph import JsonSchema
 from ..json_schema.schema_errors import ValueChecker, find_schema_problems
-from ..model.binding import definitions_in
+from ..model.binding import get_shared_definitions
 from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
-from ..model.toolset_parts import PREFIX, Definitions, shared_name
+from ..model.toolset_parts import (
+    SHARED_REFERENCE_PREFIX,
+    Definitions,
+    parse_shared_name,
+)
 from ..parsing.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
 from .rule import Problem, problem_at, rule
@@ -136,11 +140,11 @@ def check_whole_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem
     """Report references to the object that contains all shared definitions."""
     if not scope.toolset.definitions:
         return
-    whole = PREFIX.rstrip("/")
+    whole = SHARED_REFERENCE_PREFIX.rstrip("/")
     for reference in schema.graph.references:
         if reference.text == whole:
             message = f"`{whole}` contains all shared definitions, and is not a schema"
-            help_ = f"refer to one definition: `{PREFIX}NAME`"
+            help_ = f"refer to one definition: `{SHARED_REFERENCE_PREFIX}NAME`"
             path = (schema.field, *reference.path)
             yield problem_at(schema.tool, path, message, help_)
 
@@ -149,12 +153,12 @@ def _check_definition(
     definitions: Definitions, name: str, schema: JsonSchema
 ) -> Iterator[Problem]:
     for reference in schema.references:
-        if shared_name(reference.text) is None:
+        if parse_shared_name(reference.text) is None:
             predicate = "has a different target in each schema that uses the definition"
             if not reference.is_local:
                 predicate = "refers to another document"
             message = f"`{reference.text[:_MAX_REFERENCE_SHOWN]}` {predicate}"
-            help_ = f"refer to other definitions as `{PREFIX}NAME`"
+            help_ = f"refer to other definitions as `{SHARED_REFERENCE_PREFIX}NAME`"
             path = (name, *reference.path)
             yield problem_at(definitions, path, message, help_)
     for subschema_path, subschema in schema.subschemas.items():
@@ -164,7 +168,7 @@ def _check_definition(
                     f"`{keyword}` changes the targets of references in schemas that use"
                     " the definition"
                 )
-                help_ = f"remove it; tools refer to the definition as `{PREFIX}{name}`"
+                help_ = f"remove it; tools refer to the definition as `{SHARED_REFERENCE_PREFIX}{name}`"
                 path = (name, *subschema_path, keyword)
                 yield problem_at(definitions, path, message, help_, at_key=True)
 
@@ -580,8 +584,8 @@ def check_dangling_references(schema: ToolSchema, scope: Scope) -> Iterator[Prob
     for reference in schema.graph.references:
         if not reference.is_local or reference.target is not None:
             continue
-        name = shared_name(reference.text)
-        is_whole = f"{reference.text}/" == PREFIX and definitions
+        name = parse_shared_name(reference.text)
+        is_whole = f"{reference.text}/" == SHARED_REFERENCE_PREFIX and definitions
         if is_whole or (name is None and schema.is_shared(reference.path)):
             continue  # Reported by `schema/definition-reference`.
         # Built here because most schemas have no dangling reference.
@@ -605,7 +609,7 @@ def _list_targets(schema: JsonSchema, shared: Definitions | None) -> Iterator[st
         if path[-2:-1] in (("$defs",), ("definitions",)):
             yield "#/" + "/".join(map(str, path))
     if shared is not None:
-        yield from (PREFIX + name for name in shared.schemas)
+        yield from (SHARED_REFERENCE_PREFIX + name for name in shared.schemas)
 
 
 # The runtime's regex engine matches the edges of words with `\\<` and `\\>`.
@@ -663,7 +667,7 @@ def check_unused_definitions(workspace: Workspace) -> Iterator[Problem]:
             name
             for tool in toolset.tools
             for graph in tool.schemas.values()
-            for name in definitions_in(graph.value)
+            for name in get_shared_definitions(graph.value)
         }
         for name in toolset.definitions.schemas:
             key = toolset.definitions.source.home((name,))[0].file, name

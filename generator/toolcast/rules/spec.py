@@ -17,17 +17,17 @@ from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.results.field_selection import list_schemas_on_path
 
-from ..analysis.network_reach import is_secret_text, secret_places, sent_variables
-from ..analysis.uri_templates import problems_with_template, variables_of
+from ..analysis.network_reach import find_secret_paths, has_secret, list_sent_variables
+from ..analysis.uri_templates import check_template, list_variables
 from ..findings import Location, Severity
 from ..json_schema.graph import JsonSchema
 from ..json_schema.schema_errors import find_schema_problems
-from ..model.mcp_servers import McpServer, reference_problem
+from ..model.mcp_servers import McpServer, describe_invalid_reference
 from ..model.model import Actions, Toolset, ToolSpec, Workspace
-from ..model.spec_schema import named_schemas
-from ..model.toolset_parts import PromptSpec, ResourceSpec, shared_name
+from ..model.spec_schema import collect_declared_schemas
+from ..model.toolset_parts import PromptSpec, ResourceSpec, parse_shared_name
 from ..parsing.tree import Path
-from ..spec_language.spec_language import read_by, schema_text
+from ..spec_language.spec_language import get_fields_read_by, render_schema
 from ..suggestions import (
     Suggestions,
     describe_value,
@@ -132,7 +132,7 @@ def _check_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]
             "`confirm.when` cannot be evaluated, so the user is asked before each call"
         )
         help_ = "remove external `$ref`s, circular `$ref`s and invalid patterns"
-        if any(shared_name(ref.text) is not None for ref in condition.references):
+        if any(parse_shared_name(ref.text) is not None for ref in condition.references):
             help_ = (
                 "replace the `$ref` with the definition itself: only `parameters` and"
                 " `returns` can refer to shared definitions"
@@ -313,7 +313,7 @@ def check_schema_files(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
             data = read_regular_file(
                 os.path.join(workspace.root, path), _MAX_SCHEMA_BYTES
             )
-            text = schema_text(kind, workspace.extensions)
+            text = render_schema(kind, workspace.extensions)
             if data.replace(b"\r\n", b"\n") == text.encode("utf-8"):
                 continue
         except OSError:
@@ -327,7 +327,7 @@ def _list_schema_files(toolset: Toolset, workspace: Workspace) -> dict[str, str]
     sources += [("tool", tool.source) for tool in toolset.tools]
     if toolset.definitions is not None:
         sources += [("definitions", source) for source in toolset.definitions.sources]
-    return named_schemas(
+    return collect_declared_schemas(
         (kind, source.file, source.opening) for kind, source in sources
     )
 
@@ -427,10 +427,10 @@ def check_resource_uris(toolset: Toolset, workspace: Workspace) -> Iterator[Prob
             message = f"`{uri}` is also the URI of `{other.name}`"
             yield problem_at(spec, (key,), message, "change one of the two URIs")
         if spec.uri_template is not None:
-            for problem in problems_with_template(uri):
+            for problem in check_template(uri):
                 message = f"the template {problem}"
                 yield problem_at(spec, (key,), message, _TEMPLATE_HELP)
-        variables = variables_of(spec.uri_template or "")
+        variables = list_variables(spec.uri_template or "")
         for name in spec.variables:
             if name not in variables:
                 message = f"`{name}` is not a variable of the URI"
@@ -463,7 +463,7 @@ _BLOCKING_KEYWORDS = (
 @rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def check_structured_result(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report `result.send: structured` of a tool that has no result schema."""
-    has_schema = tool.returns is not None or scope.toolset.proxy_of(tool) is not None
+    has_schema = tool.returns is not None or scope.toolset.get_proxy(tool) is not None
     if tool.result.send == "structured" and not has_schema:
         message = "`result.send` is `structured`, but the tool has no `returns`"
         help_ = "describe the result in `returns`, or set `result.send` to `text`"
@@ -486,13 +486,13 @@ def check_result_fields(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
         help_ = "set `result.fields.parameter` to another name"
         yield problem_at(tool, (*path, "parameter"), message, help_)
     for index, name in enumerate(allowed):
-        name_path = (*path, "allowed", index)
+        get_name_path = (*path, "allowed", index)
         try:
             *parents, _ = list_schemas_on_path(tool.returns, name)
         except LookupError:
             message = f"`result.fields.allowed`: `returns` does not define a property `{name}`"
             help_ = "use a path through `properties` and `items`, such as `items.title`"
-            yield problem_at(tool, name_path, message, help_)
+            yield problem_at(tool, get_name_path, message, help_)
             continue
         blocking = [
             keyword
@@ -509,7 +509,7 @@ def check_result_fields(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
                 f"remove `{keyword}` from the schemas that contain `{name}`, or remove"
                 f" `{name}` from `allowed`"
             )
-            yield problem_at(tool, name_path, message, help_)
+            yield problem_at(tool, get_name_path, message, help_)
 
 
 @rule("spec/section-missing", on="tool", severity=Severity.WARNING, target="prompts")
@@ -541,7 +541,7 @@ def check_server_locks(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
             yield problem_at(toolset, path, message, update)
             continue
         # Imported here because only toolsets with a lock need it.
-        from ..mcp_client.server_listing import ListingError, locked_listing
+        from ..mcp_client.server_listing import ListingError, parse_lock
         from ..parsing.exact_json import JsonError, read_json
 
         help_ = f"restore the file from git, or {update}"
@@ -553,7 +553,7 @@ def check_server_locks(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
             yield Problem(location, message, help_)
             continue
         try:
-            locked_listing(server.locked, file)
+            parse_lock(server.locked, file)
         except ListingError as error:
             yield problem_at(toolset, path, str(error), help_)
 
@@ -574,10 +574,10 @@ def check_server_secrets(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
     """Report literal secrets in the settings of servers and of the router."""
     secrets: list[tuple[Path, str]] = []
     for server in toolset.mcp_servers:
-        for path in secret_places(server):
+        for path in find_secret_paths(server):
             owner = f"the server `{server.name}`"
             secrets.append((("mcp_servers", server.name, *path), owner))
-    if toolset.router is not None and is_secret_text(toolset.router.base_url):
+    if toolset.router is not None and has_secret(toolset.router.base_url):
         secrets.append((("router", "base_url"), "the router's URL"))
     help_ = "move it to an environment variable, and write `${NAME}` here"
     for path, owner in secrets:
@@ -620,7 +620,7 @@ def check_server_transports(
         for key in ("base_url", "model"):
             texts.append(("the router", ("router", key), getattr(router, key)))
     for owner, text_path, text in texts:
-        if reference_problem(text) is not None:
+        if describe_invalid_reference(text) is not None:
             message = f"{owner} has a malformed reference to an environment variable"
             help_ = "write `${NAME}` or `${NAME:-default}`"
             yield problem_at(toolset, text_path, message, help_)
@@ -667,7 +667,7 @@ def check_unread_fields(toolset: Toolset, workspace: Workspace) -> Iterator[Prob
     """Report fields that none of the toolset's targets uses."""
     extensions = workspace.extensions
     enabled = list_enabled_targets(tuple(toolset.targets), extensions)
-    read_fields = read_by("tool", "rules", extensions)
+    read_fields = get_fields_read_by("tool", "rules", extensions)
     read_fields = read_fields.union(*(target.reads for target in enabled))
     unread: list[tuple[ToolSpec | Toolset, str]] = [
         (tool, field)
@@ -679,7 +679,7 @@ def check_unread_fields(toolset: Toolset, workspace: Workspace) -> Iterator[Prob
     target_fields = {*toolset.extensions}
     for target in load_targets(extensions).values():
         target_fields.update(target.reads_toolset)
-    read_fields = read_by("toolset", "rules", extensions)
+    read_fields = get_fields_read_by("toolset", "rules", extensions)
     read_fields = read_fields.union(*(target.reads_toolset for target in enabled))
     unread += [
         (toolset, field)
@@ -700,7 +700,7 @@ _TOKEN_VARIABLE = re.compile(r"TOKEN|API_?KEY")
 )
 def check_sent_variables(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report environment variables that are sent to a host and not named for it."""
-    for path, owner, name in sent_variables(toolset):
+    for path, owner, name in list_sent_variables(toolset):
         prefixes = [_format_variable_part(owner), _format_variable_part(toolset.name)]
         is_named_for_owner = any(f"_{prefix}_" in f"_{name}_" for prefix in prefixes)
         if _TOKEN_VARIABLE.search(name) or is_named_for_owner:

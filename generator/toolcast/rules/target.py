@@ -12,7 +12,7 @@ from toolcast_runtime.providers import Loss, provider_named
 from toolcast_runtime.providers import Severity as LossSeverity
 from toolcast_runtime.providers.provider_names import collisions
 
-from ..analysis.provider_lists import declared_providers, provider_lists
+from ..analysis.provider_lists import get_provider_options, render_provider_lists
 from ..findings import Location, Severity
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PYPROJECT
@@ -44,7 +44,7 @@ def check_package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 )
 def check_package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report a console script of the package's name that does not start the server."""
-    name = workspace.project.text_of("name") if workspace.project else ""
+    name = workspace.project.get_text("name") if workspace.project else ""
     module = ".".join(filter(None, (workspace.package, toolset.name, "mcp_server")))
     entry_point = f"{module}:SERVER.main"
     if name and (workspace.commands or {}).get(name) != entry_point:
@@ -56,7 +56,7 @@ def check_package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
 @rule("target/provider-limit", on="toolset", severity=Severity.WARNING)
 def check_provider_limits(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report lists of tools that exceed a limit of their provider."""
-    for name, tools in provider_lists(toolset):
+    for name, tools in render_provider_lists(toolset):
         title = tools.provider.title
         for budget in tools.provider.budgets:
             for label, count in budget.counts(tools.rendered).items():
@@ -76,7 +76,7 @@ def check_provider_losses(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
     """Report keywords that a provider's form of a tool cannot express."""
     specs = {tool.name: tool for tool in toolset.tools}
     titles_by_loss: dict[Loss, list[str]] = {}
-    for _, tools in provider_lists(toolset):
+    for _, tools in render_provider_lists(toolset):
         for loss in tools.losses:
             if loss.severity is not LossSeverity.NOTE:
                 titles_by_loss.setdefault(loss, []).append(tools.provider.title)
@@ -96,7 +96,7 @@ def _parse_pointer(pointer: str) -> Path:
 def check_provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report tools that would have the same name in a provider's form."""
     specs = {tool.name: tool for tool in toolset.tools}
-    for _, tools in provider_lists(toolset):
+    for _, tools in render_provider_lists(toolset):
         names = {entry.tool.name: entry.name for entry in tools.rendered}
         for group in collisions(names, tools.provider.names):
             for name in group:
@@ -114,7 +114,7 @@ def check_provider_options(toolset: Toolset, workspace: Workspace) -> Iterator[P
     """Report provider options without effect, and unknown tools in `strict`."""
     names = {tool.name: None for tool in toolset.tools}
     suggestions = Suggestions(names)
-    for provider_name, options in declared_providers(toolset).items():
+    for provider_name, options in get_provider_options(toolset).items():
         provider = provider_named(provider_name)
         path = ("targets", "providers", provider_name)
         for option, value in options.items():
@@ -125,7 +125,7 @@ def check_provider_options(toolset: Toolset, workspace: Workspace) -> Iterator[P
         strict = options.get("strict")
         for index, tool in enumerate(strict if isinstance(strict, list) else ()):
             servers = toolset.listed_servers
-            is_external = any(server.is_named(tool) for server in servers)
+            is_external = any(server.declares_tool(tool) for server in servers)
             if tool not in names and not is_external:
                 message = f"the tool `{tool}` does not exist"
                 help_ = suggestions.near(tool) or "use the name of a tool, or remove it"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import NamedTuple
 
-from ..analysis.prompt_docs import block_names
+from ..analysis.prompt_docs import list_block_names
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from ..spec_language.name_fields import named_places
+from ..spec_language.name_fields import find_names
 from ..suggestions import Suggestions, format_quoted_list, suggest_name
 from ..targets.table import find_target, list_enabled_targets, list_target_names
 from .rule import Problem, Rule, get_family_page, problem_at
@@ -78,7 +78,7 @@ def unknown_names(id: str, *kinds: str) -> Rule:
         for kind in kinds:
             cache: _NameCache = {}
             for file_kind, owner in owners:
-                for path, name, at_key in named_places(
+                for path, name, at_key in find_names(
                     owner.source.tree,
                     file_kind,
                     frozenset([kind]),
@@ -123,7 +123,7 @@ def _list_tools(reference: NameReference) -> list[str]:
 
 def _is_server_tool(reference: NameReference) -> bool:
     servers = reference.toolset.listed_servers
-    return any(server.is_named(reference.name) for server in servers)
+    return any(server.declares_tool(reference.name) for server in servers)
 
 
 def _find_renamed_tool(reference: NameReference) -> tuple[str, str] | None:
@@ -140,7 +140,7 @@ def _matches_tool(reference: NameReference) -> bool:
     if len(reference.path) == 3:
         return True  # `allow: "*"` has no index.
     _, client_name, key, index = reference.path
-    client = reference.toolset.client(str(client_name))
+    client = reference.toolset.find_client(str(client_name))
     entry = getattr(client, f"{key}_entries")[index]
     return bool(entry.names) if entry.is_pattern else _is_server_tool(reference)
 
@@ -180,7 +180,7 @@ def _find_replacement_problem(reference: NameReference) -> tuple[str, str] | Non
 
 def _is_server_replacement(reference: NameReference) -> bool:
     servers = reference.toolset.mcp_servers
-    return any(server.is_named(reference.name) for server in servers)
+    return any(server.declares_tool(reference.name) for server in servers)
 
 
 def _get_pool(reference: NameReference) -> str:
@@ -229,7 +229,7 @@ def _suggest_options(reference: NameReference) -> str:
 
 
 def _list_blocks(reference: NameReference) -> list[str]:
-    return block_names(reference.toolset)
+    return list_block_names(reference.toolset)
 
 
 def _suggest_blocks(reference: NameReference) -> str:

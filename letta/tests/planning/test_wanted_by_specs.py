@@ -148,7 +148,7 @@ def test_the_server_shows_letta_what_its_client_may_have() -> None:
             toolset(
                 server,
                 clients,
-                tools_in=lambda _: tools,
+                list_target_tools=lambda _: tools,
                 is_offered=lambda one, _: one.name == "b",
             )
         )

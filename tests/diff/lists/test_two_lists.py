@@ -251,15 +251,15 @@ def test_a_file_that_is_called_like_a_revision_is_the_file(repository: Path) -> 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "new.json:1:1: no JSON"),
+        ("", "new.json:1:1: not JSON"),
         ('{"tools": [', "new.json:1:"),
-        ("[1]", "`tools[0]` is no object"),
-        ('[{"inputSchema": {}}]', "has no text as its `name`"),
-        ('{"a": 1}', "no `tools/list` answer"),
+        ("[1]", "`tools[0]` is not an object"),
+        ('[{"inputSchema": {}}]', "is missing or not a string"),
+        ('{"a": 1}', "not a `tools/list` result"),
         ('{"tools": [{"name": "a", "name": "b", "inputSchema": {}}]}', "new.json:1:12"),
-        ('{"error": {"message": "gone"}}', "the answer is an error: gone"),
-        ("tools: []", "no JSON"),
-        ('{"mcpServers": {}}', "it names servers"),
+        ('{"error": {"message": "gone"}}', "the response is an error: gone"),
+        ("tools: []", "not JSON"),
+        ('{"mcpServers": {}}', "`mcpServers` configures servers"),
         ('[{"name": "a", "inputSchema": ' + "[" * 300 + "]" * 300 + "}]", "tools[0]"),
     ],
 )

@@ -13,7 +13,7 @@ import yaml
 from tests.program import toolcast
 from toolcast.diff.review.acceptances import (
     AcceptanceFileError,
-    accepted_in,
+    parse_acceptances,
 )
 
 TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
@@ -23,7 +23,7 @@ Make = Callable[..., Any]
 def said(entries: str) -> list[str]:
     """The problems of a file with these entries: line, column, message, help."""
     with pytest.raises(AcceptanceFileError) as raised:
-        accepted_in(f"version: 1\naccept:\n{entries}".encode())
+        parse_acceptances(f"version: 1\naccept:\n{entries}".encode())
     return [
         f"{one.location.line}:{one.location.column} {one.message}: {one.help}"
         for one in raised.value.findings
@@ -100,9 +100,9 @@ def test_an_entry_counts_to_its_last_day() -> None:
     text = (
         'version: 1\naccept: [{rule: a/b, tool: x, reason: W, until: "2030-05-02"}]\n'
     )
-    [entry] = accepted_in(text.encode())
-    assert not entry.is_over(datetime.date(2030, 5, 1))
-    assert entry.is_over(datetime.date(2030, 5, 2))
+    [entry] = parse_acceptances(text.encode())
+    assert not entry.is_expired(datetime.date(2030, 5, 1))
+    assert entry.is_expired(datetime.date(2030, 5, 2))
 
 
 def test_a_file_that_cannot_be_read_decides_nothing(project: Any) -> None:

@@ -134,7 +134,7 @@ def command(
     for `toolcast import`, REV:PATH for such a file in a commit, stdio:COMMAND, or a URL. Exit
     codes: 1 for changes at or above --fail-on, 2 if nothing could be compared.
     """
-    from ...diff.comparison import rules
+    from ...diff.comparison import load_change_rules
     from ...diff.review.acceptances import ACCEPT_FILE
     from ...diff.review.verdict import judge
     from ...reports.item import ReportContext
@@ -174,17 +174,17 @@ def command(
         compared.against,
         limits=at,
         acceptances=[] if accept_file is None else _accepted(accept_file, shown)[1],
-        known=rules(extensions),
+        known=load_change_rules(extensions),
         today=today,
         is_first=compared.is_first,
-        found=compared.found,
+        check_findings=compared.found,
     )
     if bump:
         from ...reports.formats import report_versions
 
         click.echo(report_versions(verdict), nl=False)
         return
-    about = ReportContext(compared.root, every=every, extensions=extensions)
+    about = ReportContext(compared.root, shows_all=every, extensions=extensions)
     sys.exit(print_verdict(verdict, format_, about))
 
 
@@ -196,7 +196,7 @@ def _of_project(
 ) -> _DiffResult:
     """The project, and what it is compared with."""
     from ...diff.comparison import Comparison, compare
-    from ...diff.review.check_findings import NOTHING_FOUND, check_findings
+    from ...diff.review.check_findings import NO_FINDINGS, compare_findings
     from ..compared_versions import sides_or_end
 
     if headers:
@@ -205,8 +205,8 @@ def _of_project(
     before, after, name, read = sides_or_end(root, against)
     if before is None:
         nothing = Comparison([], [])
-        return _DiffResult(nothing, (after, after), name, NOTHING_FOUND, root, True)
-    found = check_findings(before, after, read, today)
+        return _DiffResult(nothing, (after, after), name, NO_FINDINGS, root, True)
+    found = compare_findings(before, after, read, today)
     return _DiffResult(compare(before, after), (before, after), name, found, root)
 
 
@@ -244,15 +244,15 @@ def _accepted(
     """
     from ...diff.review.acceptances import (
         AcceptanceFileError,
-        acceptance_file,
-        accepted_in,
+        parse_acceptances,
+        read_acceptance_file,
     )
     from ...parsing.project_files import DiskFiles
 
     folder, name = os.path.split(os.path.abspath(file))
     try:
-        data = acceptance_file(DiskFiles(folder), name)
-        return data, accepted_in(data, shown)
+        data = read_acceptance_file(DiskFiles(folder), name)
+        return data, parse_acceptances(data, shown)
     except AcceptanceFileError as unreadable:
         findings = [
             replace(one, location=one.location._replace(file=shown))
@@ -297,7 +297,7 @@ def _accept(
         fail("--reason is one line of text that can be seen")
     try:
         data, before = _accepted(file, shown, "nothing was written")
-        in_force = {one.fingerprint for one in before if not one.is_over(today)}
+        in_force = {one.fingerprint for one in before if not one.is_expired(today)}
         new = [one for one in dict.fromkeys(fingerprints) if one not in in_force]
         # The column of an entry is that of its first key, behind `- `.
         indent = " " * (before[-1].location.column - 3 if before else 2)
@@ -326,10 +326,10 @@ def _with_entries(text: str, entries: str) -> str:
 
 def _adds(before: list[Acceptance], new: list[str], written: bytes) -> bool:
     """Whether a file's bytes have the entries as they were, and then the new ones."""
-    from ...diff.review.acceptances import AcceptanceFileError, accepted_in
+    from ...diff.review.acceptances import AcceptanceFileError, parse_acceptances
 
     try:
-        after = accepted_in(written)
+        after = parse_acceptances(written)
     except AcceptanceFileError:
         return False
     added = [one.fingerprint for one in after[len(before) :]]

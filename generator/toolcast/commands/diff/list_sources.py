@@ -11,17 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...analysis.mcp_definitions import refusals_of
-from ...analysis.name_limits import is_name_of_tool
-from ...diff.comparison import Comparison, compare_lists
-from ...diff.lists import TYPES, for_rules, list_workspace
-from ...diff.review.check_findings import CheckFindings, check_findings
+from ...analysis.mcp_definitions import list_refusals
+from ...analysis.name_limits import is_tool_name
+from ...diff.comparison import Comparison, compare_tool_lists
+from ...diff.listing_workspace import (
+    MEMBER_TYPES,
+    build_list_workspace,
+    prepare_for_rules,
+)
+from ...diff.review.check_findings import CheckFindings, compare_findings
 from ...findings import Finding, Location, Severity
 from ...git.commit import CommitFiles, ShallowCloneError, resolve_commit
 from ...git.program import GitError, find_repository
-from ...importing.formats import Source, source_of_server
-from ...importing.source_file import MAX_SOURCE_BYTES, listed_in, read_listed
-from ...mcp_client.declared_servers import command_server, headers_of, url_server
+from ...importing.formats import ToolSource, source_from_server
+from ...importing.source_file import (
+    MAX_SOURCE_BYTES,
+    parse_lenient_source,
+    read_lenient_source,
+)
+from ...mcp_client.declared_servers import (
+    parse_command_server,
+    parse_headers,
+    parse_url_server,
+)
 from ...mcp_client.read_server import read_server
 from ...mcp_client.server_listing import ListingError, ServerListing
 from ...parsing.characters import check_characters
@@ -68,7 +80,7 @@ def list_sides_or_end(
     """
     if headers and not any(word.startswith(_URLS) for word in words):
         fail("--header is sent to an address, and neither side is one")
-    sources: list[Source] = []
+    sources: list[ToolSource] = []
     problems = []
     for side, word in zip(("OLD", "NEW"), words, strict=True):
         try:
@@ -83,18 +95,18 @@ def list_sides_or_end(
         rest = [f"and {more} more"] if more > 0 else []
         for note in (*notes[:_MAX_NOTES], *rest):
             click.echo(f"note: {side}: {printable(note)}", err=True)
-    old, new = (list_workspace(one.listing, one.name) for one in sources)
+    old, new = (build_list_workspace(one.listing, one.name) for one in sources)
     listings = sources[0].listing, sources[1].listing
-    before, after = for_rules(old), for_rules(new)
+    before, after = prepare_for_rules(old), prepare_for_rules(new)
     read = [*_read(listings[0])], [*_read(listings[1])]
     found = CheckFindings(
         # A list has no lines.
         *(
             [replace(one, location=Location(one.location.file)) for one in side]
-            for side in check_findings(before, after, read, today, _ABOUT_PROJECTS)
+            for side in compare_findings(before, after, read, today, _ABOUT_PROJECTS)
         )
     )
-    return (old, new), compare_lists((old, new), listings, today), found
+    return (old, new), compare_tool_lists((old, new), listings, today), found
 
 
 def _read(listing: ServerListing) -> Iterator[Finding]:
@@ -102,7 +114,7 @@ def _read(listing: ServerListing) -> Iterator[Finding]:
     names = set()
     for tool in listing.tools:
         name = tool["name"]
-        place = Location(name if is_name_of_tool(name) else "tools")
+        place = Location(name if is_tool_name(name) else "tools")
         for rule, message, help_, severity in _odd(tool, name in names):
             yield Finding(rule, severity, place, message, help_)
         names.add(name)
@@ -120,15 +132,17 @@ def _odd(
     if is_second:
         message = f"another tool is called `{name}`, too"
         yield "name/similar", message, "only one can be called", Severity.WARNING
-    if not is_name_of_tool(name):
+    if not is_tool_name(name):
         message = f"`{name}` is no name that MCP has for tools"
         help_ = "1 to 128 of A-Z a-z 0-9 _ . -: others look like it, or are refused"
         yield "name/portability", message, help_, Severity.WARNING
-    found = refusals_of(tool).items()
+    found = list_refusals(tool).items()
     odd = {(str(one.path[0]), one.problem) for _, each in found for one in each}
     for member, problem in sorted(odd):
         # What a spec can say is for the rules, which see the rest.
-        if member in TYPES and not isinstance(tool.get(member), TYPES[member]):
+        if member in MEMBER_TYPES and not isinstance(
+            tool.get(member), MEMBER_TYPES[member]
+        ):
             message = f"clients refuse this server's list: `{member}` {problem}"
             help_ = "write what the protocol asks for"
             yield "compat/strict-client", message, help_, Severity.WARNING
@@ -144,35 +158,35 @@ def _texts(value: Any) -> Iterator[str]:
         yield from (text for inner in value for text in _texts(inner))
 
 
-def _unsaid(source: Source) -> list[str]:
+def _unsaid(source: ToolSource) -> list[str]:
     """What is there and not compared."""
     fields = sorted({field for there in source.fields.values() for field in there})
     return [f"`{field}` of tools is not compared" for field in fields]
 
 
-def _source(word: str, headers: Sequence[str], seconds: float) -> Source:
+def _source(word: str, headers: Sequence[str], seconds: float) -> ToolSource:
     """The list that a word names.
 
     Raises:
         ListingError: there is none; with the place and what to do.
     """
     if word.startswith(_STDIO):
-        return _live(command_server(word.removeprefix(_STDIO)), seconds)
+        return _live(parse_command_server(word.removeprefix(_STDIO)), seconds)
     if word.startswith(_URLS):
-        server = replace(url_server(word), headers=headers_of(headers))
+        server = replace(parse_url_server(word), headers=parse_headers(headers))
         return _live(server, seconds)
     if os.path.lexists(word):
-        return read_listed(word)
+        return read_lenient_source(word)
     revision, colon, path = word.partition(":")
     if colon:
-        return listed_in(_committed(revision, path), word)
+        return parse_lenient_source(_committed(revision, path), word)
     help_ = "a side is a file, REV:PATH, stdio:COMMAND or an http(s) address"
     raise ListingError(f"there is no file {printable(word)}\n  help: {help_}")
 
 
-def _live(server: ExternalServer, seconds: float) -> Source:
+def _live(server: ExternalServer, seconds: float) -> ToolSource:
     bounded = replace(server, connect_timeout=seconds, list_timeout=seconds)
-    return source_of_server(read_server(bounded))
+    return source_from_server(read_server(bounded))
 
 
 def _committed(revision: str, path: str) -> bytes:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from toolcast_runtime.core.server_settings import ExternalServer
 
     from ...diff.change import Change
-    from ...diff.lists import ListingChanges
+    from ...diff.listing_changes import ListingChanges
     from ...diff.review.verdict import Limits
     from ...mcp_client.server_listing import ServerListing
     from ...model.mcp_servers import McpServer
@@ -70,16 +70,25 @@ def _tell(
         least: the grades that fail; None where every difference does.
     """
     from ...diff.change import AUDIENCES, Grade
-    from ...diff.review.verdict import DEFAULT, ChangeVerdict, Verdict, failing
+    from ...diff.review.verdict import (
+        DEFAULT_LIMITS,
+        ChangeVerdict,
+        Verdict,
+        list_failing_audiences,
+    )
     from ...reports.item import ReportContext
 
     changes = []
     for change in found:
         graded = zip(AUDIENCES, change.grades, strict=True)
         worst = [audience for audience, grade in graded if grade > Grade.SAFE]
-        fails = worst or AUDIENCES if least is None else failing(change.grades, least)
+        fails = (
+            worst or AUDIENCES
+            if least is None
+            else list_failing_audiences(change.grades, least)
+        )
         changes.append(ChangeVerdict(change, change.location, None, tuple(fails)))
-    at = DEFAULT if least is None else least
+    at = DEFAULT_LIMITS if least is None else least
     verdict = Verdict(against, tuple(changes), (), (), at, ())
     return print_verdict(verdict, format_, ReportContext(root))
 
@@ -118,12 +127,13 @@ def verify(
     graded as in `toolcast diff`. Values that change on every start are notes. Exit codes: 1
     for differences, 2 if the server cannot be read or has none of the tools.
     """
-    from ...diff.lists import Owner, listing_changes
+    from ...diff.listing_changes import compare_listings
+    from ...diff.listing_workspace import ListingOwner
     from ...mcp_client.declared_servers import (
-        behind,
-        declared_listing,
-        own_part,
-        url_server,
+        build_declared_listing,
+        build_proxied_toolset,
+        exclude_external_tools,
+        parse_url_server,
     )
     from ...mcp_client.read_server import read_server
     from ...mcp_client.server_listing import ListingError
@@ -140,7 +150,7 @@ def verify(
         if server is None:
             (meant,) = given
         elif "://" in server:
-            meant = url_server(server)
+            meant = parse_url_server(server)
         else:
             toolsets, entry = _entry(toolsets, server)
             meant = entry
@@ -150,18 +160,18 @@ def verify(
     own = _toolset(toolsets, listing)
     is_proxied = entry is not None and entry.name in own.proxied_servers
     if entry is not None and is_proxied:
-        own = behind(own, entry)
+        own = build_proxied_toolset(own, entry)
     elif entry is None:
-        listing, others = own_part(own, listing)
+        listing, others = exclude_external_tools(own, listing)
         if others:
             verb = "is" if others == 1 else "are"
             words = f"{counted(others, 'tool')} of `mcp_servers` {verb} not compared"
             click.echo(f"note: {meant.name}: {words}", err=True)
     has_skills = "skills" in own.targets and not is_proxied
-    declared = declared_listing(own, listing, client, has_skills=has_skills)
+    declared = build_declared_listing(own, listing, client, has_skills=has_skills)
     files = {tool.name: tool.source.file for tool in own.tools}
-    owner = Owner(own.name, own.source.file, files)
-    changes = listing_changes(declared, listing, owner)
+    owner = ListingOwner(own.name, own.source.file, files)
+    changes = compare_listings(declared, listing, owner)
     named = {tool["name"] for tool in declared.tools}
     is_renamed = any(one.rule.id == _RENAMED for one in changes.changes)
     if named and not is_renamed and named.isdisjoint(_names(listing)) and listing.tools:
@@ -341,13 +351,14 @@ def _changes(locked: _LockedServer, listing: ServerListing) -> ListingChanges | 
     Raises:
         ListingError: what is there is no lock.
     """
-    from ...diff.lists import Owner, listing_changes
-    from ...mcp_client.server_listing import locked_listing
+    from ...diff.listing_changes import compare_listings
+    from ...diff.listing_workspace import ListingOwner
+    from ...mcp_client.server_listing import parse_lock
 
     if locked.server.locked is None:
         return None
-    before = locked_listing(locked.server.locked, locked.path)
-    return listing_changes(before, listing, Owner(locked.owner, locked.path))
+    before = parse_lock(locked.server.locked, locked.path)
+    return compare_listings(before, listing, ListingOwner(locked.owner, locked.path))
 
 
 def _write(root: str, path: str, listing: ServerListing) -> bool:
@@ -355,9 +366,9 @@ def _write(root: str, path: str, listing: ServerListing) -> bool:
     from toolcast_runtime.core.safe_folder import Folder
 
     from ...encoders.json_text import encode_json
-    from ...mcp_client.server_listing import KINDS, lock_members
+    from ...mcp_client.server_listing import KINDS, build_lock
 
-    data = encode_json(lock_members(listing), tuple(KINDS)).encode()
+    data = encode_json(build_lock(listing), tuple(KINDS)).encode()
     above, _, name = path.rpartition("/")
     try:
         with (

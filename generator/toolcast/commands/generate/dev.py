@@ -118,7 +118,7 @@ def _serve(
     """Starts the server anew, where its outputs are made and its handlers can be imported."""
     from ...findings import has_errors
     from ...import_check import check_imports
-    from ...model.endpoints import endpoints
+    from ...model.endpoints import list_endpoints
     from ...model.loading import load_workspace
 
     workspace = load_workspace(root).workspace if is_sound else None
@@ -146,7 +146,7 @@ def _serve(
         return
     server.is_told = True
     click.echo("\nIn the MCP Inspector:", err=True)
-    for plan in endpoints(toolset):
+    for plan in list_endpoints(toolset):
         if client in (None, plan.client):
             path = "/mcp/" if client else plan.path
             line = f"{_INSPECTOR} {encode_shell_word(f'http://{_HOST}:{server.port}{path}')!s}"

@@ -164,7 +164,7 @@ def _ended(
     from ...up_to_date import RunOutcome
 
     colour = wants_colour(format_)
-    text = report(findings, format_, about._replace(colour=colour), with_notes=False)
+    text = report(findings, format_, about._replace(has_color=colour), with_notes=False)
     if format_ == "text":
         return RunOutcome(code, out, text + err)
     return RunOutcome(code, text + out, err)

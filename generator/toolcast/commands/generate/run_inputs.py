@@ -11,7 +11,7 @@ from ...extensions import list_loaded_paths
 from ...model.model import Workspace
 from ...model.python_project import PYPROJECT
 from ...model.spec_files import DEFINITIONS_FILE
-from ...model.spec_schema import named_schema
+from ...model.spec_schema import find_declared_schema
 from ...package_data import package_folders
 from ...parsing.tree import Source
 from ...project import WORKSPACE_FILE
@@ -44,7 +44,7 @@ def project_files(workspace: Workspace) -> Iterator[str]:
         if path is not None:
             yield os.path.join(workspace.root, path)
     for spec in _spec_files(workspace):
-        schema = named_schema(spec.file, spec.opening)
+        schema = find_declared_schema(spec.file, spec.opening)
         if schema is not None:
             yield os.path.join(workspace.root, schema)
     for module in _modules(workspace):

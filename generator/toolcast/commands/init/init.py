@@ -131,7 +131,7 @@ def command(
     for one toolset of an existing project. --name selects the toolset if there are several.
     """
     from ...rendering.renderer import render
-    from ...spec_language.spec_language import schema_text
+    from ...spec_language.spec_language import render_schema
     from .scaffold import in_the_way, refuse, write_new
 
     root = os.path.abspath(folder)
@@ -157,7 +157,9 @@ def command(
     for path, template in _UNLESS_THERE.items():
         if not os.path.lexists(os.path.join(root, path)):
             files[path] = render(f"init/{template}.jinja", view)
-    files["specs/schemas/toolcast.schema.json"] = schema_text("project").encode("utf-8")
+    files["specs/schemas/toolcast.schema.json"] = render_schema("project").encode(
+        "utf-8"
+    )
     number = len(files)
     files = {below + path: data for path, data in files.items()}
     workflow = f"{_WORKFLOWS}/{_workflow_name(below)}"
@@ -201,7 +203,7 @@ def _lay_out_own(
 
     from ...encoders.json_text import encode_compact_json
     from ...rendering.renderer import format_python, render
-    from ...spec_language.spec_language import schema_text
+    from ...spec_language.spec_language import render_schema
     from .scaffold import in_the_way, refuse, write_new
 
     if handlers is not None and (
@@ -222,7 +224,7 @@ def _lay_out_own(
             for path, template in _FILES.items()
             if template in _OWN
         }
-        files["specs/schemas/toolcast.schema.json"] = schema_text("project").encode()
+        files["specs/schemas/toolcast.schema.json"] = render_schema("project").encode()
         for path in layout.missing_packages(root):
             files[path] = render("init/handlers_package.py.jinja", view)
         stub = "init/count_words.py.jinja"

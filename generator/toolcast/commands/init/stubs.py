@@ -18,8 +18,8 @@ from ...model.model import (
     ToolSpec,
     Workspace,
 )
-from ...model.spec_files import FOLDERS
-from ...model.spec_schema import is_device, schemas_beside
+from ...model.spec_files import KINDS_BY_FOLDER
+from ...model.spec_schema import find_schema_pattern, is_windows_device
 from ...model.toolset_parts import (
     HandlerReference,
 )
@@ -114,7 +114,7 @@ def draft_mcp_spec(
     if not _MCP_NAME.fullmatch(name) or name.startswith("."):
         rule = "1 to 128 of A-Z a-z 0-9 _ . -, no dot first"
         raise EditRefusedError(f"`{name}` is not a {kind}'s name: {rule}")
-    if is_device(name):
+    if is_windows_device(name):
         raise EditRefusedError(
             f"Windows has no file `{name}.yaml`", "choose another name"
         )
@@ -130,7 +130,7 @@ def draft_mcp_spec(
     above = "" if schemas is None or ":" in schemas else "../"
     clients = format_quoted_list([client.name for client in toolset.clients])
     view = View(
-        schema=encode_line(f"{above}{schemas or ''}".format(FOLDERS[folder])),
+        schema=encode_line(f"{above}{schemas or ''}".format(KINDS_BY_FOLDER[folder])),
         name=encode_scalar(name),
         uri=encode_scalar(f"{_scheme(toolset.name)}://{name}"),
         clients=encode_line(clients),
@@ -248,7 +248,7 @@ def schemas_of(toolset: Toolset) -> str | None:
 
     `{}` stands for the kind of the spec.
     """
-    schemas = schemas_beside(toolset.source.opening, "toolset")
+    schemas = find_schema_pattern(toolset.source.opening, "toolset")
     return schemas if schemas is not None and _SCHEMAS.fullmatch(schemas) else None
 
 
@@ -276,7 +276,7 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
     toolset, tool = owned.toolset, owned.tool
     editing = EditSession()
     reference = tool.handler
-    if toolset.proxy_of(tool) is not None:
+    if toolset.get_proxy(tool) is not None:
         raise EditRefusedError(
             f"`{tool.name}` is answered by a server, and needs no handler"
         )

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..model.model import Toolset, Workspace
-from .texts import texts_in
+from .texts import walk_strings
 from .tool_names import (
-    mention_pattern,
-    mentions_in,
-    names_in_lines,
-    other_meanings,
-    tool_names,
+    collect_other_names,
+    compile_mention_pattern,
+    find_mentions,
+    find_names_in_lines,
+    get_tool_names,
 )
 
 _MAX_FILES = 20_000
@@ -38,7 +38,7 @@ _BEGINS = getattr(tokenize, "FSTRING_START", -1)
 _ENDS = getattr(tokenize, "FSTRING_END", -1)
 
 
-class Mention(NamedTuple):
+class FileMention(NamedTuple):
     """A place of a file that says a name.
 
     Attributes:
@@ -56,7 +56,7 @@ class Mention(NamedTuple):
     text: str
 
 
-class Scan(NamedTuple):
+class ScanResult(NamedTuple):
     """What was found.
 
     Attributes:
@@ -64,30 +64,32 @@ class Scan(NamedTuple):
         problems: what was not searched: the index of the entry of `scan`, and why.
     """
 
-    mentions: tuple[Mention, ...]
+    mentions: tuple[FileMention, ...]
     problems: tuple[tuple[int, str], ...]
 
 
-def gone_names(workspace: Workspace) -> frozenset[str]:
+def list_retired_names(workspace: Workspace) -> frozenset[str]:
     """The former and reserved names that are no tool's in any toolset."""
     live = {tool.name for toolset in workspace.toolsets for tool in toolset.tools}
     removed = {
         name
         for toolset in workspace.toolsets
-        for name in tool_names(toolset, workspace).removed
+        for name in get_tool_names(toolset, workspace).retired
     }
     return frozenset(removed - live)
 
 
 @lru_cache(maxsize=2)
-def scanned(workspace: Workspace) -> Scan:
+def scan_files(workspace: Workspace) -> ScanResult:
     """The names that files below `scan` say, each file read once a run."""
-    names = gone_names(workspace)
+    names = list_retired_names(workspace)
     if not names or not workspace.scan:
-        return Scan((), ())
-    patterns = mention_pattern(names), mention_pattern(names, in_code=True)
+        return ScanResult((), ())
+    patterns = compile_mention_pattern(names), compile_mention_pattern(
+        names, in_code=True
+    )
     quick = re.compile(b"|".join(re.escape(name.encode()) for name in sorted(names)))
-    mentions: list[Mention] = []
+    mentions: list[FileMention] = []
     problems: list[tuple[int, str]] = []
     seen: set[str] = set()
     for index, entry in enumerate(workspace.scan):
@@ -105,7 +107,7 @@ def scanned(workspace: Workspace) -> Scan:
         problems.append(
             (0, f"more than {_MAX_FILES:,} files: the others are not searched")
         )
-    return Scan(tuple(mentions[:_MAX_MENTIONS]), tuple(problems))
+    return ScanResult(tuple(mentions[:_MAX_MENTIONS]), tuple(problems))
 
 
 def _files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
@@ -150,7 +152,7 @@ def _in_file(
     path: str,
     quick: re.Pattern[bytes],
     pattern: re.Pattern[str] | None,
-) -> Iterator[Mention]:
+) -> Iterator[FileMention]:
     try:
         data = read_regular_file(
             os.path.join(workspace.root, path), _MAX_FILE_BYTES, follow=False
@@ -162,14 +164,14 @@ def _in_file(
     yield from _said_in(path, data.decode("utf-8", "replace"), pattern)
 
 
-def _said_in(file: str, text: str, pattern: re.Pattern[str]) -> Iterator[Mention]:
-    searched = code_free(text) if file.endswith(_CODE) else text
+def _said_in(file: str, text: str, pattern: re.Pattern[str]) -> Iterator[FileMention]:
+    searched = blank_code(text) if file.endswith(_CODE) else text
     lines = text.split("\n")
-    for name, line, column in names_in_lines(searched.split("\n"), pattern):
-        yield Mention(name, file, line, column, lines[line - 1])
+    for name, line, column in find_names_in_lines(searched.split("\n"), pattern):
+        yield FileMention(name, file, line, column, lines[line - 1])
 
 
-def code_free(text: str) -> str:
+def blank_code(text: str) -> str:
     """A Python module with blanks for what is neither a literal nor a comment.
 
     `__all__` lists names of Python, which are literals by their form only.
@@ -205,12 +207,12 @@ def code_free(text: str) -> str:
 _NO_TEXTS = frozenset(["renamed_from", "handler", "generated"])
 
 
-def former_in_outputs(
+def find_mentions_in_outputs(
     toolset: Toolset,
     removed: Mapping[str, str],
     output: str,
     files: Mapping[str, bytes],
-) -> Iterator[tuple[Mention, str]]:
+) -> Iterator[tuple[FileMention, str]]:
     """The places of a toolset's outputs that say a former or reserved name, each with what to do.
 
     Specs are held to that before: what is found comes from a template of the project, from
@@ -225,7 +227,7 @@ def former_in_outputs(
     own = (path for path in files if path.startswith(f"{toolset.name}/"))
     saying = [path for path in own if any(name in files[path] for name in raw)]
     # Every former name stands in the definition of its tool.
-    pattern = mention_pattern(removed.keys() - other_meanings(toolset))
+    pattern = compile_mention_pattern(removed.keys() - collect_other_names(toolset))
     if pattern is None:
         return
     for path in saying:
@@ -236,14 +238,16 @@ def former_in_outputs(
 
 def _in_definitions(
     file: str, text: str, pattern: re.Pattern[str]
-) -> Iterator[Mention]:
+) -> Iterator[FileMention]:
     lines = text.split("\n")
-    for name in sorted({m.name for t in _texts(text) for m in mentions_in(t, pattern)}):
+    for name in sorted(
+        {m.name for t in _texts(text) for m in find_mentions(t, pattern)}
+    ):
         number = next(
             (i for i, row in enumerate(lines) if _says(row, name)), len(lines) - 1
         )
         column = lines[number].find(name) + 1
-        yield Mention(name, file, number + 1, max(column, 1), lines[number])
+        yield FileMention(name, file, number + 1, max(column, 1), lines[number])
 
 
 def _says(row: str, name: str) -> bool:
@@ -255,6 +259,6 @@ def _texts(text: str) -> Iterator[str]:
     value: Any = json.loads(text)
     if isinstance(value, dict):
         value = {key: inner for key, inner in value.items() if key not in _NO_TEXTS}
-    for found in texts_in(value, ()):
+    for found in walk_strings(value, ()):
         if not found.is_key:
             yield found.text
