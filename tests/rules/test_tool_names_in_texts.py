@@ -52,7 +52,7 @@ def test_a_renamed_tool_is_found_in_a_footer(project_copy: Project) -> None:
         "name: find_peers\nrenamed_from: [list_peers]\n",
     )
     told = found(project_copy, "name/retired-name-used")
-    assert "write `find_peers`, its name now" in {one.help for one in told}
+    assert "use the current name, `find_peers`" in {one.help for one in told}
     assert not found(project_copy)
 
 

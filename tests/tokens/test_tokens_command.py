@@ -186,7 +186,7 @@ def test_without_a_vocabulary_it_says_what_to_do(
     done = toolcast(project.root, "tokens", "--encoding", "o200k_base")
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "error: o200k_base cannot be counted: TIKTOKEN_CACHE_DIR names no folder"
+        "error: o200k_base cannot be counted: TIKTOKEN_CACHE_DIR is not set"
     )
 
 

@@ -15,8 +15,8 @@ from ..analysis.retired_names import scan_files
 from ..analysis.tool_names import compile_mention_pattern, find_names_in_lines
 from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path, Source
-from ..static_analysis.handler import defining_module
-from ..static_analysis.modules import MAX_BYTES
+from ..static_analysis.handler import find_defining_module
+from ..static_analysis.modules import MAX_MODULE_BYTES
 from ..suggestions import format_path
 from .project_edit import OwnedTool, RemainingMention, left_at
 from .references import fields_with, toolsets_that_may_mean
@@ -52,7 +52,7 @@ def modules_with(workspace: Workspace, toolset: Toolset, word: str) -> list[Modu
         data, tree = b"", None
         try:
             path = os.path.join(workspace.root, file)
-            data = read_regular_file(path, MAX_BYTES, follow=False)
+            data = read_regular_file(path, MAX_MODULE_BYTES, follow=False)
             if word.encode() not in data:
                 continue
             data.decode("utf-8")
@@ -194,7 +194,7 @@ def left_in_handlers(
     pattern = compile_mention_pattern([name])
     read: set[str] = set()
     for tool in toolset.tools:
-        module = defining_module(workspace, toolset, tool)
+        module = find_defining_module(workspace, toolset, tool)
         if module is None or module.tree is None or module.file in read:
             continue
         read.add(module.file)

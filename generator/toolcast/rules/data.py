@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..static_analysis.call_graph import TableAccess, reached_from
-from ..static_analysis.handler import is_below
+from ..static_analysis.call_graph import TableAccess, trace_handler
+from ..static_analysis.handler import is_in_package
 from ..static_analysis.modules import read_module
 from ..suggestions import did_you_mean, format_quoted_list
 from .handler import format_call_path, format_location
@@ -24,8 +24,8 @@ unknown_table = unknown_names("data/unknown-table", "table")
 
 def _list_table_uses(scope: Scope, tool: ToolSpec) -> tuple[TableAccess, ...]:
     """Return the tables that a tool's handler names; empty if it cannot be analyzed."""
-    reach = reached_from(scope.workspace, scope.toolset, tool)
-    return reach.touched if reach else ()
+    reach = trace_handler(scope.workspace, scope.toolset, tool)
+    return reach.tables if reach else ()
 
 
 def _find_right_pool(toolset: Toolset, access: TableAccess) -> str | None:
@@ -51,7 +51,7 @@ def _problem_at_data(
     """Return a problem about a line of code, located at `data` or `handler` of the spec."""
     path = ("data",) if tool.data is not None else ("handler",)
     location = format_location(access.file, access.line)
-    message = f"{location} {predicate}{format_call_path(access.way)}"
+    message = f"{location} {predicate}{format_call_path(access.call_path)}"
     return problem_at(tool, path, message, help_, at_key=tool.data is not None)
 
 
@@ -114,7 +114,7 @@ def _check_accessor(
 ) -> tuple[str, str] | None:
     """Return message and help if an accessor does not exist."""
     module_name, _, name = accessor.partition(":")
-    if toolset.handlers is None or not is_below(module_name, toolset.handlers):
+    if toolset.handlers is None or not is_in_package(module_name, toolset.handlers):
         return (
             f"`{module_name}` is not in the handlers package of the toolset",
             "use a module of the handlers package: only its code is analyzed",
@@ -126,7 +126,7 @@ def _check_accessor(
     if module.problem:
         return f"{module.file} cannot be read: {module.problem}", "fix the file"
     bindings = module.bindings
-    names = [*bindings.functions, *bindings.classes, *bindings.assigned]
+    names = [*bindings.functions, *bindings.classes, *bindings.assignments]
     if name in names:
         return None
     message = f"{module.file} does not define `{name}`"

@@ -21,26 +21,26 @@ from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference, PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from ..static_analysis.call_graph import Step, reached_from
+from ..static_analysis.call_graph import CallStep, trace_handler
 from ..static_analysis.classes import ClassField
 from ..static_analysis.handler import (
     HandlerCode,
     Signature,
-    class_problem,
-    defining_module,
-    fields_of_class,
-    function_code,
-    handler_code,
-    handler_module,
-    is_below,
-    names_of,
+    find_class_fields,
+    find_class_problem,
+    find_defining_module,
+    find_function_code,
+    find_handler_code,
+    find_module,
+    get_module_names,
+    is_in_package,
 )
 from ..static_analysis.modules import (
     ImportedName,
     PythonModule,
-    bindings_of,
-    imports_in,
-    last_name,
+    collect_bindings,
+    get_last_name,
+    list_imports,
     read_text,
 )
 from ..suggestions import did_you_mean, suggest_name
@@ -58,7 +58,7 @@ def format_location(file: str, line: int) -> str:
     return f"{file}:{line}"
 
 
-def format_call_path(path: Sequence[Step]) -> str:
+def format_call_path(path: Sequence[CallStep]) -> str:
     """Describe the calls from the handler to a function; empty for the handler itself."""
     if len(path) < 2:
         return ""
@@ -72,7 +72,7 @@ def _check_exists(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> tuple[str, str] | None:
     """Return message and help if a function of the handlers package does not exist."""
-    module = handler_module(workspace, reference.module)
+    module = find_module(workspace, reference.module)
     if module is None:
         path = reference.module.replace(".", "/") + ".py"
         folders = [source for source in workspace.sources if source != "."]
@@ -84,7 +84,7 @@ def _check_exists(
     if module.problem:
         message = f"{module.file} cannot be read: {module.problem}"
         return message, "fix the file"
-    code = function_code(workspace, toolset, reference)
+    code = find_function_code(workspace, toolset, reference)
     if code is None or code.is_found:
         return None
     functions = sorted(module.bindings.functions)
@@ -103,7 +103,7 @@ def _check_package(
             f"`{reference.module}` is used, but the toolset has no `handlers` package",
             f"add `handlers: {reference.module.split('.')[0]}` to toolset.yaml",
         )
-    if not is_below(reference.module, toolset.handlers):
+    if not is_in_package(reference.module, toolset.handlers):
         return (
             f"`{reference.module}` is not in the handlers package `{toolset.handlers}`",
             f"use a module of `{toolset.handlers}`, or change `handlers` of toolset.yaml",
@@ -131,7 +131,7 @@ def _check_dependency_parameters(
                 f"`{name}` is positional-only, but dependencies are passed by name"
             )
             yield message, _REMOVE_SLASH
-        elif name not in signature.names and not signature.takes_any:
+        elif name not in signature.names and not signature.has_kwargs:
             message = f"the handler has no parameter for the dependency `{name}`"
             help_ = f"add `{name}` to the function, or remove it from `uses`"
             yield message, help_
@@ -140,7 +140,7 @@ def _check_dependency_parameters(
 @rule("handler/annotation-mismatch", on="tool", severity=Severity.WARNING)
 def check_annotations(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report type annotations of a handler that do not match the schemas."""
-    code = handler_code(scope.workspace, scope.toolset, tool)
+    code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or tool.handler is None:
         return
     # Arguments that are not passed as JSON values are checked by `handler/type-mismatch`.
@@ -161,7 +161,9 @@ def _compare_annotations(
     if not code.accepts_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
         arguments = types.arguments("Arguments")
-        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
+        annotations = AnnotationChecker(
+            get_module_names(workspace), module, types.objects
+        )
         for name, node in signature.annotations.items():
             if name in arguments.members:
                 type_ = arguments.members[name].type
@@ -169,14 +171,16 @@ def _compare_annotations(
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
         result, _ = types.whole("Result")
-        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
+        annotations = AnnotationChecker(
+            get_module_names(workspace), module, types.objects
+        )
         yield from annotations.check_result(result, signature.result, "the result")
 
 
 @rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
 def check_defaults(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report default values of a handler that differ from the schema's."""
-    code = handler_code(scope.workspace, scope.toolset, tool)
+    code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     for name, expression in code.signature.optional.items():
@@ -251,7 +255,7 @@ def _check_dependency_type(
         message = f"`{type_}` contains a Python keyword"
         return message, "write `module:Class` with the name of an existing class"
     # Types of other packages are not checked: only type checkers import them.
-    if toolset.handlers is None or not is_below(type_.module, toolset.handlers):
+    if toolset.handlers is None or not is_in_package(type_.module, toolset.handlers):
         return None
     problem = _check_exists(workspace, toolset, type_)
     if problem is None:
@@ -262,7 +266,7 @@ def _check_dependency_type(
 
 
 def _list_classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
-    module = handler_module(workspace, type_.module)
+    module = find_module(workspace, type_.module)
     body = module.tree.body if module is not None and module.tree is not None else []
     return [node.name for node in body if isinstance(node, ast.ClassDef)]
 
@@ -270,7 +274,7 @@ def _list_classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
 def _check_lifespan_signature(
     toolset: Toolset, workspace: Workspace
 ) -> tuple[str, str] | None:
-    code = toolset.lifespan and function_code(workspace, toolset, toolset.lifespan)
+    code = toolset.lifespan and find_function_code(workspace, toolset, toolset.lifespan)
     if not code or code.signature is None:
         return None
     signature = code.signature
@@ -296,7 +300,7 @@ def check_mcp_signatures(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
     for spec in toolset.mcp_specs:
         if spec.handler is None:
             continue
-        code = function_code(workspace, toolset, spec.handler)
+        code = find_function_code(workspace, toolset, spec.handler)
         if code is None or code.signature is None:
             continue
         if isinstance(spec, ResourceSpec):
@@ -306,7 +310,7 @@ def check_mcp_signatures(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
             required = tuple(
                 argument.name for argument in spec.arguments if argument.required
             )
-        signature = code.signature.without(spec.uses)
+        signature = code.signature.remove_parameters(spec.uses)
         for message, help_ in (
             *_check_dependency_parameters(code.signature, spec.uses, toolset),
             *_compare_mcp_signature(signature, arguments, required),
@@ -326,7 +330,9 @@ def _compare_mcp_signature(
     """
     accepts_mapping = (
         len(signature.names) + len(signature.positional_only) == 1
-        and not (signature.takes_any or signature.has_star or signature.keyword_only)
+        and not (
+            signature.has_kwargs or signature.has_varargs or signature.keyword_only
+        )
         and not set(arguments) & set(signature.names)
     )
     if accepts_mapping:
@@ -336,7 +342,7 @@ def _compare_mcp_signature(
             message = f"`{name}` is positional-only, but arguments are passed by name"
             yield message, _REMOVE_SLASH
     for name in arguments:
-        if name not in signature.names and not signature.takes_any:
+        if name not in signature.names and not signature.has_kwargs:
             unknown = [n for n in signature.names if n not in arguments]
             help_ = did_you_mean(name, unknown) or f"add `{name}` to the function"
             yield f"the handler has no parameter `{name}`", help_
@@ -403,11 +409,11 @@ def check_imported_handlers(
         sink = HandlerReference.parse(toolset.ledger["sink"])
         references.append((toolset, ("ledger", "sink"), sink))
     for owner, path, reference in references:
-        code = reference and function_code(workspace, toolset, reference)
-        if reference and code and code.foreign:
+        code = reference and find_function_code(workspace, toolset, reference)
+        if reference and code and code.external_reason:
             message = (
                 f"`{reference}` must be defined in `{toolset.handlers}`, but it"
-                f" {code.foreign}"
+                f" {code.external_reason}"
             )
             help_ = (
                 f"write a function in `{reference.module}` that calls it, and name that"
@@ -443,11 +449,11 @@ def _suggest_package(toolset: Toolset, workspace: Workspace) -> str:
     """
     package = toolset.handlers
     modules = [tool.handler.module for tool in toolset.tools if tool.handler]
-    if package is None or any(is_below(module, package) for module in modules):
+    if package is None or any(is_in_package(module, package) for module in modules):
         return ""
     packages: dict[str, None] = {}
     for module in modules:
-        if handler_module(workspace, module) is not None:
+        if find_module(workspace, module) is not None:
             parts = module.split(".")
             for count in range(1, len(parts) + 1):
                 packages[".".join(parts[:count])] = None
@@ -506,11 +512,13 @@ def check_proxies(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("handler/signature", on="tool", severity=Severity.ERROR)
 def check_signature(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report a handler that does not accept the tool's parameters or dependencies."""
-    code = tool.handler and function_code(scope.workspace, scope.toolset, tool.handler)
+    code = tool.handler and find_function_code(
+        scope.workspace, scope.toolset, tool.handler
+    )
     if not code or code.signature is None:
         return
     problems = [*_check_dependency_parameters(code.signature, tool.uses, scope.toolset)]
-    signature = code.signature.without(tool.uses)
+    signature = code.signature.remove_parameters(tool.uses)
     if not code._replace(signature=signature).accepts_mapping(tool):
         problems += _compare_signature(tool, signature)
     for message, help_ in problems:
@@ -528,7 +536,7 @@ def _compare_signature(
         if name not in signature.optional:
             message = f"`{name}` is positional-only, but arguments are passed by name"
             yield message, _REMOVE_SLASH
-    if not signature.takes_any:
+    if not signature.has_kwargs:
         missing = names.difference(signature.names, signature.positional_only)
         for name in sorted(missing):
             if not is_keyword_argument(name):
@@ -577,7 +585,7 @@ def check_types(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     ):
         if reference is None or not isinstance(schema, dict):
             continue
-        fields = fields_of_class(scope.workspace, scope.toolset, reference)
+        fields = find_class_fields(scope.workspace, scope.toolset, reference)
         if fields is None or not isinstance(schema.get("properties"), dict):
             continue
         is_argument = key == "arguments_type"
@@ -616,7 +624,7 @@ def _compare_class(
         type_ = member.get("type") if isinstance(member, dict) else None
         if field.kind is None or not isinstance(type_, str) or type_ == field.kind:
             continue
-        is_iterated = field.is_lazy and type_ in ("string", "object")
+        is_iterated = field.is_iterable and type_ in ("string", "object")
         # A field of one numeric type accepts values of the other.
         if {type_, field.kind} != {"integer", "number"} and not is_iterated:
             yield f"`{name}` has the type {field.kind}, and {type_} in the schema"
@@ -631,7 +639,7 @@ def check_imported_types(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
         reference = getattr(tool, field)
         if not reference:
             continue
-        problem = class_problem(scope.workspace, scope.toolset, reference)
+        problem = find_class_problem(scope.workspace, scope.toolset, reference)
         if problem:
             message = f"`{reference}` must be a class of the handlers package, but it {problem}"
             help_ = "define a `class` in the toolset's handlers package, and name it"
@@ -648,7 +656,7 @@ def check_unawaited_questions(
     """Report `current_call().ask(...)` in handlers' modules without `await`."""
     checked_files: set[str] = set()
     for tool in toolset.tools:
-        module = defining_module(workspace, toolset, tool)
+        module = find_defining_module(workspace, toolset, tool)
         if module is None or module.file in checked_files:
             continue
         checked_files.add(module.file)
@@ -661,7 +669,7 @@ def check_unawaited_questions(
 
 def _find_unawaited_questions(module: PythonModule) -> Iterator[int]:
     """Yield the lines of calls of `ask` that are not part of an `await` expression."""
-    if module.tree is None or not module.may_have(_CURRENT_CALL):
+    if module.tree is None or not module.may_contain(_CURRENT_CALL):
         return
     # Variables that hold the current call, and its `ask` method.
     call_variables: set[str] = set()
@@ -690,7 +698,7 @@ def _find_unawaited_questions(module: PythonModule) -> Iterator[int]:
 
 
 def _is_current_call(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and last_name(node.func) == _CURRENT_CALL
+    return isinstance(node, ast.Call) and get_last_name(node.func) == _CURRENT_CALL
 
 
 def _is_ask_method(node: ast.expr, call_variables: set[str]) -> bool:
@@ -704,7 +712,7 @@ def _is_ask_method(node: ast.expr, call_variables: set[str]) -> bool:
 @rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
 def check_undeclared_parameters(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report optional parameters of a handler that no call can contain, and vice versa."""
-    code = handler_code(scope.workspace, scope.toolset, tool)
+    code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     declared = tool.schemas["parameters"].declared
@@ -739,8 +747,8 @@ def check_analyzability(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report code of a handler that the analysis of tables cannot follow."""
     if not tool.data:
         return
-    reach = reached_from(scope.workspace, scope.toolset, tool)
-    for reason in reach.unread[:_MAX_REASONS_SHOWN] if reach else ():
+    reach = trace_handler(scope.workspace, scope.toolset, tool)
+    for reason in reach.problems[:_MAX_REASONS_SHOWN] if reach else ():
         message = f"the handler's code cannot be analyzed completely: {reason}"
         help_ = "simplify the code, so that the tables that it queries can be checked"
         yield problem_at(tool, ("handler",), message, help_)
@@ -831,13 +839,13 @@ def check_generated_imports(
     suggestions = _suggest_renamed_modules(workspace, package)
     for module, node, imported in _list_handler_imports(workspace):
         name = imported.module
-        is_generated = any(is_below(name, root) for root in roots)
+        is_generated = any(is_in_package(name, root) for root in roots)
         if not is_generated or imported.dotted in sources:
             continue
         help_ = "correct the import, or remove it"
         if name in sources:
             tree = ast.parse(sources[name])
-            names = bindings_of(tree.body, PythonModule(name, ""))
+            names = collect_bindings(tree.body, PythonModule(name, ""))
             if imported.name in names:
                 continue
             name = imported.dotted
@@ -881,9 +889,9 @@ def _list_handler_imports(
     visited: set[str] = set()
     while pending:
         package, name = pending.pop()
-        module = handler_module(workspace, name) if is_below(name, package) else None
+        module = find_module(workspace, name) if is_in_package(name, package) else None
         if module is not None and name not in visited:
-            for node, imported in imports_in(module):
+            for node, imported in list_imports(module):
                 yield module, node, imported
                 pending += [(package, imported.module), (package, imported.dotted)]
         visited.add(name)

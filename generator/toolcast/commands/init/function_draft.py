@@ -31,7 +31,7 @@ from ...static_analysis.function_tool import (
     FunctionToolError,
     read_function,
 )
-from ...static_analysis.handler import is_below
+from ...static_analysis.handler import is_in_package
 from ...static_analysis.modules import read_module
 from .stubs import (
     free_keyword,
@@ -54,7 +54,7 @@ _SAID_ELSEWHERE = (
     "Its description says it; write the text where another tool could be meant."
 )
 
-_WHEN = "TODO: say when an agent should choose it, and what to use instead otherwise."
+_WHEN = "TODO: describe when an agent should choose this tool, and which tool to use otherwise."
 
 
 def draft_functions(
@@ -105,9 +105,9 @@ def draft_functions(
         files[spec] = _spec(toolset, section, called, tool, handler, reference)
         files |= adapter
         notes += tool.notes
-        if not tool.documented.text:
+        if not tool.docstring.text:
             notes.append(f"{tool.location}: without a docstring, the texts are TODOs")
-        if not tool.gives_json or tool.fit is Fit.MADE:
+        if not tool.returns_json or tool.fit is Fit.CONVERTED:
             made.append(list(adapter)[-1])
     if problems:
         raise EditRefusedError(
@@ -185,8 +185,8 @@ def _handler(
             f"give {toolset.folder}/toolset.yaml one: `handlers: handlers`, or the"
             f" package of the function: `handlers: {reference.module.split('.')[0]}`",
         )
-    is_own = is_below(reference.module, package)
-    if is_own and tool.is_whole and tool.gives_json and tool.fit is Fit.PLAIN:
+    is_own = is_in_package(reference.module, package)
+    if is_own and tool.accepts_all and tool.returns_json and tool.fit is Fit.PLAIN:
         return reference, {}
     module = module_name(name)
     for stem in (module, f"{module}_tool"):
@@ -196,11 +196,11 @@ def _handler(
             break
     else:
         raise EditRefusedError(f"{path} is in the way", "give the tool another NAME")
-    is_made = tool.fit is Fit.MADE
+    is_made = tool.fit is Fit.CONVERTED
     is_typed = not is_made and tool.is_annotated
-    is_typed = is_typed and all(one.annotation for one in tool.taken)
+    is_typed = is_typed and all(one.annotation for one in tool.call_parameters)
     called, imported = "_function", "validate_call"
-    if is_made and tool.is_whole:
+    if is_made and tool.accepts_all:
         called = "validate_call(_function)"
     elif is_made:
         # What is left out may be of a class that pydantic does not know.
@@ -208,13 +208,15 @@ def _handler(
         config = "config=ConfigDict(arbitrary_types_allowed=True)"
         called = f"validate_call({config})(_function)"
     # What is made of a class is not compared where the spec says nothing of results.
-    told = tool.result if tool.gives_json else None
+    told = tool.result_annotation if tool.returns_json else None
     result = "Any" if tool.returns is not None else told or "object"
     # The generated types say what is sent; a type checker holds the function to them where
     # it takes that as it is.
     types = ""
     if not is_typed and tool.is_typed and "registry" in toolset.targets:
-        types = f"{class_name(name)}{'Given' if tool.is_value else 'Arguments'}"
+        types = (
+            f"{class_name(name)}{'Given' if tool.needs_python_values else 'Arguments'}"
+        )
     is_direct = bool(types) and tool.fit is Fit.PLAIN
     call_type = "Any"
     if result not in ("Any", "object"):
@@ -227,7 +229,7 @@ def _handler(
     typing = [word for word, is_used in words.items() if is_used]
     calling = [word for word in ("Awaitable", "Callable") if word in call_type]
     awaited = "await " if tool.is_async else ""
-    before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
+    before, after = ("", "") if tool.returns_json else ("to_jsonable_python(", ")")
     view = View(
         module=encode_line(reference.module),
         function=encode_identifier(reference.function),
@@ -247,7 +249,7 @@ def _handler(
         call=encode_line("_call" if call_type else "_function"),
         from_pydantic=encode_line(imported),
         called=encode_line(called),
-        makes_json=not tool.gives_json,
+        makes_json=not tool.returns_json,
         result=encode_line(result),
         before=encode_line(f"{before}{awaited}"),
         after=encode_line(after),
@@ -257,7 +259,7 @@ def _handler(
                 type=encode_line(one.annotation or "Any"),
                 default=None if one.is_required else encode_literal(one.default),
             )
-            for one in tool.taken
+            for one in tool.call_parameters
         ],
     )
     template = "new/adapter.py.jinja"
@@ -274,9 +276,9 @@ def _spec(
     handler: HandlerReference,
     reference: HandlerReference,
 ) -> bytes:
-    documented = tool.documented
+    documented = tool.docstring
     fields: dict[str, Any] = {"name": name}
-    text = documented.text or f"TODO: say what {name} does."
+    text = documented.text or f"TODO: describe what {name} does."
     if documented.result:
         text = f"{text}\n\nReturns: {documented.result}"
     fields["description"] = text
@@ -291,7 +293,7 @@ def _spec(
     if "mcp" in toolset.targets:
         fields["annotations"] = _CAREFUL
     fields["handler"] = f"{handler.module}:{handler.function}"
-    if tool.is_value:
+    if tool.needs_python_values:
         fields["values"] = "python"
     if "cli" in toolset.targets:
         fields["cli"] = {"keyword": free_keyword(toolset, name)}
