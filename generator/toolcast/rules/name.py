@@ -339,7 +339,7 @@ def check_langchain_parameters(parameter: Parameter, scope: Scope) -> Iterator[P
     """Report a parameter whose name LangChain uses itself."""
     name = parameter.name
     if name in LANGCHAIN_RESERVED_PARAMETERS:
-        message = f"LangChain does not pass the parameter `{name}`: {LANGCHAIN_RESERVED_PARAMETERS[name]}"
+        message = f"LangChain does not support the parameter `{name}`: {LANGCHAIN_RESERVED_PARAMETERS[name]}"
         help_ = (
             "rename it; the generated LangChain wrappers are not affected, but agents that"
             " load the tool over MCP are"
