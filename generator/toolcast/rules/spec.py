@@ -620,9 +620,9 @@ def check_server_transports(
         for key in ("base_url", "model"):
             texts.append(("the router", ("router", key), getattr(router, key)))
     for owner, text_path, text in texts:
-        if describe_invalid_reference(text) is not None:
+        help_ = describe_invalid_reference(text)
+        if help_ is not None:
             message = f"{owner} has a malformed reference to an environment variable"
-            help_ = "write `${NAME}` or `${NAME:-default}`"
             yield problem_at(toolset, text_path, message, help_)
 
 
