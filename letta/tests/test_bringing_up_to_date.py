@@ -108,7 +108,7 @@ async def test_who_asks_is_answered(
     monkeypatch: pytest.MonkeyPatch, body: Any, outcome: Any, status: int, value: Any
 ) -> None:
     monkeypatch.setattr(syncing, "sync", Syncs(outcome))
-    route = syncing.sync_route(TOOLSET)
+    route = syncing.build_sync_route(TOOLSET)
     assert (route.method, route.path) == ("POST", "/api/admin/sync-mcp-tools")
     answer = await route.answer(AdminRequest(body))
     assert answer.status == status
@@ -125,7 +125,7 @@ async def test_what_is_asked_is_handed_on(
 ) -> None:
     syncs = Syncs((Plan(), None))
     monkeypatch.setattr(syncing, "sync", syncs)
-    await syncing.sync_route(TOOLSET).answer(AdminRequest(body))
+    await syncing.build_sync_route(TOOLSET).answer(AdminRequest(body))
     assert syncs.given == [{"overrides": body or {}, "dry_run": is_dry}]
 
 
@@ -169,7 +169,7 @@ async def test_a_server_brings_letta_up_to_date_at_its_start(
     monkeypatch.setattr(syncing, "sync", syncs)
     monkeypatch.setattr(asyncio, "sleep", sleep)
     with caplog.at_level(logging.INFO, "toolcast.letta"):
-        await syncing.at_start(TOOLSET, 50.0)()
+        await syncing.build_startup_task(TOOLSET, 50.0)()
     assert slept == pauses
     assert len(syncs.given) == len(pauses)
     assert all(given == {"adds_only": True} for given in syncs.given)
@@ -190,7 +190,7 @@ async def test_the_last_try_is_made_when_the_patience_ends(
 
     monkeypatch.setattr(syncing, "sync", Syncs(UNREACHABLE))
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    await syncing.at_start(TOOLSET, patience)()
+    await syncing.build_startup_task(TOOLSET, patience)()
     assert slept == pauses
 
 
@@ -240,7 +240,7 @@ def test_a_plan_is_applied_or_only_made(
         return plan
 
     monkeypatch.setattr(syncing, "connect", lambda *_: (backend, "wanted"))
-    monkeypatch.setattr(syncing, "make_plan", make_plan)
+    monkeypatch.setattr(syncing, "build_plan", make_plan)
     monkeypatch.setattr(syncing, "apply_plan", lambda *_: DONE)
     named = {"allow_delete": ["a"], "allow_capture": ["b"], "drop_stale": ["c"]}
     caplog.set_level(logging.INFO, "toolcast.letta")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolcast_letta.plan.backend import PlanRefusedError
-from toolcast_letta.plan.report import plan_text
+from toolcast_letta.plan.report import format_plan
 
 THEIRS = {
     "their_tool",
@@ -23,7 +23,7 @@ OURS = {"search_notes", "delete_note", "end_day"}
 
 def test_the_first_plan_names_everything_that_it_adds(toy: Any) -> None:
     plan = toy.plan()
-    assert plan_text(plan) == (
+    assert format_plan(plan) == (
         f"toy on Letta 0.16.6 at {toy.fake.url}\n"
         f"keeper is {toy.agent_id}, a memgpt_v2_agent\n"
         "\n"
@@ -78,7 +78,7 @@ def test_applying_again_does_nothing(toy: Any) -> None:
     toy.fake.faults.seen.clear()
     plan = toy.plan()
     assert plan.changes == ()
-    assert "No changes" in plan_text(plan)
+    assert "No changes" in format_plan(plan)
     assert not toy.apply(plan).changed
     assert {method for method, _ in toy.fake.faults.seen} == {"GET"}
 

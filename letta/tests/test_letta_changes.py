@@ -9,7 +9,7 @@ import pytest
 
 from letta.tests.stage import Stage
 from letta.tests.toy import TOOLS
-from toolcast_letta.plan.report import plan_text, verification_text
+from toolcast_letta.plan.report import format_plan, format_verification
 
 
 def shown(plan: Any, *layers: str) -> list[str]:
@@ -44,7 +44,7 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     ]
     assert (
         "  -/+ search_notes -> find_notes  (renamed: search_notes is deleted for"
-        in (plan_text(plan))
+        in (format_plan(plan))
     )
     toy.apply(plan)
     assert "find_notes" in toy.names()
@@ -57,7 +57,7 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     assert ("find_notes", "continue_loop") in rules
     assert not [name for name, _ in rules if name == "search_notes"]
     found = toy.verified()
-    assert found.all_match, verification_text(found)
+    assert found.all_match, format_verification(found)
 
     done = toy.rolled_back()
     assert done.agents == 0
@@ -184,7 +184,7 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
 def test_verify_calls_what_has_an_example(toy: Any) -> None:
     toy.apply()
     found = toy.verified()
-    assert verification_text(found) == (
+    assert format_verification(found) == (
         "warning: keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
         " that it goes on, and what is not the toolset's stays as it is\n"
         "run delete_note by keeper: left out (it changes data, or needs approval;"

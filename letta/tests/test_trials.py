@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from toolcast_letta.plan.backend import AgentCount, Calls, Trial
+from toolcast_letta.plan.backend import AgentCount, CallOptions, CheckResult
 from toolcast_letta.plan.desired_state import DesiredTool
 from toolcast_letta.v1.api import LettaError
-from toolcast_letta.v1.trials import trials_of
+from toolcast_letta.v1.trials import run_checks
 
 AGENT: Any = SimpleNamespace(name="me", id="agent-1")
 UNSAID = (
@@ -54,11 +54,11 @@ class Api:
 def tried(
     one: DesiredTool,
     api: Api,
-    calls: Calls | None = None,
+    calls: CallOptions | None = None,
     *,
     attached: bool = True,
     entry: bool = True,
-) -> list[Trial]:
+) -> list[CheckResult]:
     desired: Any = SimpleNamespace(canonical=["a"], tools={"a": one})
     current: Any = SimpleNamespace(
         agents={"me": SimpleNamespace(tools=["a"] if attached else [])},
@@ -66,23 +66,23 @@ def tried(
         registry={"a": SimpleNamespace(id="tool-1")},
     )
     anything: Any = api
-    return list(trials_of(anything, desired, AGENT, current, calls or Calls()))
+    return list(run_checks(anything, desired, AGENT, current, calls or CallOptions()))
 
 
 @pytest.mark.parametrize(
     ("one", "calls", "trial"),
     [
-        (tool(), Calls(), None),
-        (tool(GOOD), Calls(examples=False), None),
-        (tool(GOOD), Calls(tools=("b",)), None),
+        (tool(), CallOptions(), None),
+        (tool(GOOD), CallOptions(examples=False), None),
+        (tool(GOOD), CallOptions(tools=("b",)), None),
         (
             tool(),
-            Calls(tools=("a",)),
+            CallOptions(tools=("a",)),
             (None, "its spec has no example", True),
         ),
         (
             tool(GOOD, changes_data=True),
-            Calls(),
+            CallOptions(),
             (
                 None,
                 "it changes data, or needs approval; --call-changing calls it",
@@ -91,7 +91,7 @@ def tried(
         ),
         (
             tool(GOOD, requires_approval=True),
-            Calls(tools=("a",)),
+            CallOptions(tools=("a",)),
             (
                 None,
                 "it changes data, or needs approval; --call-changing calls it",
@@ -100,15 +100,15 @@ def tried(
         ),
         (
             tool(GOOD, changes_data=True),
-            Calls(changing=True),
+            CallOptions(changing=True),
             (True, "1 example", False),
         ),
-        (tool(GOOD), Calls(), (True, "1 example", False)),
-        (tool(GOOD, GOOD), Calls(), (True, "2 examples", False)),
+        (tool(GOOD), CallOptions(), (True, "1 example", False)),
+        (tool(GOOD, GOOD), CallOptions(), (True, "2 examples", False)),
     ],
 )
 def test_examples_are_called_or_left_out(
-    one: DesiredTool, calls: Calls, trial: tuple[Any, ...] | None
+    one: DesiredTool, calls: CallOptions, trial: tuple[Any, ...] | None
 ) -> None:
     found = tried(one, Api({"status": "success"}), calls)
     assert [(t.passed, t.detail, t.is_asked) for t in found] == [trial][
@@ -162,7 +162,7 @@ FAILS = {**GOOD, "error": "no"}
     ],
 )
 def test_a_wrong_answer_is_told(one: DesiredTool, api: Api, detail: str | None) -> None:
-    (trial,) = tried(one, api, Calls(changing=True))
+    (trial,) = tried(one, api, CallOptions(changing=True))
     assert trial.passed is (detail is None)
     assert trial.detail == (detail or "1 example")
 
@@ -225,14 +225,14 @@ def test_a_turn_proves_that_an_agent_can_call(
     one: DesiredTool, answer: Any, passed: bool | None, detail: str
 ) -> None:
     api = Api(turn=answer)
-    (trial,) = tried(one, api, Calls(examples=False, turn="a"))
+    (trial,) = tried(one, api, CallOptions(examples=False, turn="a"))
     assert (trial.kind, trial.is_asked) == ("turn", True)
     assert (trial.passed, trial.detail) == (passed, detail)
 
 
 def test_a_turn_is_asked_for_with_the_first_example() -> None:
     api = Api(turn=_turned())
-    calls = Calls(examples=False, turn="a", changing=True)
+    calls = CallOptions(examples=False, turn="a", changing=True)
     (trial,) = tried(tool(GOOD, {"arguments": {}}, changes_data=True), api, calls)
     assert trial.passed
     assert 'exactly these arguments: {"x": "é"}. Then' in api.text

@@ -15,7 +15,7 @@ from pathlib import Path
 from toolcast.extension_api import Toolset, ToolSpec
 
 from .plan.desired_state import DesiredState
-from .specs import tool_part
+from .specs import build_tool_part
 from .state.seal import Seal
 from .v1.api import LettaApi
 
@@ -54,7 +54,7 @@ class BlockChange:
         return self.before != self.after
 
 
-def block_changes(
+def list_block_changes(
     api: LettaApi, toolset: Toolset, desired: DesiredState
 ) -> list[BlockChange]:
     """Every block that the toolset declares, of the agents that are wanted.
@@ -63,34 +63,34 @@ def block_changes(
         BlockError: a block is not there, cannot take the text, or its marks are broken.
         LettaError: a request failed.
     """
-    found: list[BlockChange] = []
+    changes: list[BlockChange] = []
     problems: list[str] = []
     for agent in desired.agents:
         for block in agent.blocks:
-            what = f"the block `{block.label}` of {agent.name}"
-            there = api.block(agent.id, block.label)
-            if there is None:
-                problems.append(f"{what} is not there: create it in Letta first")
+            label = f"the block `{block.label}` of {agent.name}"
+            received = api.block(agent.id, block.label)
+            if received is None:
+                problems.append(f"{label} is not there: create it in Letta first")
                 continue
-            value, limit = there
+            value, limit = received
             try:
-                after = with_part(
-                    value, block_text(toolset, block.content), toolset.name
+                after = insert_part(
+                    value, render_block(toolset, block.content), toolset.name
                 )
             except BlockTextError as error:
-                problems.append(f"{what}: {error}")
+                problems.append(f"{label}: {error}")
                 continue
             if len(after) > limit:
                 problems.append(
-                    f"{what} would have {len(after)} characters, and its limit is {limit}"
+                    f"{label} would have {len(after)} characters, and its limit is {limit}"
                 )
-            found.append(BlockChange(agent.name, agent.id, block.label, value, after))
+            changes.append(BlockChange(agent.name, agent.id, block.label, value, after))
     if problems:
         raise BlockError("\n".join(problems))
-    return found
+    return changes
 
 
-def shown(changes: Sequence[BlockChange]) -> Iterator[str]:
+def format_block_changes(changes: Sequence[BlockChange]) -> Iterator[str]:
     """What would be written, as a difference of lines."""
     for change in changes:
         if not change.changes:
@@ -105,8 +105,8 @@ def shown(changes: Sequence[BlockChange]) -> Iterator[str]:
         )
 
 
-def save_changes(
-    changes: Sequence[BlockChange], toolset: str, place: str, path: Path, seal: Seal
+def save_block_changes(
+    changes: Sequence[BlockChange], toolset: str, base_url: str, path: Path, seal: Seal
 ) -> None:
     """Keeps what was shown, for whoever reviews it and for writing it.
 
@@ -116,13 +116,15 @@ def save_changes(
     value = {
         "format": _FORMAT,
         "toolset": toolset,
-        "place": place,
+        "place": base_url,
         "blocks": [asdict(change) for change in changes],
     }
     seal.save(path, value)
 
 
-def load_changes(path: Path, toolset: str, place: str, seal: Seal) -> list[BlockChange]:
+def load_block_changes(
+    path: Path, toolset: str, base_url: str, seal: Seal
+) -> list[BlockChange]:
     """What was saved.
 
     Raises:
@@ -130,13 +132,15 @@ def load_changes(path: Path, toolset: str, place: str, seal: Seal) -> list[Block
         StateError: as of `Seal.load`.
     """
     value = seal.load(path, _FORMAT)
-    if (value["toolset"], value["place"]) != (toolset, place):
+    if (value["toolset"], value["place"]) != (toolset, base_url):
         raise BlockError(f"{path} is for {value['toolset']} at {value['place']}")
     return [BlockChange(**one) for one in value["blocks"]]
 
 
-def write_changes(
-    api: LettaApi, agreed: Sequence[BlockChange], now: Sequence[BlockChange]
+def write_block_changes(
+    api: LettaApi,
+    reviewed: Sequence[BlockChange],
+    current_changes: Sequence[BlockChange],
 ) -> list[str]:
     """Writes exactly what was agreed to; what is written already stays.
 
@@ -151,24 +155,24 @@ def write_changes(
         BlockError: a block, or what the specs say, has changed since then; nothing was
             written. Or a block is not as it was sent.
     """
-    there = {(one.agent_id, one.label): one for one in now}
+    changes_by_block = {(one.agent_id, one.label): one for one in current_changes}
     problems = []
-    for change in agreed:
-        current = there.get((change.agent_id, change.label))
-        what = f"`{change.label}` of {change.agent}"
+    for change in reviewed:
+        current = changes_by_block.get((change.agent_id, change.label))
+        label = f"`{change.label}` of {change.agent}"
         if current is None:
-            problems.append(f"the specs do not have {what} any more")
+            problems.append(f"the specs do not have {label} any more")
         elif current.after != change.after:
             problems.append(
-                f"{what} was shown with another text, or changed since then"
+                f"{label} was shown with another text, or changed since then"
             )
         elif current.before not in (change.before, change.after):
-            problems.append(f"somebody has changed {what} since it was shown")
+            problems.append(f"somebody has changed {label} since it was shown")
     if problems:
         raise BlockError("\n".join([*problems, "show them again"]))
-    done = []
-    for change in agreed:
-        current = there[change.agent_id, change.label]
+    written = []
+    for change in reviewed:
+        current = changes_by_block[change.agent_id, change.label]
         if not current.changes:
             continue
         api.write_block(change.agent_id, change.label, change.after)
@@ -176,11 +180,11 @@ def write_changes(
             raise BlockError(
                 f"`{change.label}` of {change.agent} is not as it was sent"
             )
-        done.append(f"{change.agent}: `{change.label}` written")
-    return done
+        written.append(f"{change.agent}: `{change.label}` written")
+    return written
 
 
-def block_text(toolset: Toolset, content: str) -> str:
+def render_block(toolset: Toolset, content: str) -> str:
     """The toolset's part of a block, with its marks; the same for every agent.
 
     Args:
@@ -189,36 +193,42 @@ def block_text(toolset: Toolset, content: str) -> str:
     Raises:
         BlockTextError: a spec's text holds one of the marks.
     """
-    attached = [tool for tool in toolset.tools if tool_part(toolset, tool)["attached"]]
-    lines = _tools(toolset, attached) if content == "tools" else _data(attached)
+    attached = [
+        tool for tool in toolset.tools if build_tool_part(toolset, tool)["attached"]
+    ]
+    lines = (
+        _render_tools(toolset, attached)
+        if content == "tools"
+        else _render_data(attached)
+    )
     text = "\n".join(lines)
-    begin, end = _marks(toolset.name)
+    begin, end = _build_markers(toolset.name)
     if begin in text or end in text:
         raise BlockTextError(f"a summary or section holds `{begin}` or `{end}`")
     return f"{begin}\n{text}\n{end}"
 
 
-def _tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
+def _render_tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
     yield f"The {len(attached)} tools of {toolset.name} that are attached:"
     sections = {section.name: section.heading for section in toolset.sections}
-    order = [*sections, None]
-    for name in order:
-        inside = [
+    section_names = [*sections, None]
+    for name in section_names:
+        section_tools = [
             tool
             for tool in sorted(attached, key=lambda tool: tool.name)
             if tool.section == name or (name is None and tool.section not in sections)
         ]
-        if not inside:
+        if not section_tools:
             continue
         if name is not None:
-            yield f"{_one_line(sections[name])}:"
-        for tool in inside:
-            yield f"- {tool.name}: {_one_line(tool.summary)}"
+            yield f"{_collapse_whitespace(sections[name])}:"
+        for tool in section_tools:
+            yield f"- {tool.name}: {_collapse_whitespace(tool.summary)}"
 
 
-def _data(attached: Sequence[ToolSpec]) -> Iterator[str]:
+def _render_data(attached: Sequence[ToolSpec]) -> Iterator[str]:
     yield "Where the data of the attached tools lies:"
-    places: dict[tuple[str, str], dict[str, list[str]]] = {}
+    tables: dict[tuple[str, str], dict[str, list[str]]] = {}
     for tool in sorted(attached, key=lambda tool: tool.name):
         data = tool.data or {}
         for verb, key in (
@@ -227,25 +237,25 @@ def _data(attached: Sequence[ToolSpec]) -> Iterator[str]:
             ("deleted", "deletes"),
         ):
             for table in data.get(key, ()):
-                place = places.setdefault((data.get("pool", ""), table), {})
-                place.setdefault(verb, []).append(tool.name)
-    for (pool, table), verbs in sorted(places.items()):
+                users = tables.setdefault((data.get("pool", ""), table), {})
+                users.setdefault(verb, []).append(tool.name)
+    for (pool, table), verbs in sorted(tables.items()):
         uses = "; ".join(
             f"{verb} by {', '.join(names)}" for verb, names in verbs.items()
         )
-        where = f" (pool {pool})" if pool else ""
-        yield f"- {table}{where}: {uses}"
-    if not places:
+        pool_note = f" (pool {pool})" if pool else ""
+        yield f"- {table}{pool_note}: {uses}"
+    if not tables:
         yield "- no spec names a table"
 
 
-def with_part(value: str, part: str, toolset: str) -> str:
+def insert_part(value: str, part: str, toolset: str) -> str:
     """A block's value with the toolset's part in its place, or at its end.
 
     Raises:
         BlockTextError: the marks do not stand there once each, in order.
     """
-    begin, end = _marks(toolset)
+    begin, end = _build_markers(toolset)
     counts = (value.count(begin), value.count(end))
     if counts == (0, 0):
         return f"{value.rstrip()}\n\n{part}" if value.strip() else part
@@ -257,9 +267,9 @@ def with_part(value: str, part: str, toolset: str) -> str:
     return value[:start] + part + value[stop + len(end) :]
 
 
-def _marks(toolset: str) -> tuple[str, str]:
+def _build_markers(toolset: str) -> tuple[str, str]:
     return f"[toolcast {toolset}: from the specs]", f"[toolcast {toolset}: end]"
 
 
-def _one_line(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     return " ".join(text.split())

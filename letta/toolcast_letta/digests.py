@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 
-def digest_of(value: Any) -> str:
+def compute_digest(value: Any) -> str:
     """`sha256:` and the digest of a JSON value; the order of keys does not count."""
     text = json.dumps(
         value, ensure_ascii=False, separators=(",", ":"), sort_keys=True

@@ -22,33 +22,37 @@ from toolcast.extension_api import (
 ANY_TOOL = "*"
 """In place of a tool's name: one that is known when it runs only."""
 
-_CALLS = frozenset("call_tool call_tool_sync acall_tool call_tool_mcp".split())
+_CALLING_FUNCTIONS = frozenset(
+    "call_tool call_tool_sync acall_tool call_tool_mcp".split()
+)
 # What gives a tool that somebody may call.
-_GETS = frozenset(["get_langchain_tool"])
-_LOOKS_UP = frozenset(["get_tool", "find_tool", *_GETS])
-_RUNS = frozenset("call acall invoke ainvoke run arun _run _arun func handler".split())
+_TOOL_GETTERS = frozenset(["get_langchain_tool"])
+_LOOKUP_FUNCTIONS = frozenset(["get_tool", "find_tool", *_TOOL_GETTERS])
+_RUNNING_METHODS = frozenset(
+    "call acall invoke ainvoke run arun _run _arun func handler".split()
+)
 # By which MCP calls tools.
-_METHOD = "tools/call"
+_MCP_CALL_METHOD = "tools/call"
 
-_OWNERS = frozenset(["agents", "conversations", "groups", "environments"])
-_SENDING = frozenset("""
+_MESSAGE_RESOURCES = frozenset(["agents", "conversations", "groups", "environments"])
+_SENDING_METHODS = frozenset("""
     create stream create_async create_stream create_batch send send_stream
     send_async
     """.split())
 # Between the resource and the method; they change what comes back only.
 _WRAPPERS = frozenset(["with_raw_response", "with_streaming_response"])
 # Libraries whose clients have the same words for other things.
-_OTHERS = frozenset(
+_UNRELATED_PACKAGES = frozenset(
     ["azure", "openai", "anthropic", "langchain", "slack_sdk", "telegram", "discord"]
 )
-_ALWAYS = frozenset(["send_chat_message"])
-_WITH_LETTA = re.compile(r"(?:send_message|user_message|send_messages)\w*")
+_SENDING_FUNCTIONS = frozenset(["send_chat_message"])
+_LETTA_SENDING_FUNCTION = re.compile(r"(?:send_message|user_message|send_messages)\w*")
 
-_ADDRESS = re.compile(
+_MESSAGE_ROUTE = re.compile(
     r"\b(?:agents|conversations|groups|environments)/[^/\s]+/messages"
     r"(?:/(?:async|stream|batch))?/?(?![\w/-])"
 )
-_READS_BY = frozenset("""
+_READING_FUNCTIONS = frozenset("""
     get head options delete patch startswith endswith match search fullmatch
     compile append debug info warning error exception print ToolError ValueError
     RuntimeError aget
@@ -56,7 +60,7 @@ _READS_BY = frozenset("""
 _READING_VERBS = frozenset(["GET", "HEAD", "OPTIONS", "DELETE", "PATCH"])
 
 
-class SendingPlaces:
+class MessageSendVisitor:
     """The places of a function that send a message; a `Visitor` of the analysis.
 
     Calls of tools by their names are among them: whoever asks knows which tools send one.
@@ -79,7 +83,7 @@ class SendingPlaces:
             return
         root = chain.root
         package = root.name if root is not None and root.kind == "external" else ""
-        is_handed_on = _hands_on_messages(chain.names) and self._is_argument(node)
+        is_handed_on = _is_message_resource(chain.names) and self._is_argument(node)
         if _sends_message(chain.names, package) or is_handed_on:
             self._add(node)
 
@@ -99,7 +103,7 @@ class SendingPlaces:
                 ):
                     self._look_at_address(place)
         if local.followed(node.func) is None:
-            tools = _called_tools(node, local)
+            tools = _find_called_tools(node, local)
             if tools:
                 self._add(node, tools)
 
@@ -109,7 +113,7 @@ class SendingPlaces:
 
     def text(self, node: ast.expr, text: str) -> None:
         """A text that may be the address to which messages are posted, or MCP's method."""
-        if text == _METHOD and not self._speaks_mcp:
+        if text == _MCP_CALL_METHOD and not self._speaks_mcp:
             self._speaks_mcp = True
             self._add(node, (ANY_TOOL,))
         if self._calls and _is_message_address(text):
@@ -176,27 +180,29 @@ def _sends_message(chain: Sequence[str], package: str) -> bool:
     if not names:
         return False
     last = names[-1]
-    if last in _ALWAYS:
+    if last in _SENDING_FUNCTIONS:
         return True
-    if package.partition(".")[0] in _OTHERS:
+    if package.partition(".")[0] in _UNRELATED_PACKAGES:
         return False
-    if len(names) >= 3 and last in _SENDING and names[-2] == "messages":
-        return names[-3] in _OWNERS
+    if len(names) >= 3 and last in _SENDING_METHODS and names[-2] == "messages":
+        return names[-3] in _MESSAGE_RESOURCES
     has_letta = any("letta" in name.casefold() for name in (*names, package))
     if last == "create" and names[-2:-1] == ["batches"]:
         return has_letta
-    return has_letta and bool(_WITH_LETTA.fullmatch(last))
+    return has_letta and bool(_LETTA_SENDING_FUNCTION.fullmatch(last))
 
 
-def _hands_on_messages(chain: Sequence[str]) -> bool:
+def _is_message_resource(chain: Sequence[str]) -> bool:
     """Whether a chain is the resource itself, on its way to somebody who may send."""
     names = [name for name in chain if name not in _WRAPPERS]
-    return len(names) >= 2 and names[-1] == "messages" and names[-2] in _OWNERS
+    return (
+        len(names) >= 2 and names[-1] == "messages" and names[-2] in _MESSAGE_RESOURCES
+    )
 
 
 def _is_message_address(text: str) -> bool:
     """Whether a text has the route to which messages are posted."""
-    return bool(_ADDRESS.search(text))
+    return bool(_MESSAGE_ROUTE.search(text))
 
 
 def _is_posting(function: str, texts: Sequence[str]) -> bool:
@@ -210,24 +216,24 @@ def _is_posting(function: str, texts: Sequence[str]) -> bool:
         return True
     if any(text.upper() in _READING_VERBS for text in texts):
         return False
-    return function not in _READS_BY
+    return function not in _READING_FUNCTIONS
 
 
-def _called_tools(node: ast.Call, local: Locals) -> tuple[str, ...]:
+def _find_called_tools(node: ast.Call, local: Locals) -> tuple[str, ...]:
     """The names of the tools that a call may call; `ANY_TOOL` for those that it does not say."""
     name = last_name(node.func)
-    if name in _CALLS or name in _GETS:
-        return _tool_names(node, local)
-    if name in _RUNS and isinstance(node.func, ast.Attribute):
+    if name in _CALLING_FUNCTIONS or name in _TOOL_GETTERS:
+        return _find_tool_names(node, local)
+    if name in _RUNNING_METHODS and isinstance(node.func, ast.Attribute):
         for made, _ in local.calls_behind(node.func.value):
-            if last_name(made.func) in _LOOKS_UP:
-                return _tool_names(made, local)
+            if last_name(made.func) in _LOOKUP_FUNCTIONS:
+                return _find_tool_names(made, local)
     return ()
 
 
-def _tool_names(node: ast.Call, local: Locals) -> tuple[str, ...]:
-    named = {keyword.arg: keyword.value for keyword in node.keywords}
-    given = node.args[0] if node.args else named.get("name")
-    texts = local.texts(given) if given is not None else ()
-    known = tuple(text for text in texts if text.isprintable())
-    return known or (ANY_TOOL,)
+def _find_tool_names(node: ast.Call, local: Locals) -> tuple[str, ...]:
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+    argument = node.args[0] if node.args else keywords.get("name")
+    texts = local.texts(argument) if argument is not None else ()
+    names = tuple(text for text in texts if text.isprintable())
+    return names or (ANY_TOOL,)

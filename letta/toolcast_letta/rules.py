@@ -28,11 +28,17 @@ from toolcast.extension_api import (
     way_to,
 )
 
-from .handler_code import ANY_TOOL, SendingPlaces
-from .schemas.health import schema_problem_places
-from .schemas.stored import stored_parameters
-from .settings import BUILT_INS, LettaAgent, LettaSettings, address
-from .specs import facts_of, has_settings, offered_to_letta, settings_of, tool_part
+from .handler_code import ANY_TOOL, MessageSendVisitor
+from .schemas.health import find_schema_problems
+from .schemas.stored import build_stored_parameters
+from .settings import BUILT_INS, LettaAgent, LettaSettings, parse_url
+from .specs import (
+    build_settings,
+    build_tool_part,
+    get_letta_fields,
+    has_settings,
+    list_offered_tools,
+)
 
 LIMITS = (
     " What the text does not show is not found: an address that is put together from data or"
@@ -47,28 +53,28 @@ def has_target(toolset: Toolset, workspace: Workspace) -> bool:
     return "letta" in {target.name for target in chosen}
 
 
-def attaches(toolset: Toolset) -> bool:
+def has_attached_tools(toolset: Toolset) -> bool:
     """Whether any tool of a toolset is attached to Letta agents."""
-    return any(facts_of(tool).get("attached") for tool in toolset.tools)
+    return any(get_letta_fields(tool).get("attached") for tool in toolset.tools)
 
 
-def registered(toolset: Toolset) -> Sequence[ToolSpec]:
+def list_registered_tools(toolset: Toolset) -> Sequence[ToolSpec]:
     """The tools that Letta registers when it gets to know the toolset's server.
 
     Those that the server offers it, attached or not; all of them when the toolset does not
     say whom the server takes Letta for.
     """
-    return offered_to_letta(toolset) if has_settings(toolset) else toolset.tools
+    return list_offered_tools(toolset) if has_settings(toolset) else toolset.tools
 
 
-def reach(
+def analyze_handler(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> ReachableCode | None:
     """What a tool's handler reaches, with the places that send an agent a message."""
-    return reached_from(workspace, toolset, tool, SendingPlaces)
+    return reached_from(workspace, toolset, tool, MessageSendVisitor)
 
 
-def senders(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
+def find_sending_uses(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
     """The tools whose handlers send the agent a message, each with the first place.
 
     By themselves, or by calling another one of the toolset's tools that does, by its present
@@ -77,7 +83,7 @@ def senders(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
     noted: dict[str, tuple[TracedUse, ...]] = {}
     present: dict[str, str] = {}
     for tool in toolset.tools:
-        reached = reach(workspace, toolset, tool)
+        reached = analyze_handler(workspace, toolset, tool)
         noted[tool.name] = reached.noted if reached else ()
         present |= dict.fromkeys((*tool.renamed_from, tool.name), tool.name)
     found = {
@@ -87,7 +93,9 @@ def senders(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
         if one is not None
     }
     sending = {*found} | {
-        tool.name for tool in toolset.tools if facts_of(tool).get("calls_agent_loop")
+        tool.name
+        for tool in toolset.tools
+        if get_letta_fields(tool).get("calls_agent_loop")
     }
     is_growing = True
     while is_growing:
@@ -103,19 +111,19 @@ def senders(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
     return found
 
 
-def sent_text(sent: TracedUse) -> str:
+def describe_sending_use(use: TracedUse) -> str:
     """What a place does, in words that follow on where it is."""
-    shown = f"`{sent.text[:80]}`"
-    if not sent.tools:
-        return f"sends a message into the agent's loop: {shown}"
-    if ANY_TOOL in sent.tools:
-        return f"may call any tool, those among them that message the agent: {shown}"
-    return f"calls a tool that sends a message into the agent's loop: {shown}"
+    code = f"`{use.text[:80]}`"
+    if not use.tools:
+        return f"sends a message into the agent's loop: {code}"
+    if ANY_TOOL in use.tools:
+        return f"may call any tool, those among them that message the agent: {code}"
+    return f"calls a tool that sends a message into the agent's loop: {code}"
 
 
 @rule("letta/duplicate-confirmation", on="tool", severity=Severity.WARNING)
-def asked_twice(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    if tool.confirm is not None and "requires_approval" in facts_of(tool):
+def check_duplicate_confirmation(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    if tool.confirm is not None and "requires_approval" in get_letta_fields(tool):
         yield problem_at(
             tool,
             ("letta", "requires_approval"),
@@ -125,8 +133,8 @@ def asked_twice(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
 
 
 @rule("letta/circular-tool", on="tool", severity=Severity.ERROR)
-def attached_circular(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    letta = facts_of(tool)
+def check_circular_tool(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    letta = get_letta_fields(tool)
     if letta.get("attached") and letta.get("calls_agent_loop"):
         yield problem_at(
             tool,
@@ -137,14 +145,14 @@ def attached_circular(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
 
 
 @rule("letta/builtin-name", on="toolset", severity=Severity.ERROR)
-def builtin_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_builtin_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds tools whose names Letta has tools of its own for.
 
     Registering a server registers every tool that it lists, attached or not.
     """
-    if not attaches(toolset):
+    if not has_attached_tools(toolset):
         return
-    for tool in registered(toolset):
+    for tool in list_registered_tools(toolset):
         if tool.name in BUILT_INS:
             yield problem_at(
                 tool,
@@ -155,30 +163,32 @@ def builtin_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 
 @rule("letta/circular-handler", on="toolset", severity=Severity.ERROR)
-def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    found = senders(workspace, toolset) if attaches(toolset) else {}
+def check_circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    sending_uses = (
+        find_sending_uses(workspace, toolset) if has_attached_tools(toolset) else {}
+    )
     for tool in toolset.tools:
-        if not facts_of(tool).get("attached"):
+        if not get_letta_fields(tool).get("attached"):
             continue
-        sent = found.get(tool.name)
-        if sent is not None:
-            where = place(sent.file, sent.line)
+        use = sending_uses.get(tool.name)
+        if use is not None:
+            location = place(use.file, use.line)
             yield problem_at(
                 tool,
                 ("letta", "attached"),
-                f"{where} {sent_text(sent)}{way_to(sent.way)}",
+                f"{location} {describe_sending_use(use)}{way_to(use.way)}",
                 "set `attached: false` and `calls_agent_loop: true`, or take another way to"
                 " the data: Letta's management API and databases are safe",
             )
 
 
 @rule("letta/refused-approval", on="toolset", severity=Severity.WARNING)
-def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    client = toolset.client(settings_of(toolset).server.client or "")
+def check_refused_approval(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    client = toolset.client(build_settings(toolset).server.client or "")
     if client is not None and client.client_confirms:
         return
     for tool in toolset.tools:
-        if tool.confirm is not None and facts_of(tool).get("attached"):
+        if tool.confirm is not None and get_letta_fields(tool).get("attached"):
             yield problem_at(
                 tool,
                 ("letta", "attached"),
@@ -192,26 +202,30 @@ _MAX_TIMEOUT_S = 120.0
 
 
 @rule("letta/long-timeout", on="tool", severity=Severity.ERROR)
-def long_timeout(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    timeout = where.toolset.timeout if tool.timeout is None else tool.timeout
-    if facts_of(tool).get("attached") and timeout > _MAX_TIMEOUT_S:
-        own = tool.timeout is not None
+def check_long_timeout(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    timeout = scope.toolset.timeout if tool.timeout is None else tool.timeout
+    if get_letta_fields(tool).get("attached") and timeout > _MAX_TIMEOUT_S:
+        is_own = tool.timeout is not None
         yield problem_at(
             tool,
-            ("timeout",) if own else ("letta", "attached"),
-            f"a call of `{tool.name}` may take {timeout:g} s{'' if own else ' by the toolset'}"
+            ("timeout",) if is_own else ("letta", "attached"),
+            f"a call of `{tool.name}` may take {timeout:g} s{'' if is_own else ' by the toolset'}"
             f"; an attached tool has {_MAX_TIMEOUT_S:g} s",
             "set `timeout` lower, and let the tool hand long work over",
         )
 
 
 @rule("letta/unused-loop-declaration", on="toolset", severity=Severity.NOTE)
-def loop_not_reached(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    looping = [tool for tool in toolset.tools if facts_of(tool).get("calls_agent_loop")]
-    found = senders(workspace, toolset) if looping else {}
+def check_unused_loop_declaration(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    looping = [
+        tool for tool in toolset.tools if get_letta_fields(tool).get("calls_agent_loop")
+    ]
+    sending_uses = find_sending_uses(workspace, toolset) if looping else {}
     for tool in looping:
-        reached = reach(workspace, toolset, tool)
-        if reached is not None and tool.name not in found and not reached.unread:
+        reached = analyze_handler(workspace, toolset, tool)
+        if reached is not None and tool.name not in sending_uses and not reached.unread:
             yield problem_at(
                 tool,
                 ("letta", "calls_agent_loop"),
@@ -225,8 +239,8 @@ _MAX_NAME_CHARACTERS = 48
 
 
 @rule("letta/name-too-long", on="tool", severity=Severity.ERROR)
-def name_too_long(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    if facts_of(tool).get("attached") and len(tool.name) > _MAX_NAME_CHARACTERS:
+def check_name_too_long(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    if get_letta_fields(tool).get("attached") and len(tool.name) > _MAX_NAME_CHARACTERS:
         yield problem_at(
             tool,
             ("name",),
@@ -236,14 +250,14 @@ def name_too_long(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
 
 
 @rule("letta/nested-definition", on="tool", severity=Severity.ERROR)
-def nested_definition(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_nested_definition(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     schema = tool.schemas["parameters"]
     nested = [r for r in schema.references if _is_nested(r)]
-    if not nested or not facts_of(tool).get("attached"):
+    if not nested or not get_letta_fields(tool).get("attached"):
         return
-    stored = stored_parameters(tool.parameters)
+    stored = build_stored_parameters(tool.parameters)
     for reference in nested:
-        message = _misread(schema, reference, stored)
+        message = _describe_misread_reference(schema, reference, stored)
         if message:
             yield problem_at(
                 tool,
@@ -258,29 +272,35 @@ def _is_nested(reference: Reference) -> bool:
     is_definition = reference.text.startswith("#/$defs/")
     return (
         is_definition
-        and reference.text.count("/") > _FLAT
+        and reference.text.count("/") > _DEFINITION_SLASHES
         and reference.target is not None
     )
 
 
-def _misread(schema: JsonSchema, reference: Reference, stored: Any) -> str:
+def _describe_misread_reference(
+    schema: JsonSchema, reference: Reference, stored: Any
+) -> str:
     """What Letta makes of a reference that it does not follow; empty where that is right."""
-    named = schema.at(reference.target or ())
-    shown = _at_of_nested_definition(stored, reference.path[:-1])
+    definition = schema.at(reference.target or ())
+    stored_node = _find_value(stored, reference.path[:-1])
     last = reference.text.rpartition("/")[2]
-    if not isinstance(shown, Mapping):
+    if not isinstance(stored_node, Mapping):
         return ""
-    if "$ref" not in shown:
-        taken = schema.value["$defs"].get(last)
-        return "" if taken == named else f"Letta takes `#/$defs/{last}` for it"
-    was = schema.at(reference.path[:-1])
-    kind = named.get("type") if isinstance(named, Mapping) else None
-    if "type" in was or shown.get("type") in (None, kind):
+    if "$ref" not in stored_node:
+        used_definition = schema.value["$defs"].get(last)
+        return (
+            ""
+            if used_definition == definition
+            else f"Letta takes `#/$defs/{last}` for it"
+        )
+    node = schema.at(reference.path[:-1])
+    kind = definition.get("type") if isinstance(definition, Mapping) else None
+    if "type" in node or stored_node.get("type") in (None, kind):
         return ""
     return f"Letta says that it is an object, and not what `{reference.text}` is"
 
 
-def _at_of_nested_definition(value: Any, path: Path) -> Any:
+def _find_value(value: Any, path: Path) -> Any:
     for step in path:
         try:
             value = value[step]
@@ -289,30 +309,30 @@ def _at_of_nested_definition(value: Any, path: Path) -> Any:
     return value
 
 
-_FLAT = "#/$defs/name".count("/")
+_DEFINITION_SLASHES = "#/$defs/name".count("/")
 
 
 @rule("letta/missing-decision", on="toolset", severity=Severity.ERROR)
-def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_missing_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not has_target(toolset, workspace):
         return
     excluded = toolset.excluded("letta")
-    offered = {tool.name for tool in offered_to_letta(toolset)}
+    offered = {tool.name for tool in list_offered_tools(toolset)}
     for tool in toolset.tools:
-        facts = facts_of(tool)
-        wants = bool(facts.get("attached"))
-        if wants and tool.name in excluded:
+        facts = get_letta_fields(tool)
+        is_attached = bool(facts.get("attached"))
+        if is_attached and tool.name in excluded:
             message = f"`{tool.name}` is attached, and excluded from `letta`"
             yield problem_at(
                 tool, ("letta", "attached"), message, "remove one of the two"
             )
-        elif wants and tool.name not in offered:
-            client = settings_of(toolset).server.client
+        elif is_attached and tool.name not in offered:
+            client = build_settings(toolset).server.client
             whom = f" to the client `{client}`" if client else " to Letta"
             message = f"`{tool.name}` is attached, and not offered{whom}"
             help_ = "offer it to that client, or set `letta.attached: false`"
             yield problem_at(tool, ("letta", "attached"), message, help_)
-        elif not wants and "reason" not in tool_part(toolset, tool):
+        elif not is_attached and "reason" not in build_tool_part(toolset, tool):
             path = ("letta",) if "letta" in tool.extensions else ()
             yield problem_at(
                 tool,
@@ -323,17 +343,17 @@ def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 
 @rule("letta/duplicate-name", on="toolset", severity=Severity.ERROR)
-def same_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if not attaches(toolset):
+def check_duplicate_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if not has_attached_tools(toolset):
         return
     first: dict[str, str] = {}
     for other in workspace.toolsets:
         if other.name == toolset.name:
             break
-        if attaches(other):
-            for tool in registered(other):
+        if has_attached_tools(other):
+            for tool in list_registered_tools(other):
                 first.setdefault(tool.name, other.name)
-    for tool in registered(toolset):
+    for tool in list_registered_tools(toolset):
         if tool.name in first:
             yield problem_at(
                 tool,
@@ -348,7 +368,7 @@ _Fault = tuple[tuple[str | int, ...], str, str]
 
 
 @rule("letta/invalid-settings", on="toolset", severity=Severity.ERROR)
-def settings(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_settings(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if not has_target(toolset, workspace):
         return
     if not has_settings(toolset):
@@ -356,15 +376,15 @@ def settings(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         help_ = "add `letta:` with `server` and `agents`"
         yield problem_at(toolset, ("targets", "letta"), message, help_)
         return
-    settings = settings_of(toolset)
-    problems = [*_server(toolset, settings)]
+    settings = build_settings(toolset)
+    problems = [*_check_server(toolset, settings)]
     for agent in settings.agents:
-        problems += _agent(toolset, agent)
+        problems += _check_agent(toolset, agent)
     for path, message, help_ in problems:
         yield problem_at(toolset, ("letta", *path), message, help_)
 
 
-def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
+def _check_server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
     server = settings.server
     if server.url is None and server.url_env is None:
         yield (
@@ -375,7 +395,7 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
     if server.url is not None and server.url_env is not None:
         message = "the URL is given, and a variable for it"
         yield ("server", "url_env"), message, "remove one of the two"
-    if server.url is not None and not address(server.url).hostname:
+    if server.url is not None and not parse_url(server.url).hostname:
         yield ("server", "url"), f"`{server.url}` names no host", ""
     names = [client.name for client in toolset.clients]
     if names and server.client is None:
@@ -384,7 +404,9 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
             "the toolset has clients, and nothing says which of them Letta is",
             f"`server: {{client: ...}}`, one of {format_quoted_list(names)}",
         )
-    attached = [tool for tool in toolset.tools if facts_of(tool).get("attached")]
+    attached = [
+        tool for tool in toolset.tools if get_letta_fields(tool).get("attached")
+    ]
     hidden = [tool.name for tool in attached if not directly_listed(toolset, [tool])]
     if hidden:
         message = (
@@ -398,7 +420,7 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
         yield ("server", "client"), message, help_
 
 
-def _agent(toolset: Toolset, agent: LettaAgent) -> Iterator[_Fault]:
+def _check_agent(toolset: Toolset, agent: LettaAgent) -> Iterator[_Fault]:
     path = ("agents", agent.name)
     if (agent.id is None) == (agent.id_env is None):
         message = f"`{agent.name}` needs one of `id` and `id_env`"
@@ -423,16 +445,16 @@ def _agent(toolset: Toolset, agent: LettaAgent) -> Iterator[_Fault]:
             message = f"`{name}` is both expected and forbidden"
             yield (*path, "forbids"), message, "remove one of the two"
     for tool in toolset.tools:
-        if tool.name in agent.forbids and facts_of(tool).get("attached"):
+        if tool.name in agent.forbids and get_letta_fields(tool).get("attached"):
             message = f"`{tool.name}` is attached, and `{agent.name}` forbids it"
             yield (*path, "forbids"), message, "remove one of the two"
 
 
 @rule("letta/skipped-schema", on="tool", severity=Severity.ERROR)
-def skipped_schema(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    if not facts_of(tool).get("attached"):
+def check_skipped_schema(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    if not get_letta_fields(tool).get("attached"):
         return
-    for path, reason in schema_problem_places(tool.parameters):
+    for path, reason in find_schema_problems(tool.parameters):
         yield problem_at(
             tool,
             ("parameters", *path),
@@ -442,20 +464,20 @@ def skipped_schema(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
 
 
 @rule("letta/undeclared-loop", on="toolset", severity=Severity.WARNING)
-def undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if not any(facts_of(tool) for tool in toolset.tools):
+def check_undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    if not any(get_letta_fields(tool) for tool in toolset.tools):
         return
-    found = senders(workspace, toolset)
+    sending_uses = find_sending_uses(workspace, toolset)
     for tool in toolset.tools:
-        letta = facts_of(tool)
+        letta = get_letta_fields(tool)
         if letta.get("attached") or letta.get("calls_agent_loop"):
             continue
-        sent = found.get(tool.name)
-        if sent is not None:
+        use = sending_uses.get(tool.name)
+        if use is not None:
             yield problem_at(
                 tool,
                 ("letta",) if letta else ("name",),
-                f"{place(sent.file, sent.line)} {sent_text(sent)}{way_to(sent.way)}; the spec does"
+                f"{place(use.file, use.line)} {describe_sending_use(use)}{way_to(use.way)}; the spec does"
                 " not say so",
                 "add `calls_agent_loop: true` to `letta`: the server then refuses the call"
                 " when the agent itself makes it",
@@ -464,15 +486,15 @@ def undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
 
 
 @rule("letta/unanalyzed-code", on="toolset", severity=Severity.WARNING)
-def unfollowed(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_unanalyzed_code(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds handlers beside Letta agents of which a part could not be followed.
 
     Those that declare data are found by `handler/unanalyzed-code`.
     """
     for tool in toolset.tools:
-        if not facts_of(tool) or tool.data:
+        if not get_letta_fields(tool) or tool.data:
             continue
-        reached = reach(workspace, toolset, tool)
+        reached = analyze_handler(workspace, toolset, tool)
         for reason in reached.unread[:3] if reached else ():
             yield problem_at(
                 tool,

@@ -92,7 +92,7 @@ class LettaSettings:
     on_start_patience: float = 120.0
 
 
-def address(url: str) -> SplitResult:
+def parse_url(url: str) -> SplitResult:
     """The parts of a URL; empty ones where it is none."""
     try:
         return urlsplit(url)

@@ -7,12 +7,12 @@ from typing import Any
 
 from toolcast.extension_api import Toolset, ToolSpec, mcp_definition
 
-from .definition_part import definition_part, is_changing_data
-from .plan.desired_state import DesiredState, DesiredTool, desired_state
+from .definition_part import build_definition_part, is_changing_data
+from .plan.desired_state import DesiredState, DesiredTool, build_desired_state
 from .settings import LettaAgent, LettaBlock, LettaServer, LettaSettings
 
 
-def facts_of(tool: ToolSpec) -> Mapping[str, Any]:
+def get_letta_fields(tool: ToolSpec) -> Mapping[str, Any]:
     """The `letta` of a tool; empty when its spec has none."""
     facts: Mapping[str, Any] = tool.extensions.get("letta", {})
     return facts
@@ -23,7 +23,7 @@ def has_settings(toolset: Toolset) -> bool:
     return "letta" in toolset.extensions
 
 
-def settings_of(toolset: Toolset) -> LettaSettings:
+def build_settings(toolset: Toolset) -> LettaSettings:
     """The toolset's settings; without any, an entry of its name and no agent.
 
     What a spec leaves out has the default of the settings.
@@ -36,13 +36,13 @@ def settings_of(toolset: Toolset) -> LettaSettings:
         name=toolset.name,
         server=LettaServer(**{"name": toolset.name, **value.get("server", {})}),
         agents=tuple(
-            _agent(name, body) for name, body in value.get("agents", {}).items()
+            _build_agent(name, body) for name, body in value.get("agents", {}).items()
         ),
         **plain,
     )
 
 
-def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
+def _build_agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
     plain = {key: body[key] for key in ("id", "id_env", "type") if key in body}
     return LettaAgent(
         name,
@@ -54,32 +54,32 @@ def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
     )
 
 
-def offered_to_letta(toolset: Toolset) -> list[ToolSpec]:
+def list_offered_tools(toolset: Toolset) -> list[ToolSpec]:
     """The tools that the MCP server shows Letta, in order."""
     tools = list(toolset.tools_in("mcp"))
     if not toolset.clients:
         return tools
-    client = toolset.client(settings_of(toolset).server.client or "")
+    client = toolset.client(build_settings(toolset).server.client or "")
     if client is None:
         return []
     return [tool for tool in tools if toolset.is_offered(tool, client)]
 
 
-def changes_data(tool: ToolSpec) -> bool:
+def can_change_data(tool: ToolSpec) -> bool:
     """Whether the spec says that a call changes something."""
-    return is_changing_data(_spec(tool))
+    return is_changing_data(_collect_spec_fields(tool))
 
 
-def tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
+def build_tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
     """What the tool's definition says of Letta; see `definition_part`."""
     declared = {e.tool: e.reason for e in toolset.exclusions if e.target == "letta"}
-    return definition_part(_spec(tool), declared.get(tool.name))
+    return build_definition_part(_collect_spec_fields(tool), declared.get(tool.name))
 
 
-def _spec(tool: ToolSpec) -> dict[str, Any]:
+def _collect_spec_fields(tool: ToolSpec) -> dict[str, Any]:
     """Return the fields of a tool's spec by which its part of the definition is made."""
     fields = {
-        "letta": facts_of(tool),
+        "letta": get_letta_fields(tool),
         "annotations": tool.annotations,
         "data": tool.data,
         "confirm": tool.confirm,
@@ -87,13 +87,13 @@ def _spec(tool: ToolSpec) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def not_attached(toolset: Toolset, tool: ToolSpec) -> str | None:
+def find_omission_reason(toolset: Toolset, tool: ToolSpec) -> str | None:
     """Why a tool is not attached; None when it is."""
-    part = tool_part(toolset, tool)
+    part = build_tool_part(toolset, tool)
     return None if part["attached"] else part.get("reason", "it is not attached")
 
 
-def desired_by_specs(
+def build_desired_state_from_specs(
     toolset: Toolset, environment: Mapping[str, str], *, server_url: str | None = None
 ) -> DesiredState:
     """What a toolset wants to be in Letta.
@@ -101,19 +101,19 @@ def desired_by_specs(
     Raises:
         MissingSettingError: the environment lacks something that the specs leave to it.
     """
-    offered = {tool.name for tool in offered_to_letta(toolset)}
+    offered = {tool.name for tool in list_offered_tools(toolset)}
     tools = (
         DesiredTool(
             tool.name,
             mcp_definition(tool).get("description") or "",
             tool.listed_parameters,
-            tool_part(toolset, tool),
+            build_tool_part(toolset, tool),
             tool.name in offered,
             tuple(example.as_json for example in tool.examples),
             tool.renamed_from,
         )
         for tool in toolset.tools
     )
-    return desired_state(
-        settings_of(toolset), tools, environment, server_url=server_url
+    return build_desired_state(
+        build_settings(toolset), tools, environment, server_url=server_url
     )

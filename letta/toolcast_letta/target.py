@@ -17,9 +17,9 @@ from toolcast.extension_api import (
     get_package_name,
 )
 
-from .runbook import TEMPLATES, toolset_runbook
+from .runbook import TEMPLATES, build_toolset_runbook
 from .settings import LettaAgent, LettaServer
-from .specs import not_attached, settings_of, tool_part
+from .specs import build_settings, build_tool_part, find_omission_reason
 
 
 class ServerView(NamedTuple):
@@ -70,7 +70,7 @@ class LettaView(NamedTuple):
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """`letta.py` and `runbook.md`."""
-    settings = settings_of(toolset)
+    settings = build_settings(toolset)
     view = LettaView(
         header=encode_header(f"{toolset.folder}/toolset.yaml"),
         name=encode_safe_text(toolset.name),
@@ -78,26 +78,26 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         backend=encode_literal(settings.backend),
         on_start=encode_literal(settings.on_start),
         on_start_patience=encode_literal(settings.on_start_patience),
-        server=_server(settings.server),
-        agents=[_agent(agent) for agent in settings.agents],
+        server=_build_server_view(settings.server),
+        agents=[_build_agent_view(agent) for agent in settings.agents],
     )
     return {
         "letta.py": context.render("letta/letta.py.jinja", view),
         "runbook.md": context.render(
             "letta/runbook.md.jinja",
-            toolset_runbook(toolset, get_package_name(context, toolset)),
+            build_toolset_runbook(toolset, get_package_name(context, toolset)),
         ),
     }
 
 
-def _server(server: LettaServer) -> ServerView:
+def _build_server_view(server: LettaServer) -> ServerView:
     fields = server._asdict()
     return ServerView(
         *(encode_literal(fields[n], f"{' ' * 8}{n}=", ",") for n in ServerView._fields)
     )
 
 
-def _agent(agent: LettaAgent) -> AgentView:
+def _build_agent_view(agent: LettaAgent) -> AgentView:
     fields = {
         **vars(agent),
         "expects": tuple(sorted(agent.expects)),
@@ -120,8 +120,8 @@ TARGET = Target(
     reads_toolset=frozenset(["letta"]),
     needs=("mcp",),
     server_part="LETTA",
-    definition_part=tool_part,
-    omission_reason=not_attached,
+    definition_part=build_tool_part,
+    omission_reason=find_omission_reason,
     with_black=False,
     templates=TEMPLATES,
 )

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from letta.tests.planning.states import URL, agent, current, desired, offered, tool
-from toolcast_letta.plan.agent_servers import desired_entry, with_entry
-from toolcast_letta.plan.changes_since import changes_since
+from toolcast_letta.plan.agent_servers import build_desired_entry, set_entry
+from toolcast_letta.plan.changes_since import list_changes_since
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.plan import Overrides, Plan
-from toolcast_letta.plan.planning import make_plan
+from toolcast_letta.plan.planning import build_plan
 
 WANTED = desired(tool("add"))
 OURS = {
@@ -26,7 +26,7 @@ PROGRAM = {"name": "toys", "command": "run"}
 
 
 def planned(*servers: Any, wanted: Any = WANTED, allow: Any = (), **more: Any) -> Plan:
-    return make_plan(
+    return build_plan(
         "settings.json", wanted, there(*servers, **more), Overrides(capture=allow)
     )
 
@@ -200,35 +200,38 @@ def test_headers_of_somebody_stay_in_the_toolsets_own_entry() -> None:
         },
     }
     own = {"X-Agent-Id": "agent-1", "Authorization": "Bearer s3cret"}
-    assert desired_entry([old], token, agent())["headers"] == {
+    assert build_desired_entry([old], token, agent())["headers"] == {
         "X-Region": "north",
         **own,
     }
-    assert desired_entry([old], WANTED, agent())["headers"] == {
+    assert build_desired_entry([old], WANTED, agent())["headers"] == {
         "X-Region": "north",
         "authorization": "old",
         "X-Agent-Id": "agent-1",
     }
     foreign = {**OTHERS, "headers": {"X-Region": "north"}}
-    assert desired_entry([foreign], token, agent())["headers"] == own
-    assert desired_entry([{**OURS, "headers": "x"}], token, agent())["headers"] == own
+    assert build_desired_entry([foreign], token, agent())["headers"] == own
+    assert (
+        build_desired_entry([{**OURS, "headers": "x"}], token, agent())["headers"]
+        == own
+    )
 
 
 def test_an_entry_is_set_in_its_place() -> None:
     other = {"name": "other"}
-    assert with_entry([other], OURS) == [other, OURS]
-    assert with_entry([{**OURS, "url": "x", "more": 1}, other], OURS) == [
+    assert set_entry([other], OURS) == [other, OURS]
+    assert set_entry([{**OURS, "url": "x", "more": 1}, other], OURS) == [
         {**OURS, "more": 1},
         other,
     ]
-    assert with_entry([other, {**PROGRAM, "more": 1}], OURS) == [other, OURS]
+    assert set_entry([other, {**PROGRAM, "more": 1}], OURS) == [other, OURS]
 
 
 def test_a_plan_holds_for_the_settings_that_it_was_made_for() -> None:
     plan = planned({"name": "other"})
 
     def since(*servers: Any, wanted: Any = WANTED) -> list[str]:
-        return changes_since(plan, "settings.json", wanted, there(*servers))
+        return list_changes_since(plan, "settings.json", wanted, there(*servers))
 
     assert since({"name": "other"}) == since({"name": "other"}, OURS) == []
     assert since({"name": "another"}) == ["somebody changed the servers of me"]

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from toolcast_letta.code import settings_file
 from toolcast_letta.code.json_text_edits import (
     InvalidJsonError,
-    _indentation,
-    _unit,
-    appended,
-    loaded,
-    with_element,
-    with_member,
-    without,
+    _detect_indent,
+    _get_line_indent,
+    append_element,
+    parse_json,
+    remove_element,
+    replace_element,
+    set_member,
 )
-from toolcast_letta.code.settings_file import Settings, SettingsError, home_of
-from toolcast_letta.plan.agent_servers import alias
+from toolcast_letta.code.settings_file import Settings, SettingsError, resolve_home
+from toolcast_letta.plan.agent_servers import format_alias
 
 AGENT = "agent-local-1"
 SERVER = {"name": "ren", "transport": "http", "url": "http://127.0.0.1:1/mcp"}
@@ -46,7 +46,7 @@ def test_setting_a_member_is_what_a_dict_does(
     before: dict[str, Any], key: str, value: Any, indent: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
-    after = loaded(with_member(text, 0, key, value))
+    after = parse_json(set_member(text, 0, key, value))
     assert after == {**before, key: value}
     assert list(after) == list({**before, key: value})
 
@@ -56,12 +56,12 @@ def test_appending_is_what_a_list_does(
     before: list[Any], value: Any, indent: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
-    assert loaded(appended(text, 0, value)) == [*before, value]
+    assert parse_json(append_element(text, 0, value)) == [*before, value]
 
 
 def test_numbers_escapes_spacing_and_order_survive() -> None:
     text = '{ "b":1.50,"a" :  [1e3, 12345678901234567890],\r\n  "\\u0063":"\\u00e9\\/" }\r\n'
-    edited = with_member(text, 0, "new", 1)
+    edited = set_member(text, 0, "new", 1)
     assert edited == text.replace('\\/" }', '\\/",\r\n  "new": 1 }')
 
 
@@ -99,7 +99,7 @@ def test_every_shape_of_a_file_takes_the_entry(
     assert {**next(s for s in mine if s["name"] == "ren"), **SERVER} == next(
         s for s in mine if s["name"] == "ren"
     )
-    value = loaded(after.text)
+    value = parse_json(after.text)
     for key, old in before.items():
         if key != "agents":
             assert value[key] == old
@@ -211,16 +211,20 @@ def test_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
 def test_a_backend_is_named_as_letta_code_does(
     agent: str, base_url: str | None, expected: str | None
 ) -> None:
-    assert home_of(agent, base_url, {"HOME": "/home/me"}) == expected
+    assert resolve_home(agent, base_url, {"HOME": "/home/me"}) == expected
 
 
 def test_names_that_letta_code_takes_for_one() -> None:
-    assert alias("my.server") == alias("my_server") == alias("my__server")
+    assert (
+        format_alias("my.server")
+        == format_alias("my_server")
+        == format_alias("my__server")
+    )
 
 
 def test_a_text_that_is_no_json_is_named() -> None:
     with pytest.raises(InvalidJsonError, match="line 1, column 2"):
-        loaded("{x}")
+        parse_json("{x}")
 
 
 def test_sixteen_mebibytes_are_read(
@@ -251,7 +255,7 @@ def test_sixteen_mebibytes_are_read(
     ],
 )
 def test_the_first_indented_line_shows_the_layout(text: str, unit: str) -> None:
-    assert _unit(text) == unit
+    assert _detect_indent(text) == unit
 
 
 @pytest.mark.parametrize(
@@ -265,16 +269,16 @@ def test_the_first_indented_line_shows_the_layout(text: str, unit: str) -> None:
     ],
 )
 def test_an_element_is_taken_out(text: str, index: int, after: str) -> None:
-    assert without(text, 0, index) == after
+    assert remove_element(text, 0, index) == after
 
 
 def test_an_element_is_replaced_or_added_where_it_stands() -> None:
     text = '[\n  1,\n  {"a": 2}\n]'
-    assert with_element(text, 0, 0, [3]) == '[\n  [\n    3\n  ],\n  {"a": 2}\n]'
-    assert appended(text, 0, 3) == '[\n  1,\n  {"a": 2},\n  3\n]'
-    assert appended("[]", 0, 3) == "[\n  3\n]"
-    assert appended('{"a": []}', 6, 3) == '{"a": [3]}'
-    assert with_member('{\r\n "a": {}\r\n}', 8, "b", 1) == (
+    assert replace_element(text, 0, 0, [3]) == '[\n  [\n    3\n  ],\n  {"a": 2}\n]'
+    assert append_element(text, 0, 3) == '[\n  1,\n  {"a": 2},\n  3\n]'
+    assert append_element("[]", 0, 3) == "[\n  3\n]"
+    assert append_element('{"a": []}', 6, 3) == '{"a": [3]}'
+    assert set_member('{\r\n "a": {}\r\n}', 8, "b", 1) == (
         '{\r\n "a": {\r\n  "b": 1\r\n }\r\n}'
     )
 
@@ -286,4 +290,4 @@ def test_a_line_is_indented_as_it_is_written() -> None:
         ('{\n\t"a": 1}', 4, "\t"),
         ("{}", 0, ""),
     ):
-        assert _indentation(text, at) == indent
+        assert _get_line_indent(text, at) == indent

@@ -23,7 +23,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None) -> Any:
     loaded = SimpleNamespace(workspace=workspace, findings=[])
     monkeypatch.setattr("toolcast.extension_api.load_workspace", lambda _: loaded)
     monkeypatch.setattr("toolcast.extension_api.check_workspace", lambda _: [])
-    return letta._chosen(".", name)[1].name
+    return letta._select_toolset(".", name)[1].name
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def rolled_back(
     request: Any = SimpleNamespace(**{**known, **more})
     api = SimpleNamespace(base_url="http://a", is_cloud=False)
     monkeypatch.setattr(operations, "Baselines", baselines)
-    monkeypatch.setattr(operations, "desired_by", lambda _: desired)
-    monkeypatch.setattr(operations, "server_of", lambda *_: api)
+    monkeypatch.setattr(operations, "get_desired_state", lambda _: desired)
+    monkeypatch.setattr(operations, "build_api", lambda *_: api)
     monkeypatch.setattr(operations, "roll_back", lambda *_: done)
-    monkeypatch.setattr(operations, "preview", lambda *_: undo)
+    monkeypatch.setattr(operations, "preview_rollback", lambda *_: undo)
     return operations.rollback(request, file, (), dry_run=dry_run)
 
 
@@ -195,15 +195,17 @@ def blocks(monkeypatch: pytest.MonkeyPatch, has: bool, **more: Any) -> int:
     api = SimpleNamespace(base_url="http://a", is_cloud=more.get("is_cloud", False))
     wanted = more.get("wanted", lambda _: None)
     monkeypatch.setattr(
-        operations, "settings_of", lambda _: SimpleNamespace(agents=agents)
+        operations, "build_settings", lambda _: SimpleNamespace(agents=agents)
     )
-    monkeypatch.setattr(operations, "desired_by", wanted)
-    monkeypatch.setattr(operations, "server_of", lambda *_: api)
-    monkeypatch.setattr(operations, "block_changes", lambda *_: [])
-    monkeypatch.setattr(operations, "load_changes", lambda *_: [])
-    monkeypatch.setattr(operations, "save_changes", lambda *_: None)
-    monkeypatch.setattr(operations, "write_changes", lambda *_: more.get("done", []))
-    monkeypatch.setattr(operations, "shown", lambda _: ["a block"])
+    monkeypatch.setattr(operations, "get_desired_state", wanted)
+    monkeypatch.setattr(operations, "build_api", lambda *_: api)
+    monkeypatch.setattr(operations, "list_block_changes", lambda *_: [])
+    monkeypatch.setattr(operations, "load_block_changes", lambda *_: [])
+    monkeypatch.setattr(operations, "save_block_changes", lambda *_: None)
+    monkeypatch.setattr(
+        operations, "write_block_changes", lambda *_: more.get("done", [])
+    )
+    monkeypatch.setattr(operations, "format_block_changes", lambda _: ["a block"])
     monkeypatch.setattr(operations, "Seal", lambda: None)
     return operations.blocks(request, more.get("out"), more.get("write"))
 

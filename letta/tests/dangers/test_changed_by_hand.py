@@ -27,7 +27,7 @@ from letta.tests.deeds import (
 )
 from letta.tests.stage import Stage
 from letta.tests.toy import TOOLSET
-from toolcast_letta.plan.report import verification_text
+from toolcast_letta.plan.report import format_verification
 
 SEARCH = {"tool_name": "search_notes"}
 THEIR = {"tool_name": "their_tool"}
@@ -310,7 +310,7 @@ def test_is_a_difference_that_applying_mends(
     told: Any, stage: Stage, deed: Deed, said: str
 ) -> None:
     found = told(deed)
-    assert said in verification_text(found)
+    assert said in format_verification(found)
     assert not found.all_match
     stage.apply()
     assert stage.verify(examples=False).all_match
@@ -321,7 +321,7 @@ def test_is_a_difference_that_stays(
     told: Any, stage: Stage, deed: Deed, said: str
 ) -> None:
     found = told(deed)
-    assert said in verification_text(found)
+    assert said in format_verification(found)
     assert not found.all_match
     assert found.plan.missing
 
@@ -339,7 +339,7 @@ def test_is_a_difference_that_no_apply_touches(
     told: Any, stage: Stage, deed: Deed, said: str
 ) -> None:
     found = told(deed)
-    assert said in verification_text(found)
+    assert said in format_verification(found)
     assert not found.all_match
     assert found.plan.blockers
 
@@ -348,7 +348,7 @@ def test_an_approval_of_the_registry_becomes_a_rule_and_is_told(
     told: Any, stage: Stage
 ) -> None:
     found = told(sets("search_notes", default_requires_approval=True))
-    assert "+ rule search_notes requires_approval" in verification_text(found)
+    assert "+ rule search_notes requires_approval" in format_verification(found)
     stage.apply()
     found = stage.verify(examples=False)
     assert found.all_match
@@ -357,7 +357,7 @@ def test_an_approval_of_the_registry_becomes_a_rule_and_is_told(
 
 @pytest.mark.parametrize("deed", [renames_the_entry, deletes_the_entry])
 def test_an_entry_of_another_name_is_no_match(told: Any, deed: Deed) -> None:
-    assert "+ server toy" in verification_text(told(deed))
+    assert "+ server toy" in format_verification(told(deed))
 
 
 def test_an_expected_tool_goes_on_where_the_specs_say_so(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from letta.tests.stage import OURS, THEIRS, Stage
-from toolcast_letta.v1.rollback import preview
+from toolcast_letta.v1.rollback import preview_rollback
 
 
 def limit(number: int) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def test_a_preview_says_it_and_changes_nothing(stage: Stage) -> None:
     stage.apply()
     names, rules = stage.names(), stage.rules()
     baseline = stage.baselines.latest("toy", stage.api.base_url)
-    undo = preview(stage.api, stage.desired(), baseline, stage.baselines)
+    undo = preview_rollback(stage.api, stage.desired(), baseline, stage.baselines)
     assert (stage.names(), stage.rules()) == (names, rules)
     [agent] = undo.agents
     assert {line for line in agent.changes if "tool " in line} == {

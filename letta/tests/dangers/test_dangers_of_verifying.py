@@ -8,7 +8,7 @@ import pytest
 
 from letta.tests.stage import Stage
 from toolcast_letta.plan.desired_state import MissingSettingError
-from toolcast_letta.plan.report import plan_text, verification_text
+from toolcast_letta.plan.report import format_plan, format_verification
 
 
 def detach(stage: Stage, *names: str) -> None:
@@ -31,10 +31,12 @@ def test_a_core_memory_tool_that_is_gone_is_no_match(stage: Stage, name: str) ->
     assert f"`{name}`" in needed
     assert "which a memgpt_v2_agent needs" in needed
     assert lost.startswith(f"keeper has lost `{name}`, which the baseline of ")
-    text = plan_text(stage.plan())
+    text = format_plan(stage.plan())
     assert f"missing: {needed}" in text
     assert "No changes" not in text
-    assert f"- 1: lost {name})  keeper\nall_match: false\n" in verification_text(found)
+    assert f"- 1: lost {name})  keeper\nall_match: false\n" in format_verification(
+        found
+    )
 
 
 def test_another_tool_for_the_same_memory_will_do(stage: Stage) -> None:
@@ -70,8 +72,8 @@ def test_a_loss_of_others_is_not_hidden_behind_what_came(stage: Stage) -> None:
     stage.apply()
     detach(stage, "their_tool")
     found = stage.verify(examples=False)
-    assert "keeper has lost `their_tool` of others" in verification_text(found)
-    assert "(baseline 6 + 3 - 1: lost their_tool)" in verification_text(found)
+    assert "keeper has lost `their_tool` of others" in format_verification(found)
+    assert "(baseline 6 + 3 - 1: lost their_tool)" in format_verification(found)
 
 
 def test_rules_of_built_in_tools_that_were_wiped_are_no_match(stage: Stage) -> None:
@@ -101,7 +103,7 @@ def test_what_was_asked_for_and_left_out_is_no_success(
     assert found.all_match
     assert not found.is_success
     assert said in found.not_done[0]
-    assert "not done: " in verification_text(found)
+    assert "not done: " in format_verification(found)
 
 
 def test_a_changing_tool_is_called_when_that_is_said(stage: Stage) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from letta.tests.planning.states import ADD, as_it_is, planned
-from toolcast_letta.plan.backend import AgentCount, Trial
+from toolcast_letta.plan.backend import AgentCount, CheckResult
 from toolcast_letta.plan.plan import AgentPlan, Blocker, Change, Plan
-from toolcast_letta.plan.report import plan_text, verification_text
+from toolcast_letta.plan.report import format_plan, format_verification
 from toolcast_letta.plan.verification import Verification
 
 
@@ -84,7 +84,7 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
     ],
 )
 def test_a_plan_in_words(made: Plan, text: str) -> None:
-    assert plan_text(made) == text
+    assert format_plan(made) == text
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_plan_in_words(made: Plan, text: str) -> None:
 )
 def test_names_are_wrapped_at_88_characters(length: int, lines: list[str]) -> None:
     names = ("a" * length, "b" * length)
-    text = plan_text(plan(*(Change("+", "tool", name, "me") for name in names)))
+    text = format_plan(plan(*(Change("+", "tool", name, "me") for name in names)))
     assert text.split("\n")[3:5] == lines
 
 
@@ -110,11 +110,11 @@ FOUND = {
         AgentCount("they", ("add",), 1, ("add",)),
     ),
     "trials": (
-        Trial("me", "add", "run", True, "1 example"),
-        Trial("me", "sub", "run", False),
-        Trial("me", "mul", "run", None, "no", is_asked=True),
-        Trial("me", "div", "run", None, "no"),
-        Trial("me", "", "list", True),
+        CheckResult("me", "add", "run", True, "1 example"),
+        CheckResult("me", "sub", "run", False),
+        CheckResult("me", "mul", "run", None, "no", is_asked=True),
+        CheckResult("me", "div", "run", None, "no"),
+        CheckResult("me", "", "list", True),
     ),
     "canonical": ("add",),
     "blocks": ("a block",),
@@ -122,7 +122,7 @@ FOUND = {
 
 
 def test_what_verifying_found_in_words() -> None:
-    assert verification_text(Verification(**FOUND)) == (
+    assert format_verification(Verification(**FOUND)) == (
         "differs: a block\n"
         "run add by me: ok (1 example)\n"
         "run sub by me: FAILED\n"
@@ -163,7 +163,7 @@ def test_all_match_when_nothing_differs_or_fails(
 ) -> None:
     found = Verification(**{**FOUND, **more})
     assert (found.all_match, found.is_success) == (match, success)
-    assert verification_text(found).endswith(f"all_match: {str(match).lower()}\n")
+    assert format_verification(found).endswith(f"all_match: {str(match).lower()}\n")
 
 
 def test_a_difference_says_what_it_is_and_of_whom() -> None:

@@ -19,11 +19,11 @@ from letta.tests.planning.states import (
     state,
     tool,
 )
-from toolcast_letta.plan.applying import _ends_elsewhere, applied
-from toolcast_letta.plan.changes_since import changes_since
+from toolcast_letta.plan.applying import _compare_outcomes, build_apply_result
+from toolcast_letta.plan.changes_since import list_changes_since
 from toolcast_letta.plan.current_state import AgentState, CurrentState
-from toolcast_letta.plan.planning import make_plan
-from toolcast_letta.v1.server_backend import _with_baseline
+from toolcast_letta.plan.planning import build_plan
+from toolcast_letta.v1.server_backend import _add_baseline
 
 WANTED = desired(tool("add"), tool("end_day", ends_turn=True), tool("find", "seek"))
 OTHERS = registered("theirs", server_id="mcp-2")
@@ -40,7 +40,7 @@ def found(*names: str, rules: Any = (), **more: Any) -> CurrentState:
     return current(WANTED, *tools, **{**known, **more})
 
 
-PLAN = make_plan("here", WANTED, found())
+PLAN = build_plan("here", WANTED, found())
 
 
 def with_agent(**more: Any) -> CurrentState:
@@ -107,7 +107,7 @@ def with_tools(*gone: str, **more: Any) -> CurrentState:
     ],
 )
 def test_what_others_did_is_seen(now: CurrentState, changes: list[str]) -> None:
-    said = changes_since(PLAN, "here", WANTED, now)
+    said = list_changes_since(PLAN, "here", WANTED, now)
     assert [one[: len(two)] for one, two in zip(said, changes, strict=True)] == changes
 
 
@@ -115,9 +115,9 @@ def test_an_id_that_the_registry_has_is_no_other_tool() -> None:
     tools = {**found().agents["me"].tools, "theirs": "id-anew"}
     registry = {**found().registry, "theirs": replace(OTHERS, id="id-anew")}
     now = found(agents={"me": replace(state(), tools=tools)}, registry=registry)
-    assert changes_since(PLAN, "here", WANTED, now) == []
+    assert list_changes_since(PLAN, "here", WANTED, now) == []
     without = {k: v for k, v in registry.items() if k != "theirs"}
-    assert changes_since(PLAN, "here", WANTED, replace(now, registry=without)) == [
+    assert list_changes_since(PLAN, "here", WANTED, replace(now, registry=without)) == [
         "me has another `theirs`"
     ]
 
@@ -132,10 +132,10 @@ def test_an_id_that_the_registry_has_is_no_other_tool() -> None:
     ],
 )
 def test_a_plan_for_something_else_is_none(place: str, wanted: Any, said: str) -> None:
-    assert changes_since(PLAN, place, wanted, found())[0].startswith(said)
-    assert len(changes_since(PLAN, place, wanted, found())) == 1
+    assert list_changes_since(PLAN, place, wanted, found())[0].startswith(said)
+    assert len(list_changes_since(PLAN, place, wanted, found())) == 1
     other = replace(PLAN, backend="code")
-    assert changes_since(other, "here", WANTED, found()) == [
+    assert list_changes_since(other, "here", WANTED, found()) == [
         "the plan is for here, not for here"
     ]
 
@@ -158,7 +158,7 @@ def test_a_plan_for_something_else_is_none(place: str, wanted: Any, said: str) -
 )
 def test_a_plan_ends_where_the_specs_lead(more: Any, said: str | None) -> None:
     was = replace(PLAN, agents=(replace(PLAN.agents[0], **more),))
-    lines = list(_ends_elsewhere(was, PLAN))
+    lines = list(_compare_outcomes(was, PLAN))
     assert [line[: len(said or "")] for line in lines] == (
         [] if said is None else [said]
     )
@@ -166,19 +166,19 @@ def test_a_plan_ends_where_the_specs_lead(more: Any, said: str | None) -> None:
 
 def test_what_the_plan_does_to_the_registry_is_where_the_specs_lead() -> None:
     was = replace(PLAN, registry={**PLAN.registry, "add": (None, "ours x")})
-    assert list(_ends_elsewhere(was, PLAN)) == [
+    assert list(_compare_outcomes(was, PLAN)) == [
         "the specs do not lead to what the plan does to `add`"
     ]
     less = {k: v for k, v in PLAN.registry.items() if k != "add"}
-    assert list(_ends_elsewhere(replace(PLAN, registry=less), PLAN)) == []
+    assert list(_compare_outcomes(replace(PLAN, registry=less), PLAN)) == []
 
 
 def test_what_was_done_is_counted_of_the_first_agent() -> None:
-    done = applied(PLAN, changed=True)
+    done = build_apply_result(PLAN, changed=True)
     assert (done.tools, done.rules, done.changed) == (7, 1, True)
-    code = applied(replace(PLAN, backend="code"), changed=False)
+    code = build_apply_result(replace(PLAN, backend="code"), changed=False)
     assert (code.tools, code.rules, code.changed) == (3, 1, False)
-    nobody = applied(replace(PLAN, agents=()), changed=False, missed=("x",))
+    nobody = build_apply_result(replace(PLAN, agents=()), changed=False, missed=("x",))
     assert (nobody.tools, nobody.rules, nobody.missed) == (0, 0, ("x",))
 
 
@@ -224,5 +224,5 @@ def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
 def test_the_newest_baseline_of_the_agent_counts(
     kept: list[Any], had: tuple[str, ...], at: str
 ) -> None:
-    found = _with_baseline(BEFORE, WISHED, kept)
+    found = _add_baseline(BEFORE, WISHED, kept)
     assert (found.had, found.had_at) == (had, at)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from letta.tests.planning.states import tool
-from toolcast_letta.code.kept_entries import KeptEntry
+from toolcast_letta.code.kept_entries import EntryBackup
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.desired_state import (
     DesiredState,
     MissingSettingError,
-    desired_state,
+    build_desired_state,
 )
 from toolcast_letta.settings import LettaAgent, LettaServer, LettaSettings
 
@@ -29,7 +29,7 @@ def wanted(
     **environment: str,
 ) -> DesiredState:
     settings = LettaSettings(name="toys", server=server, agents=(agent,))
-    return desired_state(settings, tools, environment, server_url=url)
+    return build_desired_state(settings, tools, environment, server_url=url)
 
 
 def test_what_settings_leave_out() -> None:
@@ -138,7 +138,7 @@ def test_some_of_the_agents_are_chosen() -> None:
     [
         DesiredState("toys", "toys", "http://a", "s3cret", {}, ()),
         AgentState("1", "me", "memgpt_agent", {}, (), servers=({"token": "s3cret"},)),
-        KeptEntry("me", "1", None, "toys", {"token": "s3cret"}),
+        EntryBackup("me", "1", None, "toys", {"token": "s3cret"}),
     ],
     ids=lambda value: type(value).__name__,
 )

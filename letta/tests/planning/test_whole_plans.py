@@ -22,7 +22,7 @@ from letta.tests.planning.states import (
     state,
     tool,
 )
-from toolcast_letta.plan.report import plan_text
+from toolcast_letta.plan.report import format_plan
 
 MUCH = """\
 toys on Letta 0.16.6 at https://letta.test
@@ -106,7 +106,7 @@ def test_a_plan_says_all_that_is_done_and_why_not() -> None:
         agents={"me": state(*names, rules=rules)},
     )
     plan = planned(wanted, found)
-    assert plan_text(plan) == MUCH
+    assert format_plan(plan) == MUCH
     assert [one.name for one in plan.removals] == [
         "seek -> find",
         "gone",

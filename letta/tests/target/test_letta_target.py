@@ -93,14 +93,14 @@ def test_the_module_wants_what_the_command_derives(generated: Any) -> None:
     ran = generated.run("-c", program)
     assert ran.returncode == 0, ran.stderr
     from toolcast.model.loading import load_workspace
-    from toolcast_letta.plan.planning import desired_digest
-    from toolcast_letta.specs import desired_by_specs
+    from toolcast_letta.plan.planning import compute_desired_digest
+    from toolcast_letta.specs import build_desired_state_from_specs
 
     workspace = load_workspace(str(generated.root)).workspace
     assert workspace is not None
     environment = {"TOY_AGENT_ID": "agent-1", "TOY_MCP_TOKEN": "t"}
-    desired = desired_by_specs(workspace.toolsets[0], environment)
-    assert ran.stdout.strip() == desired_digest(desired)
+    desired = build_desired_state_from_specs(workspace.toolsets[0], environment)
+    assert ran.stdout.strip() == compute_desired_digest(desired)
     assert "token='t'" not in repr(desired)
 
 

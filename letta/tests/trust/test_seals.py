@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_letta.digests import digest_of
+from toolcast_letta.digests import compute_digest
 from toolcast_letta.plan.backend import PlanRefusedError
 from toolcast_letta.plan.plan import Plan
 from toolcast_letta.state import seal as seals
@@ -33,7 +33,7 @@ def forged(file: Path, *steps: Any) -> None:
     inner[last] = new
     if "id" in value:
         body = {k: v for k, v in value.items() if k not in ("format", "id", "seal")}
-        value["id"] = digest_of(body).removeprefix("sha256:")[:12]
+        value["id"] = compute_digest(body).removeprefix("sha256:")[:12]
     file.write_text(json.dumps(value))
 
 

@@ -12,11 +12,11 @@ from toolcast_letta.blocks import (
     BlockChange,
     BlockError,
     BlockTextError,
-    block_changes,
-    block_text,
-    shown,
-    with_part,
-    write_changes,
+    format_block_changes,
+    insert_part,
+    list_block_changes,
+    render_block,
+    write_block_changes,
 )
 
 BEGIN, END = "[toolcast toys: from the specs]", "[toolcast toys: end]"
@@ -33,7 +33,7 @@ PART = f"{BEGIN}\nnew\n{END}"
     ],
 )
 def test_a_part_has_its_place(value: str, after: str) -> None:
-    assert with_part(value, PART, "toys") == after
+    assert insert_part(value, PART, "toys") == after
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_part_has_its_place(value: str, after: str) -> None:
 )
 def test_broken_marks_are_for_a_person(value: str) -> None:
     with pytest.raises(BlockTextError, match="do not stand in it once each"):
-        with_part(value, PART, "toys")
+        insert_part(value, PART, "toys")
 
 
 def spec(name: str, section: str | None = None, data: Any = None) -> Any:
@@ -69,11 +69,13 @@ TOYS: Any = SimpleNamespace(
 
 @pytest.fixture(autouse=True)
 def attached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "tool_part", lambda _, one: {"attached": one.attached})
+    monkeypatch.setattr(
+        blocks, "build_tool_part", lambda _, one: {"attached": one.attached}
+    )
 
 
 def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert block_text(TOYS, "tools").split("\n") == [
+    assert render_block(TOYS, "tools").split("\n") == [
         BEGIN,
         "The 4 tools of toys that are attached:",
         "The first:",
@@ -83,7 +85,7 @@ def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
         "- d: Does d.",
         END,
     ]
-    assert block_text(TOYS, "data").split("\n") == [
+    assert render_block(TOYS, "data").split("\n") == [
         BEGIN,
         "Where the data of the attached tools lies:",
         "- t: read by a",
@@ -92,11 +94,11 @@ def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
         END,
     ]
     none: Any = SimpleNamespace(name="toys", sections=[], tools=[])
-    assert "- no spec names a table" in block_text(none, "data")
+    assert "- no spec names a table" in render_block(none, "data")
     for mark in (BEGIN, END):
         monkeypatch.setattr(TOYS.tools[0], "summary", mark)
         with pytest.raises(BlockTextError, match="a summary or section holds"):
-            block_text(TOYS, "tools")
+            render_block(TOYS, "tools")
 
 
 def change(before: str = "a", after: str = "b", agent: str = "1") -> BlockChange:
@@ -137,10 +139,10 @@ def test_what_was_agreed_to_is_written(agreed: Any, now: Any, said: str | None) 
     api: Any = Api(now.before)
     if said is not None:
         with pytest.raises(BlockError, match=said):
-            write_changes(api, [agreed], [now])
+            write_block_changes(api, [agreed], [now])
         assert api.written == []
         return
-    done = write_changes(api, [agreed], [now])
+    done = write_block_changes(api, [agreed], [now])
     assert done == ["me: `notes` written"] * now.changes
     assert api.written == [("1", "notes", "b")] * now.changes
 
@@ -149,12 +151,14 @@ def test_a_block_that_does_not_stay_is_told() -> None:
     for api in (Api("a", sticks=False), Api(None, sticks=False)):
         one: Any = api
         with pytest.raises(BlockError, match="`notes` of me is not as it was sent"):
-            write_changes(one, [change()], [change()])
+            write_block_changes(one, [change()], [change()])
 
 
 def test_what_would_be_written_is_shown() -> None:
-    assert [*shown([change("a", "a")])] == ["me: `notes` is as the specs say"]
-    assert [*shown([change()])] == [
+    assert [*format_block_changes([change("a", "a")])] == [
+        "me: `notes` is as the specs say"
+    ]
+    assert [*format_block_changes([change()])] == [
         "--- me: notes (now)",
         "+++ me: notes (from the specs)",
         "@@ -1 +1 @@",
@@ -181,12 +185,12 @@ def test_a_block_has_room_for_its_part(value: Any, more: int, said: str | None) 
     wanted: Any = SimpleNamespace(
         agents=[SimpleNamespace(name="me", id="1", blocks=[block])]
     )
-    length = len("mine\n\n" + block_text(TOYS, "tools"))
+    length = len("mine\n\n" + render_block(TOYS, "tools"))
     api: Any = Api(value, length + more)
     if said is None:
-        (found,) = block_changes(api, TOYS, wanted)
+        (found,) = list_block_changes(api, TOYS, wanted)
         assert (found.before, len(found.after), found.changes) == ("mine", length, True)
         return
     with pytest.raises(BlockError) as told:
-        block_changes(api, TOYS, wanted)
+        list_block_changes(api, TOYS, wanted)
     assert str(told.value).startswith(said.format(length))

@@ -19,10 +19,10 @@ from letta.tests.planning.states import (
     state,
     tool,
 )
-from toolcast_letta.plan.tool_rules import rule_text
+from toolcast_letta.plan.tool_rules import format_rule
 from toolcast_letta.state.baseline import AgentBaseline, Baseline
 from toolcast_letta.v1 import rollback
-from toolcast_letta.v1.undoing import AgentUndo, undo_plan
+from toolcast_letta.v1.undoing import AgentUndo, build_undo
 
 WANTED = desired(tool("add"), tool("find", "seek"))
 
@@ -57,7 +57,7 @@ def undone(
         agents={"me": state(*now.split(), rules=rules)},
     )
     restore = more.pop("restore", ())
-    return undo_plan(WANTED, was, more.pop("later", ()), found, restore)
+    return build_undo(WANTED, was, more.pop("later", ()), found, restore)
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_rules_are_put_back(
     (agent,) = undone(baseline("x", "x", before, after), "x", now).agents
     assert (list(agent.rules), list(agent.stays)) == (rules, stays)
     assert list(agent.changes) == [
-        *(f"+ rule {rule_text(one)}" for one in rules if one not in now),
-        *(f"- rule {rule_text(one)}" for one in now if one not in rules),
+        *(f"+ rule {format_rule(one)}" for one in rules if one not in now),
+        *(f"- rule {format_rule(one)}" for one in now if one not in rules),
     ]
 
 
@@ -239,9 +239,9 @@ def test_tools_are_registered_again_with_the_settings_that_they_had(
         exclusive=contextlib.nullcontext, finish=lambda one: done.append(one)
     )
     api: Any = SimpleNamespace(register=lambda *words: done.append(words))
-    monkeypatch.setattr(rollback, "read_current", lambda *_: current(WANTED))
+    monkeypatch.setattr(rollback, "read_current_state", lambda *_: current(WANTED))
     monkeypatch.setattr(rollback, "read_registry", lambda _: by_name())
-    monkeypatch.setattr(rollback, "_undo", lambda *_: undo)
+    monkeypatch.setattr(rollback, "_build_undo", lambda *_: undo)
     monkeypatch.setattr(
         rollback, "restore_settings", lambda _, again, __: given.append(again)
     )
@@ -276,10 +276,10 @@ def test_an_agent_is_changed_if_it_is_otherwise(
     api: Any = SimpleNamespace(set_tools_and_rules=lambda *words: changed.append(words))
     undo = AgentUndo("me", "agent-1", ("x",), (), (), (), ())
     found = current(WANTED, built_in("x"))
-    assert rollback._change(api, undo, found, lambda _: None) == said
+    assert rollback._restore_agent(api, undo, found, lambda _: None) == said
     assert changed == [("agent-1", ["id-x"], ())] * sent
     lacking = replace(undo, tools=("x", "gone"))
-    assert rollback._change(api, lacking, found, lambda _: None) == [
+    assert rollback._restore_agent(api, lacking, found, lambda _: None) == [
         "me was not touched: `gone` could not be registered again"
     ]
 
@@ -288,12 +288,12 @@ def test_later_applies_are_undone_of_the_agents_that_are_meant(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: list[Any] = []
-    monkeypatch.setattr(rollback, "undo_plan", lambda *words: given.append(words))
+    monkeypatch.setattr(rollback, "build_undo", lambda *words: given.append(words))
     was, later = baseline("x", "x"), baseline("x", "x", saved="2027")
     before = baseline("x", "x", saved="2025")
     baselines: Any = SimpleNamespace(all=lambda *_: [before, was, later])
     found = current(WANTED)
-    rollback._undo(WANTED, was, baselines, found, ("r",))
-    rollback._undo(replace(WANTED, agents=()), was, baselines, found, ())
+    rollback._build_undo(WANTED, was, baselines, found, ("r",))
+    rollback._build_undo(replace(WANTED, agents=()), was, baselines, found, ())
     assert given[0] == (WANTED, was, [later], found, ("r",))
     assert given[1][1].agents == ()

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..digests import digest_of
+from ..digests import compute_digest
 from ..state.seal import ForeignFileError, Seal, StateError
 from .settings_file import Settings
 
@@ -21,7 +21,7 @@ _FORMAT = "toolcast-letta-entries/1"
 
 
 @dataclass(frozen=True)
-class KeptEntry:
+class EntryBackup:
     """One agent's entry of a server.
 
     Attributes:
@@ -41,13 +41,15 @@ class KeptEntry:
     after: str = ""
 
 
-def entry_of(servers: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any] | None:
+def find_entry(
+    servers: Sequence[Mapping[str, Any]], name: str
+) -> dict[str, Any] | None:
     """The entry of a name."""
     return next((dict(one) for one in servers if one.get("name") == name), None)
 
 
-def keep(
-    settings: Path, toolset: str, entries: Sequence[KeptEntry], seal: Seal
+def save_backup(
+    settings: Path, toolset: str, entries: Sequence[EntryBackup], seal: Seal
 ) -> Path:
     """Writes a copy; gives its file.
 
@@ -55,54 +57,58 @@ def keep(
         StateError: as of `Seal.save`.
     """
     stamp = "".join(c for c in datetime.now(UTC).isoformat()[:26] if c.isdigit())
-    file = settings.resolve().parent / f"{_prefix(toolset)}{stamp}.json"
+    file = settings.resolve().parent / f"{_build_file_prefix(toolset)}{stamp}.json"
     entries_ = [asdict(entry) for entry in entries]
     seal.save(file, {"format": _FORMAT, "entries": entries_}, create=True)
     return file
 
 
-def newest(settings: Path, toolset: str, seal: Seal) -> tuple[Path, list[KeptEntry]]:
+def get_newest_backup(
+    settings: Path, toolset: str, seal: Seal
+) -> tuple[Path, list[EntryBackup]]:
     """The newest copy that this user kept, and its file.
 
     Raises:
         StateError: there is none.
     """
     folder = settings.resolve().parent
-    for file in sorted(folder.glob(f"{_prefix(toolset)}*.json"), reverse=True):
+    for file in sorted(
+        folder.glob(f"{_build_file_prefix(toolset)}*.json"), reverse=True
+    ):
         with contextlib.suppress(ForeignFileError):
-            return file, load(file, seal)
+            return file, load_backup(file, seal)
     raise StateError(f"no copy of entries of {toolset} is in {folder}")
 
 
-def load(file: Path, seal: Seal) -> list[KeptEntry]:
+def load_backup(file: Path, seal: Seal) -> list[EntryBackup]:
     """The entries of a copy.
 
     Raises:
         StateError: as of `Seal.load`.
     """
-    return [KeptEntry(**one) for one in seal.load(file, _FORMAT)["entries"]]
+    return [EntryBackup(**one) for one in seal.load(file, _FORMAT)["entries"]]
 
 
-def put_back(
-    settings: Settings, entries: Sequence[KeptEntry]
+def restore_entries(
+    settings: Settings, entries: Sequence[EntryBackup]
 ) -> tuple[Settings, list[str], list[str]]:
     """The settings with the entries as they were; what changes, and what cannot."""
-    done: list[str] = []
+    restored: list[str] = []
     lost: list[str] = []
     for entry in entries:
-        what = f"{entry.agent}: the entry {entry.server}"
-        now = entry_of(settings.servers(entry.agent_id, entry.home), entry.server)
-        if now == entry.before:
+        label = f"{entry.agent}: the entry {entry.server}"
+        current = find_entry(settings.servers(entry.agent_id, entry.home), entry.server)
+        if current == entry.before:
             continue
-        if now is None or digest_of(now) != entry.after:
-            lost.append(f"{what} stays: somebody has changed it since then")
+        if current is None or compute_digest(current) != entry.after:
+            lost.append(f"{label} stays: somebody has changed it since then")
             continue
         settings = settings.with_entry_again(
             entry.agent_id, entry.home, entry.server, entry.before
         )
-        done.append(f"{what} {'removed' if entry.before is None else 'as it was'}")
-    return settings, done, lost
+        restored.append(f"{label} {'removed' if entry.before is None else 'as it was'}")
+    return settings, restored, lost
 
 
-def _prefix(toolset: str) -> str:
+def _build_file_prefix(toolset: str) -> str:
     return f"toolcast-{toolset}-"

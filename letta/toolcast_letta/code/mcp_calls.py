@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..plan.backend import Calls, Trial
+from ..plan.backend import CallOptions, CheckResult
 from ..plan.desired_state import DesiredState, DesiredTool
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class McpServerError(Exception):
     """MCP server that does not answer; the message contains no secret."""
 
 
-def offered_tools(
+def list_offered_tools(
     url: str, headers: Mapping[str, str], timeout: float
 ) -> list[dict[str, Any]]:
     """The server's `tools/list`, complete.
@@ -32,23 +32,23 @@ def offered_tools(
     """
     import anyio
 
-    async def ask() -> list[dict[str, Any]]:
-        async with _connected(url, headers, timeout) as client:
-            return await _listed(client)
+    async def request() -> list[dict[str, Any]]:
+        async with _connect(url, headers, timeout) as client:
+            return await _list_all_tools(client)
 
     try:
-        return anyio.run(ask)
+        return anyio.run(request)
     except Exception as error:
-        raise McpServerError(_reason(url, headers, error)) from None
+        raise McpServerError(_format_connection_error(url, headers, error)) from None
 
 
-def trials_of(
+def run_checks(
     server: Mapping[str, Any],
     desired: DesiredState,
     agent: str,
-    calls: Calls,
+    calls: CallOptions,
     timeout: float,
-) -> Iterator[Trial]:
+) -> Iterator[CheckResult]:
     """Lists the tools, and calls their examples over one connection.
 
     Args:
@@ -62,58 +62,62 @@ def trials_of(
 
     url, headers = str(server.get("url")), dict(server.get("headers") or {})
 
-    async def run() -> list[Trial]:
-        async with _connected(url, headers, timeout) as client:
-            there = {tool["name"]: tool for tool in await _listed(client)}
-            trials = list(_differences(desired, there, agent))
+    async def run() -> list[CheckResult]:
+        async with _connect(url, headers, timeout) as client:
+            there = {tool["name"]: tool for tool in await _list_all_tools(client)}
+            trials = list(_compare_tools(desired, there, agent))
             for name, tool in sorted(desired.tools.items()):
                 if name in there and calls.has(tool):
-                    trials.append(await _called(client, tool, agent, calls))
+                    trials.append(await _check_examples(client, tool, agent, calls))
             return trials
 
     try:
         yield from anyio.run(run)
     except Exception as error:
-        yield Trial(agent, "", "list", False, _reason(url, headers, error))
+        yield CheckResult(
+            agent, "", "list", False, _format_connection_error(url, headers, error)
+        )
 
 
-def _differences(
-    desired: DesiredState, there: Mapping[str, Mapping[str, Any]], agent: str
-) -> Iterator[Trial]:
+def _compare_tools(
+    desired: DesiredState, listed: Mapping[str, Mapping[str, Any]], agent: str
+) -> Iterator[CheckResult]:
     for name, tool in sorted(desired.tools.items()):
         problem = ""
-        if name not in there:
+        if name not in listed:
             problem = "it is not offered"
-        elif there[name]["inputSchema"] != tool.parameters:
+        elif listed[name]["inputSchema"] != tool.parameters:
             problem = "it is offered with another schema"
-        elif (there[name]["description"] or "") != tool.description:
+        elif (listed[name]["description"] or "") != tool.description:
             problem = "it is offered with another description"
         if problem:
-            yield Trial(agent, name, "list", False, problem)
+            yield CheckResult(agent, name, "list", False, problem)
 
 
-async def _called(client: Client, tool: DesiredTool, agent: str, calls: Calls) -> Trial:
-    why = calls.omission_reason(tool)
-    if why:
-        return Trial(agent, tool.name, "run", None, why, bool(calls.tools))
-    wrong = await _wrong_examples(client, tool)
-    return Trial.of_examples(agent, tool, "; ".join(wrong))
+async def _check_examples(
+    client: Client, tool: DesiredTool, agent: str, calls: CallOptions
+) -> CheckResult:
+    reason = calls.omission_reason(tool)
+    if reason:
+        return CheckResult(agent, tool.name, "run", None, reason, bool(calls.tools))
+    problems = await _run_examples(client, tool)
+    return CheckResult.of_examples(agent, tool, "; ".join(problems))
 
 
-async def _wrong_examples(client: Client, tool: DesiredTool) -> list[str]:
+async def _run_examples(client: Client, tool: DesiredTool) -> list[str]:
     """What is wrong with the answers to a tool's examples."""
-    wrong = []
+    problems = []
     for number, example in enumerate(tool.examples, start=1):
         result = await client.call_tool(tool.name, dict(example.get("arguments", {})))
         texts = [getattr(block, "text", "") for block in result.content]
         answer = " ".join(texts)[:200]
         if bool(result.is_error) != ("error" in example):
             kind = "failed" if result.is_error else "did not fail"
-            wrong.append(f"example {number}: the call {kind}: {answer}")
-    return wrong
+            problems.append(f"example {number}: the call {kind}: {answer}")
+    return problems
 
 
-async def _listed(client: Client) -> list[dict[str, Any]]:
+async def _list_all_tools(client: Client) -> list[dict[str, Any]]:
     tools: list[dict[str, Any]] = []
     cursor: str | None = None
     while True:
@@ -133,7 +137,7 @@ async def _listed(client: Client) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def _connected(
+async def _connect(
     url: str, headers: Mapping[str, str], timeout: float
 ) -> AsyncIterator[Client]:
     import httpx2
@@ -149,7 +153,9 @@ async def _connected(
         yield await stack.enter_async_context(client)
 
 
-def _reason(url: str, headers: Mapping[str, str], error: BaseException) -> str:
+def _format_connection_error(
+    url: str, headers: Mapping[str, str], error: BaseException
+) -> str:
     """Why a connection failed, in one line, without the values of headers."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

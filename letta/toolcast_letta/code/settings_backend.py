@@ -11,18 +11,18 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..digests import digest_of
-from ..plan.agent_servers import AGENT_HEADER, desired_entry
-from ..plan.applying import applied
-from ..plan.backend import AgentCount, ApplyResult, Calls, Report, Trial
+from ..digests import compute_digest
+from ..plan.agent_servers import AGENT_HEADER, build_desired_entry
+from ..plan.applying import build_apply_result
+from ..plan.backend import AgentCount, ApplyResult, CallOptions, CheckResult, Report
 from ..plan.current_state import AgentState, CurrentState, OfferedTool
 from ..plan.desired_state import DesiredAgent, DesiredState, MissingSettingError
 from ..plan.plan import Plan
-from ..schemas.stored import shown_digest, stored_parameters
+from ..schemas.stored import build_stored_parameters, compute_tool_digest
 from ..state.seal import Seal
-from .kept_entries import KeptEntry, entry_of, keep
-from .mcp_calls import McpServerError, offered_tools, trials_of
-from .settings_file import Settings, SettingsError, home_of
+from .kept_entries import EntryBackup, find_entry, save_backup
+from .mcp_calls import McpServerError, list_offered_tools, run_checks
+from .settings_file import Settings, SettingsError, resolve_home
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class SettingsBackend:
         if desired.token is not None:
             headers["Authorization"] = f"Bearer {desired.token}"
         try:
-            for tool in offered_tools(desired.server_url, headers, self.timeout):
-                parameters = stored_parameters(tool["inputSchema"])
-                digest = shown_digest(tool["description"], parameters)
+            for tool in list_offered_tools(desired.server_url, headers, self.timeout):
+                parameters = build_stored_parameters(tool["inputSchema"])
+                digest = compute_tool_digest(tool["description"], parameters)
                 offered[tool["name"]] = OfferedTool(tool["name"], digest)
         except McpServerError as error:
             unreachable = str(error)
@@ -83,7 +83,7 @@ class SettingsBackend:
         if not is_named and len(homes) == 1:
             home = homes[0]
         else:
-            home = home_of(agent.id, self.base_url, self.environment)
+            home = resolve_home(agent.id, self.base_url, self.environment)
         return AgentState(
             agent.id,
             agent.name,
@@ -114,26 +114,26 @@ class SettingsBackend:
             there = before.servers(agent.id, agent.home)
             if there != list(current.agents[agent.name].servers):
                 raise SettingsError(f"{self.path} has just been changed")
-            entry = desired_entry(there, desired, agents[agent.name])
+            entry = build_desired_entry(there, desired, agents[agent.name])
             after = after.with_server(agent.id, agent.home, entry)
-            written = entry_of(after.servers(agent.id, agent.home), entry["name"])
+            written = find_entry(after.servers(agent.id, agent.home), entry["name"])
             kept.append(
-                KeptEntry(
+                EntryBackup(
                     agent.name,
                     agent.id,
                     agent.home,
                     entry["name"],
-                    entry_of(there, entry["name"]),
-                    digest_of(written),
+                    find_entry(there, entry["name"]),
+                    compute_digest(written),
                 )
             )
-        copy = keep(self.path, plan.toolset, kept, Seal(self.environment))
+        copy = save_backup(self.path, plan.toolset, kept, Seal(self.environment))
         report(f"what was there is kept: {copy}")
         after.write(before)
         report(f"{self.path}: written")
         if Settings.read(self.path) != Settings(after.path, after.text, True):
             raise SettingsError(f"{self.path} was written, and something else is there")
-        return applied(plan, changed=True, baseline=str(copy))
+        return build_apply_result(plan, changed=True, baseline=str(copy))
 
     def counts(
         self, desired: DesiredState, current: CurrentState
@@ -145,8 +145,8 @@ class SettingsBackend:
             )
 
     def trials(
-        self, desired: DesiredState, current: CurrentState, calls: Calls
-    ) -> Iterator[Trial]:
+        self, desired: DesiredState, current: CurrentState, calls: CallOptions
+    ) -> Iterator[CheckResult]:
         """Lists and calls as each agent would, by what stands in the file."""
         if calls.turn is not None:
             raise MissingSettingError(
@@ -155,7 +155,7 @@ class SettingsBackend:
         for agent in desired.agents:
             for server in current.agents[agent.name].servers:
                 if server.get("name") == desired.server_name:
-                    yield from trials_of(
+                    yield from run_checks(
                         server, desired, agent.name, calls, self.timeout
                     )
                     break

@@ -17,17 +17,17 @@ from typing import Any
 from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.safe_folder import Folder, wait_for_folder_lock
 
-from ..plan.agent_servers import is_of_another_kind
+from ..plan.agent_servers import is_not_http
 from ..plan.backend import BackendError
 from .json_text_edits import (
     InvalidJsonError,
-    appended,
-    elements,
-    loaded,
-    members,
-    with_element,
-    with_member,
-    without,
+    append_element,
+    list_elements,
+    list_members,
+    parse_json,
+    remove_element,
+    replace_element,
+    set_member,
 )
 
 _CLOUD = "api.letta.com"
@@ -40,13 +40,13 @@ class SettingsError(BackendError):
     """The settings cannot be read or written, or are not what Letta Code writes."""
 
 
-def default_path(environment: Mapping[str, str]) -> Path:
+def get_default_path(environment: Mapping[str, str]) -> Path:
     """Where Letta Code looks."""
     home = environment.get("HOME") or str(Path.home())
     return Path(home, ".letta", "settings.json")
 
 
-def home_of(
+def resolve_home(
     agent_id: str, base_url: str | None, environment: Mapping[str, str]
 ) -> str | None:
     """How the settings name the home of an agent; None for Letta's cloud.
@@ -58,7 +58,7 @@ def home_of(
     if base_url is None:
         if not agent_id.startswith(_LOCAL_AGENT):
             return None
-        own = default_path(environment).with_name("lc-local-backend")
+        own = get_default_path(environment).with_name("lc-local-backend")
         folder = environment.get("LETTA_LOCAL_BACKEND_DIR") or str(own)
         return f"local:{os.path.abspath(folder)}"
     if base_url.startswith("local:"):
@@ -98,21 +98,21 @@ class Settings:
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path} cannot be read: {error}") from None
         try:
-            _check_shape(loaded(text))
+            _validate_shape(parse_json(text))
         except InvalidJsonError as error:
             raise SettingsError(f"{path}: {error}") from None
         return cls(path, text, exists=True)
 
     def homes(self, agent_id: str) -> list[str | None]:
         """The homes on which the file knows an agent of this id."""
-        agents = loaded(self.text).get("agents") or []
+        agents = parse_json(self.text).get("agents") or []
         mine = [agent for agent in agents if agent.get("agentId") == agent_id]
         return [agent.get("baseUrl") or None for agent in mine]
 
     def servers(self, agent_id: str, home: str | None) -> list[dict[str, Any]]:
         """An agent's servers, secrets in clear: never print one."""
-        for agent in loaded(self.text).get("agents") or []:
-            if _is(agent, agent_id, home):
+        for agent in parse_json(self.text).get("agents") or []:
+            if _is_agent(agent, agent_id, home):
                 return list(agent.get("mcpServers") or [])
         return []
 
@@ -124,16 +124,16 @@ class Settings:
         Nothing else changes by a byte. An agent that is not there is added.
         """
         text = self.text
-        place = next((m for m in members(text) if m.key == "agents"), None)
-        agents = loaded(text).get("agents")
+        place = next((m for m in list_members(text) if m.key == "agents"), None)
+        agents = parse_json(text).get("agents")
         if place is None or agents is None:
-            new = [_agent(agent_id, home, server)]
-            return self._with(with_member(text, 0, "agents", new))
-        for value, agent in zip(agents, elements(text, place.start), strict=True):
-            if _is(value, agent_id, home):
+            new = [_build_agent(agent_id, home, server)]
+            return self._with(set_member(text, 0, "agents", new))
+        for value, agent in zip(agents, list_elements(text, place.start), strict=True):
+            if _is_agent(value, agent_id, home):
                 return self._with(_set_server(text, agent.start, value, server))
-        new_agent = _agent(agent_id, home, server)
-        return self._with(appended(text, place.start, new_agent))
+        new_agent = _build_agent(agent_id, home, server)
+        return self._with(append_element(text, place.start, new_agent))
 
     def with_entry_again(
         self,
@@ -147,19 +147,19 @@ class Settings:
         Nothing else changes by a byte.
         """
         text = self.text
-        place = next(m for m in members(text) if m.key == "agents")
-        agents = loaded(text)["agents"]
-        for value, agent in zip(agents, elements(text, place.start), strict=True):
-            if not _is(value, agent_id, home):
+        place = next(m for m in list_members(text) if m.key == "agents")
+        agents = parse_json(text)["agents"]
+        for value, agent in zip(agents, list_elements(text, place.start), strict=True):
+            if not _is_agent(value, agent_id, home):
                 continue
             servers = next(
-                m for m in members(text, agent.start) if m.key == "mcpServers"
+                m for m in list_members(text, agent.start) if m.key == "mcpServers"
             )
             names = [one.get("name") for one in value["mcpServers"]]
             at = names.index(name)
             if entry is None:
-                return self._with(without(text, servers.start, at))
-            return self._with(with_element(text, servers.start, at, dict(entry)))
+                return self._with(remove_element(text, servers.start, at))
+            return self._with(replace_element(text, servers.start, at, dict(entry)))
         return self
 
     def _with(self, text: str) -> Settings:
@@ -189,14 +189,14 @@ class Settings:
             raise SettingsError(f"{self.path} cannot be written: {error}") from None
 
 
-def _agent(
+def _build_agent(
     agent_id: str, home: str | None, server: Mapping[str, Any]
 ) -> dict[str, Any]:
     key = {} if home is None else {"baseUrl": home}
     return {"agentId": agent_id, **key, "mcpServers": [dict(server)]}
 
 
-def _is(agent: Mapping[str, Any], agent_id: str, home: str | None) -> bool:
+def _is_agent(agent: Mapping[str, Any], agent_id: str, home: str | None) -> bool:
     same = (agent.get("baseUrl") or None) == home
     return same and agent.get("agentId") == agent_id
 
@@ -206,32 +206,32 @@ def _set_server(
 ) -> str:
     servers = agent.get("mcpServers")
     if servers is None:
-        return with_member(text, start, "mcpServers", [dict(server)])
-    place = next(m for m in members(text, start) if m.key == "mcpServers")
-    there_all = elements(text, place.start)
-    for at, (value, there) in enumerate(zip(servers, there_all, strict=True)):
+        return set_member(text, start, "mcpServers", [dict(server)])
+    servers_member = next(m for m in list_members(text, start) if m.key == "mcpServers")
+    elements = list_elements(text, servers_member.start)
+    for index, (value, element) in enumerate(zip(servers, elements, strict=True)):
         if value.get("name") == server["name"]:
-            if is_of_another_kind(value):
-                return with_element(text, place.start, at, dict(server))
-            for key, wanted in server.items():
-                if value.get(key) != wanted:
-                    text = with_member(text, there.start, key, wanted)
+            if is_not_http(value):
+                return replace_element(text, servers_member.start, index, dict(server))
+            for key, new_value in server.items():
+                if value.get(key) != new_value:
+                    text = set_member(text, element.start, key, new_value)
             return text
-    return appended(text, place.start, dict(server))
+    return append_element(text, servers_member.start, dict(server))
 
 
-def _check_shape(value: Any) -> None:
+def _validate_shape(value: Any) -> None:
     if not isinstance(value, dict):
         raise InvalidJsonError("it is no object")
     agents = value.get("agents")
-    if not _is_list_of_objects(agents):
+    if not _is_object_list(agents):
         raise InvalidJsonError("`agents` is no list of objects")
     for agent in agents or []:
-        if not _is_list_of_objects(agent.get("mcpServers")):
+        if not _is_object_list(agent.get("mcpServers")):
             raise InvalidJsonError("`mcpServers` of an agent is no list of objects")
 
 
-def _is_list_of_objects(value: Any) -> bool:
+def _is_object_list(value: Any) -> bool:
     if value is None:
         return True
     return isinstance(value, list) and all(isinstance(one, dict) for one in value)

@@ -46,7 +46,7 @@ class LettaRequest:
     as_json: bool
 
 
-def desired_by(
+def get_desired_state(
     request: LettaRequest, environment: Mapping[str, str] = os.environ
 ) -> DesiredState:
     """What the toolset wants.
@@ -54,15 +54,15 @@ def desired_by(
     Raises:
         MissingSettingError: the environment lacks something, or an agent is not known.
     """
-    from ..specs import desired_by_specs
+    from ..specs import build_desired_state_from_specs
 
-    desired = desired_by_specs(
+    desired = build_desired_state_from_specs(
         request.toolset, environment, server_url=request.server_url
     )
     return desired.for_agents(request.agents) if request.agents else desired
 
 
-def backend_of(request: LettaRequest, desired: DesiredState) -> Backend:
+def build_backend(request: LettaRequest, desired: DesiredState) -> Backend:
     """Letta, as the request names it.
 
     Raises:
@@ -71,17 +71,17 @@ def backend_of(request: LettaRequest, desired: DesiredState) -> Backend:
     """
     if request.kind == "code":
         from ..code.settings_backend import SettingsBackend
-        from ..code.settings_file import default_path
+        from ..code.settings_file import get_default_path
 
-        path = request.settings or default_path(os.environ)
+        path = request.settings or get_default_path(os.environ)
         return SettingsBackend(path, os.environ, request.base_url, request.timeout)
     from ..state.baseline import Baselines
     from ..v1.server_backend import ServerBackend
 
-    return ServerBackend(server_of(request, desired), Baselines(request.state))
+    return ServerBackend(build_api(request, desired), Baselines(request.state))
 
 
-def server_of(request: LettaRequest, desired: DesiredState) -> LettaApi:
+def build_api(request: LettaRequest, desired: DesiredState) -> LettaApi:
     """The Letta server of a request.
 
     Raises:

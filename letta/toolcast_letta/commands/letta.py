@@ -105,7 +105,7 @@ _OVERRIDES = (
 )
 
 
-def _with(*options: Any) -> Callable[[Function], Function]:
+def _add_options(*options: Any) -> Callable[[Function], Function]:
     def add(function: Function) -> Function:
         for option in reversed(options):
             function = option(function)
@@ -124,7 +124,7 @@ def command() -> None:
 
 
 @command.command()
-@_with(*_SHARED, *_OVERRIDES)
+@_add_options(*_SHARED, *_OVERRIDES)
 @click.option(
     "--out",
     metavar="FILE",
@@ -142,7 +142,7 @@ def plan(
     allow_delete: Names,
     allow_capture: Names,
     drop_stale: Names,
-    **given: Any,
+    **shared: Any,
 ) -> None:
     """Show what apply would do; changes nothing.
 
@@ -154,7 +154,7 @@ def plan(
 
     overrides = Overrides(allow_delete, allow_capture, drop_stale)
     try:
-        request = _request(**given)
+        request = _build_request(**shared)
         code = operations.plan(
             request, overrides, out, detailed_exitcode=detailed_exitcode
         )
@@ -165,7 +165,7 @@ def plan(
 
 
 @command.command(short_help="Carry out a saved plan exactly, or stop.")
-@_with(*_SHARED, *_OVERRIDES)
+@_add_options(*_SHARED, *_OVERRIDES)
 @click.argument("plan_file", metavar="[PLAN]", required=False, type=click.Path())
 @click.option("--yes", "automatic", is_flag=True, help="Plan and apply at once.")
 def apply(
@@ -174,7 +174,7 @@ def apply(
     allow_delete: Names,
     allow_capture: Names,
     drop_stale: Names,
-    **given: Any,
+    **shared: Any,
 ) -> None:
     """Carry out exactly a saved plan, or stop when something has changed since.
 
@@ -190,11 +190,11 @@ def apply(
         )
     overrides = Overrides(allow_delete, allow_capture, drop_stale)
     file = Path(plan_file) if plan_file else None
-    sys.exit(operations.apply(_request(**given), overrides, file))
+    sys.exit(operations.apply(_build_request(**shared), overrides, file))
 
 
 @command.command()
-@_with(*_SHARED)
+@_add_options(*_SHARED)
 @click.option(
     "--tool",
     "tools",
@@ -218,22 +218,22 @@ def verify(
     no_calls: bool,
     call_changing: bool,
     turn: str | None,
-    **given: Any,
+    **shared: Any,
 ) -> None:
     """Read everything back, and call the tools that have an example.
 
     Names, ids, rules and schemas are compared with the specs. Tools are called through
     Letta without a model; with --call-changing also those that change data.
     """
-    from ..plan.backend import Calls
+    from ..plan.backend import CallOptions
     from . import operations
 
-    calls = Calls(not no_calls, call_changing, tools, turn)
-    sys.exit(operations.verify(_request(**given), calls))
+    calls = CallOptions(not no_calls, call_changing, tools, turn)
+    sys.exit(operations.verify(_build_request(**shared), calls))
 
 
 @command.command()
-@_with(*_SHARED)
+@_add_options(*_SHARED)
 @click.argument("baseline", metavar="[BASELINE]", required=False, type=click.Path())
 @click.option("--dry-run", is_flag=True, help="Say what it would do; change nothing.")
 @click.option(
@@ -242,7 +242,9 @@ def verify(
     multiple=True,
     help="A tool that somebody detached since then and that comes back all the same.",
 )
-def rollback(baseline: str | None, dry_run: bool, restore: Names, **given: Any) -> None:
+def rollback(
+    baseline: str | None, dry_run: bool, restore: Names, **shared: Any
+) -> None:
     """Undo what applies did since the newest baseline, or a named one.
 
     Tools are found by their names: ids do not outlive a deletion. What others did since
@@ -251,12 +253,12 @@ def rollback(baseline: str | None, dry_run: bool, restore: Names, **given: Any) 
     from . import operations
 
     file = Path(baseline) if baseline else None
-    request = _request(**given)
+    request = _build_request(**shared)
     sys.exit(operations.rollback(request, file, restore, dry_run=dry_run))
 
 
 @command.command(short_help="Show, or write, the specs' part of memory blocks.")
-@_with(*_SHARED)
+@_add_options(*_SHARED)
 @click.option(
     "--out",
     metavar="FILE",
@@ -269,7 +271,7 @@ def rollback(baseline: str | None, dry_run: bool, restore: Names, **given: Any) 
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write exactly what --out saved.",
 )
-def blocks(out: Path | None, write: Path | None, **given: Any) -> None:
+def blocks(out: Path | None, write: Path | None, **shared: Any) -> None:
     """Show what the specs say in the agents' memory blocks; with --write, write it.
 
     Only the part between the toolset's marks changes; what the agent wrote itself stays. It
@@ -279,7 +281,7 @@ def blocks(out: Path | None, write: Path | None, **given: Any) -> None:
 
     if out is not None and write is not None:
         fail("--out shows and saves, --write writes what was saved: one at a time")
-    sys.exit(operations.blocks(_request(**given), out, write))
+    sys.exit(operations.blocks(_build_request(**shared), out, write))
 
 
 @command.command(short_help="Print how tools are brought to the agents.")
@@ -290,22 +292,22 @@ def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
     """Print how a tool is brought to the agents; without a tool, which ones they get."""
     from toolcast.extension_api import did_you_mean, printable
 
-    from ..runbook import tool_list, tool_page
+    from ..runbook import format_tool_list, render_tool_page
 
-    workspace, chosen = _chosen(project_root(project), toolset)
+    workspace, selected = _select_toolset(project_root(project), toolset)
     if tool is None:
-        text: str | None = tool_list(chosen)
+        text: str | None = format_tool_list(selected)
     else:
-        text = tool_page(workspace, chosen, tool)
+        text = render_tool_page(workspace, selected, tool)
     if text is None:
-        meant = did_you_mean(str(tool), [one.name for one in chosen.tools])
+        meant = did_you_mean(str(tool), [one.name for one in selected.tools])
         help_ = f"\n  help: {meant}" if meant else ""
-        fail(f"{chosen.name} has no tool `{tool}`{help_}")
+        fail(f"{selected.name} has no tool `{tool}`{help_}")
     for line in text.splitlines():
         click.echo(printable(line))
 
 
-def _request(
+def _build_request(
     *,
     project: str | None,
     toolset: str | None,
@@ -319,14 +321,14 @@ def _request(
     format_: str,
 ) -> LettaRequest:
     """What the shared options ask for; ends the program where that cannot be told."""
-    from ..specs import settings_of
+    from ..specs import build_settings
     from .backends import LettaRequest
 
     root = project_root(project)
-    _, chosen = _chosen(root, toolset)
+    _, selected = _select_toolset(root, toolset)
     return LettaRequest(
-        toolset=chosen,
-        kind=kind or settings_of(chosen).backend,
+        toolset=selected,
+        kind=kind or build_settings(selected).backend,
         agents=agents,
         base_url=base_url,
         server_url=server_url,
@@ -337,7 +339,7 @@ def _request(
     )
 
 
-def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
+def _select_toolset(root: str, name: str | None) -> tuple[Workspace, Toolset]:
     """The toolset of a name, or the only one that has a `letta`, with its workspace.
 
     Ends the program with the findings of the specs where they have errors.
@@ -359,17 +361,17 @@ def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
     if loaded.workspace is None or has_errors(findings):
         print_findings(sort_findings(findings), "text", with_notes=False)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
-    sets = {one.name: one for one in loaded.workspace.toolsets if has_settings(one)}
-    if not sets:
+    toolsets = {one.name: one for one in loaded.workspace.toolsets if has_settings(one)}
+    if not toolsets:
         fail("no toolset has a `letta`: it names the server's entry and the agents")
-    if name is None and len(sets) > 1:
+    if name is None and len(toolsets) > 1:
         fail(
-            f"several toolsets have a `letta`: add --toolset, one of {', '.join(sets)}"
+            f"several toolsets have a `letta`: add --toolset, one of {', '.join(toolsets)}"
         )
-    name = name or next(iter(sets))
-    if name not in sets:
+    name = name or next(iter(toolsets))
+    if name not in toolsets:
         fail(
             f"no toolset `{name}` has a `letta`\n  help: "
-            + (did_you_mean(name, list(sets)) or f"there is {', '.join(sets)}")
+            + (did_you_mean(name, list(toolsets)) or f"there is {', '.join(toolsets)}")
         )
-    return loaded.workspace, sets[name]
+    return loaded.workspace, toolsets[name]

@@ -13,12 +13,12 @@ AGENT_HEADER = "X-Agent-Id"
 """Says of a call which agent makes it. Letta's server sends it by itself."""
 
 
-def alias(name: str) -> str:
+def format_alias(name: str) -> str:
     """What stands for a server in the names of its tools, `mcp__<alias>__<tool>`."""
     return re.sub("_{2,}", "_", re.sub("[^a-zA-Z0-9_-]", "_", name)) or "tool"
 
 
-def desired_entry(
+def build_desired_entry(
     servers: Sequence[Mapping[str, Any]], desired: DesiredState, agent: DesiredAgent
 ) -> dict[str, Any]:
     """The entry of the toolset's server, with the headers that somebody else wrote into it.
@@ -41,7 +41,7 @@ def desired_entry(
     }
 
 
-def is_of_another_kind(server: Mapping[str, Any]) -> bool:
+def is_not_http(server: Mapping[str, Any]) -> bool:
     """Whether an entry starts a program, or is reached otherwise than over HTTP."""
     return server.get("transport") != "http" or "command" in server
 
@@ -53,15 +53,15 @@ def is_foreign(
 
     The toolset's own leads to its server, or names the agent as only an apply does.
     """
-    if is_of_another_kind(server):
+    if is_not_http(server):
         return True
     headers = server.get("headers")
-    given = headers if isinstance(headers, Mapping) else {}
-    marks = [v for k, v in given.items() if k.lower() == AGENT_HEADER.lower()]
+    values = headers if isinstance(headers, Mapping) else {}
+    marks = [v for k, v in values.items() if k.lower() == AGENT_HEADER.lower()]
     return server.get("url") != desired.server_url and marks != [agent.id]
 
 
-def with_entry(
+def set_entry(
     servers: Sequence[Mapping[str, Any]], entry: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """The list with one entry set: in its place, where unknown keys stay, or at the end.
@@ -69,16 +69,16 @@ def with_entry(
     What starts a program is replaced as a whole.
     """
     result = [dict(one) for one in servers]
-    for one in result:
-        if one.get("name") == entry["name"]:
-            if is_of_another_kind(one):
-                one.clear()
-            one.update(entry)
+    for server in result:
+        if server.get("name") == entry["name"]:
+            if is_not_http(server):
+                server.clear()
+            server.update(entry)
             return result
     return [*result, dict(entry)]
 
 
-def entry_change(
+def compare_entry(
     servers: Sequence[Mapping[str, Any]], entry: Mapping[str, Any], agent: str
 ) -> Change | None:
     """What setting the entry changes; no secret is part of it. None for nothing."""

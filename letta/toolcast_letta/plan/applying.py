@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .backend import ApplyResult, Backend, PlanRefusedError, Report
-from .changes_since import changes_since
+from .changes_since import list_changes_since
 from .desired_state import DesiredState
 from .plan import Plan
-from .planning import make_plan
-from .tool_rules import same_rules
+from .planning import build_plan
+from .tool_rules import are_same_rules
 
 
 def apply_plan(
@@ -35,48 +35,48 @@ def apply_plan(
         ConcurrentRunError: another apply is under way.
         BackendError: as of `carry_out`.
     """
-    _stop_if_blocked(plan)
+    _raise_if_blocked(plan)
     if backend.refusal:
         raise PlanRefusedError(backend.refusal)
     with backend.exclusive():
         current = backend.read(desired)
-        changes = changes_since(plan, backend.location, desired, current)
-        refuse_if_changed(changes)
+        changes = list_changes_since(plan, backend.location, desired, current)
+        raise_if_changed(changes)
         # What is carried out is derived anew; what was saved only says what was agreed to.
-        now = make_plan(backend.location, desired, current, plan.overrides)
+        new_plan = build_plan(backend.location, desired, current, plan.overrides)
         # Something that the plan does not hold, another agent with a tool that goes.
-        _stop_if_blocked(now)
-        refuse_if_changed(list(_ends_elsewhere(plan, now)))
-        if not now.changes:
+        _raise_if_blocked(new_plan)
+        raise_if_changed(list(_compare_outcomes(plan, new_plan)))
+        if not new_plan.changes:
             backend.nothing_to_do(desired)
-            return applied(now, changed=False)
-        return backend.carry_out(now, desired, current, report)
+            return build_apply_result(new_plan, changed=False)
+        return backend.carry_out(new_plan, desired, current, report)
 
 
-def _ends_elsewhere(plan: Plan, now: Plan) -> Iterator[str]:
+def _compare_outcomes(plan: Plan, new_plan: Plan) -> Iterator[str]:
     """Where a plan ends that is not where the specs lead now."""
-    for name, (_, after) in now.registry.items():
+    for name, (_, after) in new_plan.registry.items():
         if name in plan.registry and plan.registry[name][1] != after:
             yield f"the specs do not lead to what the plan does to `{name}`"
-    agents = {agent.name: agent for agent in now.agents}
+    agents = {agent.name: agent for agent in new_plan.agents}
     if set(agents) != {agent.name for agent in plan.agents}:
         yield "the agents are others"
         return
     for agent in plan.agents:
-        there = agents[agent.name]
+        new_agent = agents[agent.name]
         if (agent.id, agent.home, agent.servers_after) != (
-            there.id,
-            there.home,
-            there.servers_after,
+            new_agent.id,
+            new_agent.home,
+            new_agent.servers_after,
         ):
             yield f"the specs do not lead to what the plan does to {agent.name}"
-        for name in sorted({*agent.tools_after} ^ {*there.tools_after}):
+        for name in sorted({*agent.tools_after} ^ {*new_agent.tools_after}):
             yield f"the specs do not lead to what {agent.name} gets of `{name}`"
-        if not same_rules(agent.rules_after, there.rules_after):
+        if not are_same_rules(agent.rules_after, new_agent.rules_after):
             yield f"the specs do not lead to the rules that {agent.name} gets"
 
 
-def refuse_if_changed(changes: Sequence[str]) -> None:
+def raise_if_changed(changes: Sequence[str]) -> None:
     """Stops because of what somebody else changed, a line each.
 
     Raises:
@@ -87,12 +87,12 @@ def refuse_if_changed(changes: Sequence[str]) -> None:
         raise PlanRefusedError("\n".join(lines))
 
 
-def _stop_if_blocked(plan: Plan) -> None:
+def _raise_if_blocked(plan: Plan) -> None:
     if plan.blockers:
         raise PlanRefusedError("\n".join(blocker.message for blocker in plan.blockers))
 
 
-def applied(
+def build_apply_result(
     plan: Plan,
     *,
     changed: bool,

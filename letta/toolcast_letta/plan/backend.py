@@ -43,7 +43,7 @@ class ApplyResult:
 
 
 @dataclass(frozen=True)
-class Calls:
+class CallOptions:
     """What verifying calls.
 
     Attributes:
@@ -73,7 +73,7 @@ class Calls:
 
 
 @dataclass(frozen=True)
-class Trial:
+class CheckResult:
     """One thing that was tried.
 
     Attributes:
@@ -93,7 +93,7 @@ class Trial:
     is_asked: bool = False
 
     @classmethod
-    def of_examples(cls, agent: str, tool: DesiredTool, wrong: str) -> Trial:
+    def of_examples(cls, agent: str, tool: DesiredTool, wrong: str) -> CheckResult:
         """A tool whose examples were called, with what was wrong; empty for nothing."""
         number = len(tool.examples)
         detail = wrong or f"{number} example{'' if number == 1 else 's'}"
@@ -190,8 +190,8 @@ class Backend(Protocol):
         """The number of each agent's tools."""
 
     def trials(
-        self, desired: DesiredState, current: CurrentState, calls: Calls
-    ) -> Iterator[Trial]:
+        self, desired: DesiredState, current: CurrentState, calls: CallOptions
+    ) -> Iterator[CheckResult]:
         """Calls what is to be called.
 
         Raises:

@@ -7,29 +7,29 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from .agent_servers import alias, is_foreign
-from .core_tools import contrary_rules, lost_tools
+from .agent_servers import format_alias, is_foreign
+from .core_tools import list_conflicting_rules, list_lost_tools
 from .current_state import AgentState, CurrentState
 from .desired_state import DesiredAgent, DesiredState
 from .plan import AgentPlan, Blocker, Change, Overrides
 from .tool_rules import (
     LOOP_RULES,
-    NEEDS_LOOP_RULES,
-    added_rules,
+    TYPES_WITH_LOOP_RULES,
+    build_rule_needs,
+    format_rule,
     is_stale,
-    rule_needs,
-    rule_text,
+    list_unneeded_rules,
 )
 
-_OLDEST = (0, 13, 0)
-_NEWEST = (0, 16)
-_REFUSES_PRIVATE = (0, 16, 7)
+_MIN_VERSION = (0, 13, 0)
+_MAX_VERSION = (0, 16)
+_PRIVATE_ADDRESSES_REFUSED_SINCE = (0, 16, 7)
 _MAX_NAME_CHARACTERS = 48
 """Length of a tool name that Letta accepts."""
-_LIMIT = "return_char_limit"
+_RETURN_LIMIT = "return_char_limit"
 
 
-def blockers(
+def list_blockers(
     desired: DesiredState,
     current: CurrentState,
     agents: Sequence[AgentPlan],
@@ -37,8 +37,8 @@ def blockers(
 ) -> Iterator[Blocker]:
     """Everything that speaks against applying, each with what to do."""
     if current.backend == "v1":
-        yield from _about_versions(current)
-        yield from _about_the_entry(desired, current)
+        yield from _check_version(current)
+        yield from _check_entry(desired, current)
     if current.unreachable:
         yield Blocker(
             "unreachable",
@@ -46,26 +46,26 @@ def blockers(
             "nothing is touched while the server is away; start it, or mend URL or token",
         )
     else:
-        yield from _about_the_deployment(desired, current)
+        yield from _check_offered_tools(desired, current)
     if current.backend == "code":
         for one in desired.agents:
             state = current.agents[one.name]
-            yield from _about_settings(desired, current, one, state, overrides)
+            yield from _check_server_list(desired, current, one, state, overrides)
         return
-    yield from _about_owners(desired, current, overrides)
-    for name, others in sorted(current.holders.items()):
+    yield from _check_owners(desired, current, overrides)
+    for name, holders in sorted(current.holders.items()):
         if name not in overrides.delete:
             yield Blocker(
                 "other-agents",
                 f"`{name}` is to be deleted, and other agents have it:"
-                f" {', '.join(others)}",
+                f" {', '.join(holders)}",
                 f"detach it there first, or name it: --allow-delete {name}",
             )
     for agent in agents:
-        yield from _about_an_agent(desired, current, agent)
+        yield from _check_agent(desired, current, agent)
 
 
-def _about_settings(
+def _check_server_list(
     desired: DesiredState,
     current: CurrentState,
     agent: DesiredAgent,
@@ -81,30 +81,34 @@ def _about_settings(
             "--base-url names one",
         )
         return
-    named = [one for one in state.servers if one.get("name") == desired.server_name]
-    if len(named) > 1:
+    own_servers = [
+        one for one in state.servers if one.get("name") == desired.server_name
+    ]
+    if len(own_servers) > 1:
         yield Blocker(
             "twice",
-            f"{agent.name} has {len(named)} servers named {desired.server_name}",
+            f"{agent.name} has {len(own_servers)} servers named {desired.server_name}",
             "take all but one out of the settings",
         )
-    for one in named[:1]:
-        foreign = is_foreign(one, desired, agent)
+    for server in own_servers[:1]:
+        foreign = is_foreign(server, desired, agent)
         if foreign and desired.server_name not in overrides.capture:
-            where = one.get("url") or one.get("command") or "another place"
+            where = server.get("url") or server.get("command") or "another place"
             yield Blocker(
                 "capture",
                 f"{agent.name} has a server {desired.server_name} that is somebody else's,"
                 f" at {where}",
                 f"--allow-capture {desired.server_name} makes it the toolset's",
             )
-    for one in state.servers:
-        name = str(one.get("name"))
-        if name != desired.server_name and alias(name) == alias(desired.server_name):
+    for server in state.servers:
+        name = str(server.get("name"))
+        if name != desired.server_name and format_alias(name) == format_alias(
+            desired.server_name
+        ):
             yield Blocker(
                 "same-alias",
                 f"{agent.name} calls the tools of `{name}` by the same names,"
-                f" mcp__{alias(name)}__...",
+                f" mcp__{format_alias(name)}__...",
                 "rename the server's entry in the toolset's `letta`",
             )
     for name in sorted(set(current.offered) & set(agent.forbids)):
@@ -117,9 +121,9 @@ def _about_settings(
         )
 
 
-def _about_versions(current: CurrentState) -> Iterator[Blocker]:
-    version = _version(current.version)
-    if version is None or version < _OLDEST or version[:2] > _NEWEST:
+def _check_version(current: CurrentState) -> Iterator[Blocker]:
+    version = _parse_version(current.version)
+    if version is None or version < _MIN_VERSION or version[:2] > _MAX_VERSION:
         yield Blocker(
             "version",
             f"Letta {current.version} is not known: this is for 0.13.0 to 0.16",
@@ -127,12 +131,12 @@ def _about_versions(current: CurrentState) -> Iterator[Blocker]:
         )
 
 
-def _version(text: str) -> tuple[int, ...] | None:
+def _parse_version(text: str) -> tuple[int, ...] | None:
     match = re.match(r"(\d+)\.(\d+)\.(\d+)", text)
     return None if match is None else tuple(int(part) for part in match.groups())
 
 
-def _about_the_entry(desired: DesiredState, current: CurrentState) -> Iterator[Blocker]:
+def _check_entry(desired: DesiredState, current: CurrentState) -> Iterator[Blocker]:
     if current.entry is not None and not current.entry.is_http:
         yield Blocker(
             "server-kind",
@@ -141,7 +145,7 @@ def _about_the_entry(desired: DesiredState, current: CurrentState) -> Iterator[B
         )
 
 
-def _about_the_deployment(
+def _check_offered_tools(
     desired: DesiredState, current: CurrentState
 ) -> Iterator[Blocker]:
     """The server must offer what the specs say before the registry is touched."""
@@ -169,7 +173,7 @@ def _about_the_deployment(
     if missing:
         yield Blocker(
             "not-deployed",
-            f"the MCP server does not offer {_listed(missing)}"
+            f"the MCP server does not offer {_format_names(missing)}"
             + " on its first page" * (current.backend == "v1"),
             "deploy the generated server first, then plan again",
         )
@@ -198,15 +202,15 @@ def _about_the_deployment(
             )
 
 
-def _about_owners(
+def _check_owners(
     desired: DesiredState, current: CurrentState, overrides: Overrides
 ) -> Iterator[Blocker]:
     """Names are unique in an organisation: who registers one takes it over."""
     for name in sorted({*desired.tools, *current.offered}):
-        there = current.registry.get(name)
-        if there is None or current.is_ours(name):
+        registered = current.registry.get(name)
+        if registered is None or current.is_ours(name):
             continue
-        if there.is_built_in:
+        if registered.is_built_in:
             yield Blocker(
                 "capture",
                 f"`{name}` is Letta's own tool: registering the server would take it"
@@ -216,12 +220,12 @@ def _about_owners(
         elif name not in overrides.capture:
             yield Blocker(
                 "capture",
-                f"`{name}` belongs to {current.owner_of(there)}: registering the server takes it over",
+                f"`{name}` belongs to {current.owner_of(registered)}: registering the server takes it over",
                 f"rename the tool, or name it: --allow-capture {name}",
             )
 
 
-def _about_an_agent(
+def _check_agent(
     desired: DesiredState, current: CurrentState, plan: AgentPlan
 ) -> Iterator[Blocker]:
     wanted = next(agent for agent in desired.agents if agent.name == plan.name)
@@ -246,8 +250,8 @@ def _about_an_agent(
                 "take it from one of the two",
             )
     for name in plan.tools_before:
-        there = current.registry.get(name)
-        if there is None and name not in desired.tools:
+        registered = current.registry.get(name)
+        if registered is None and name not in desired.tools:
             yield Blocker(
                 "unknown-tool",
                 f"{plan.name} has `{name}`, which the registry does not show",
@@ -255,7 +259,7 @@ def _about_an_agent(
             )
 
 
-def warnings(
+def list_warnings(
     desired: DesiredState,
     current: CurrentState,
     agents: Sequence[AgentPlan],
@@ -263,12 +267,12 @@ def warnings(
 ) -> Iterator[str]:
     """What a person should know; nothing of it stops the plan."""
     if current.backend == "code":
-        yield from _about_letta_code(desired, current, changes)
+        yield from _list_settings_file_warnings(desired, current, changes)
     else:
-        yield from _about_the_server(desired, current, agents)
+        yield from _list_server_warnings(desired, current, agents)
 
 
-def _about_letta_code(
+def _list_settings_file_warnings(
     desired: DesiredState, current: CurrentState, changes: Sequence[Change]
 ) -> Iterator[str]:
     """What specs say and Letta Code does not do, and what it may do to the settings."""
@@ -294,11 +298,15 @@ def _about_letta_code(
         yield "a Letta Code that runs may write its older settings over these"
 
 
-def _about_the_server(
+def _list_server_warnings(
     desired: DesiredState, current: CurrentState, agents: Sequence[AgentPlan]
 ) -> Iterator[str]:
-    version = _version(current.version)
-    if version and version >= _REFUSES_PRIVATE and _is_private(desired.server_url):
+    version = _parse_version(current.version)
+    if (
+        version
+        and version >= _PRIVATE_ADDRESSES_REFUSED_SINCE
+        and _is_private(desired.server_url)
+    ):
         yield (
             f"Letta {current.version} refuses MCP servers at private addresses such as"
             f" {urlsplit(desired.server_url).hostname}, without an opt-out"
@@ -306,15 +314,15 @@ def _about_the_server(
     undeclared = sorted(n for n in current.offered if n not in desired.tools)
     if undeclared:
         yield (
-            f"the MCP server also offers {_listed(undeclared)}, which the specs do not"
+            f"the MCP server also offers {_format_names(undeclared)}, which the specs do not"
             " have; Letta registers them along, and agents keep them as they are"
         )
     skipped = [n for n in sorted(desired.tools) if n in current.offered]
     skipped = [n for n in skipped if current.offered[n].problem]
     skipped = [n for n in skipped if not desired.tools[n].attached]
     if skipped:
-        yield f"Letta does not register {_listed(skipped)}: their schemas are not to its taste"
-    yield from _about_tool_settings(desired, current, agents)
+        yield f"Letta does not register {_format_names(skipped)}: their schemas are not to its taste"
+    yield from _list_tool_setting_warnings(desired, current, agents)
     for agent in agents:
         if "origin:letta-code" in current.agents[agent.name].tags:
             yield (
@@ -328,37 +336,37 @@ def _about_the_server(
                     " that names a tool which is not attached; it misleads the model."
                     f" --drop-stale {rule['tool_name']} removes it"
                 )
-        yield from _about_tools_without_a_rule(agent)
+        yield from _list_loop_rule_warnings(agent)
         wanted = next(one for one in desired.agents if one.name == agent.name)
         state, tools = current.agents[agent.name], agent.tools_after
-        added = added_rules(
-            agent.rules_after, rule_needs(desired, wanted, state, current, tools)
+        added = list_unneeded_rules(
+            agent.rules_after, build_rule_needs(desired, wanted, state, current, tools)
         )
-        told = contrary_rules(wanted, agent)
-        shown = [rule_text(rule) for rule in added if rule not in told]
+        conflicting = list_conflicting_rules(wanted, agent)
+        shown = [format_rule(rule) for rule in added if rule not in conflicting]
         if shown:
             yield (
                 f"{agent.name} has rules that neither the specs nor a {agent.type} ask"
-                f" for, and applying keeps them: {_listed(shown)}"
+                f" for, and applying keeps them: {_format_names(shown)}"
             )
         lost = [
             name
-            for name in lost_tools(wanted, agent, current)
+            for name in list_lost_tools(wanted, agent, current)
             if name not in current.registry or not current.registry[name].is_built_in
         ]
         if lost:
             yield (
-                f"{agent.name} has lost {_listed(lost)} of others since the baseline of"
+                f"{agent.name} has lost {_format_names(lost)} of others since the baseline of"
                 f" {current.agents[agent.name].had_at}"
             )
 
 
-def _about_tool_settings(
+def _list_tool_setting_warnings(
     desired: DesiredState, current: CurrentState, agents: Sequence[AgentPlan]
 ) -> Iterator[str]:
     """Settings that no spec makes; a tool that is registered again gets them back."""
     limits = [
-        tool.settings.get(_LIMIT)
+        tool.settings.get(_RETURN_LIMIT)
         for tool in current.registry.values()
         if tool.is_built_in
     ]
@@ -369,7 +377,7 @@ def _about_tool_settings(
         if tool is None or not (is_ours or tool.is_built_in):
             continue
         for key, value in tool.settings.items():
-            if value != usual if key == _LIMIT else is_ours and value:
+            if value != usual if key == _RETURN_LIMIT else is_ours and value:
                 shown.append(f"`{name}` {key} {value}")
     if shown:
         yield (
@@ -378,14 +386,18 @@ def _about_tool_settings(
         )
 
 
-def _about_tools_without_a_rule(agent: AgentPlan) -> Iterator[str]:
-    if agent.type not in NEEDS_LOOP_RULES:
+def _list_loop_rule_warnings(agent: AgentPlan) -> Iterator[str]:
+    if agent.type not in TYPES_WITH_LOOP_RULES:
         return
-    ruled = {r["tool_name"] for r in agent.rules_after if r["type"] in LOOP_RULES}
-    without = [name for name in agent.tools_after if name not in ruled]
-    if without:
+    names_with_rule = {
+        r["tool_name"] for r in agent.rules_after if r["type"] in LOOP_RULES
+    }
+    names_without_rule = [
+        name for name in agent.tools_after if name not in names_with_rule
+    ]
+    if names_without_rule:
         yield (
-            f"{agent.name}, a {agent.type}, ends its turn at {_listed(without)}: no rule"
+            f"{agent.name}, a {agent.type}, ends its turn at {_format_names(names_without_rule)}: no rule"
             " says that it goes on, and what is not the toolset's stays as it is"
         )
 
@@ -400,5 +412,5 @@ def _is_private(url: str) -> bool:
         return False
 
 
-def _listed(names: Sequence[str]) -> str:
+def _format_names(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)

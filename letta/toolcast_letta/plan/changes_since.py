@@ -8,29 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..digests import digest_of
-from .agent_servers import desired_entry, with_entry
+from ..digests import compute_digest
+from .agent_servers import build_desired_entry, set_entry
 from .current_state import AgentState, CurrentState
 from .desired_state import DesiredState
 from .plan import AgentPlan, Plan
-from .planning import desired_digest, entry_fingerprint, registry_fingerprints
-from .tool_rules import same_rules
+from .planning import compute_desired_digest, fingerprint_entry, fingerprint_registry
+from .tool_rules import are_same_rules
 
 
-def changes_since(
-    plan: Plan, place: str, desired: DesiredState, current: CurrentState
+def list_changes_since(
+    plan: Plan, location: str, desired: DesiredState, current: CurrentState
 ) -> list[str]:
     """What is neither as before nor as behind the plan, in words; empty when all is."""
-    return list(_changes(plan, place, desired, current))
+    return list(_compare_state(plan, location, desired, current))
 
 
-def _changes(
-    plan: Plan, place: str, desired: DesiredState, current: CurrentState
+def _compare_state(
+    plan: Plan, location: str, desired: DesiredState, current: CurrentState
 ) -> Iterator[str]:
-    if (plan.backend, plan.location) != (current.backend, place):
-        yield f"the plan is for {plan.location}, not for {place}"
+    if (plan.backend, plan.location) != (current.backend, location):
+        yield f"the plan is for {plan.location}, not for {location}"
         return
-    if plan.toolset != desired.toolset or plan.desired != desired_digest(desired):
+    if plan.toolset != desired.toolset or plan.desired != compute_desired_digest(
+        desired
+    ):
         yield "the specs or their settings are not those that the plan was made from"
         return
     if plan.version != current.version:
@@ -42,12 +44,12 @@ def _changes(
         for name in sorted({*offered, *plan.offered}):
             if offered.get(name) != plan.offered.get(name):
                 yield f"the MCP server offers `{name}` otherwise than then"
-    if current.backend == "v1" and entry_fingerprint(current.entry) not in (
+    if current.backend == "v1" and fingerprint_entry(current.entry) not in (
         plan.entry,
         f"http {desired.server_url} token",
     ):
         yield f"somebody changed the entry `{desired.server_name}`"
-    for name, (now, _) in registry_fingerprints(desired, current).items():
+    for name, (now, _) in fingerprint_registry(desired, current).items():
         if name in plan.registry:
             if now not in plan.registry[name]:
                 yield f"somebody changed `{name}` in the registry"
@@ -56,25 +58,28 @@ def _changes(
     for agent in plan.agents:
         state = current.agents[agent.name]
         if current.backend == "code":
-            yield from _servers_changed(agent, state, desired)
+            yield from _compare_servers(agent, state, desired)
         else:
-            yield from agent_changes_since(agent, state, current)
+            yield from list_agent_changes_since(agent, state, current)
 
 
-def _servers_changed(
+def _compare_servers(
     plan: AgentPlan, state: AgentState, desired: DesiredState
 ) -> Iterator[str]:
     """What somebody else did to an agent's list of servers."""
-    if digest_of(list(state.servers)) not in (plan.servers_before, plan.servers_after):
+    if compute_digest(list(state.servers)) not in (
+        plan.servers_before,
+        plan.servers_after,
+    ):
         yield f"somebody changed the servers of {plan.name}"
         return
     agent = next(one for one in desired.agents if one.name == plan.name)
-    entry = desired_entry(state.servers, desired, agent)
-    if digest_of(with_entry(state.servers, entry)) != plan.servers_after:
+    entry = build_desired_entry(state.servers, desired, agent)
+    if compute_digest(set_entry(state.servers, entry)) != plan.servers_after:
         yield f"the token or a header of {plan.name} is another one now"
 
 
-def agent_changes_since(
+def list_agent_changes_since(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> Iterator[str]:
     """What somebody else did to an agent."""
@@ -85,8 +90,8 @@ def agent_changes_since(
             if name not in plan.tools_after:
                 yield f"{plan.name} has got `{name}`"
         elif tool_id != plan.tools_before[name]:
-            there = current.registry.get(name)
-            if there is None or there.id != tool_id:
+            registered = current.registry.get(name)
+            if registered is None or registered.id != tool_id:
                 yield f"{plan.name} has another `{name}`"
     for name in plan.tools_before:
         if (
@@ -95,7 +100,7 @@ def agent_changes_since(
             and not current.is_ours(name)
         ):
             yield f"{plan.name} has lost `{name}`"
-    if not same_rules(state.rules, plan.rules_before) and not same_rules(
+    if not are_same_rules(state.rules, plan.rules_before) and not are_same_rules(
         state.rules, plan.rules_after
     ):
         yield f"somebody changed the rules of {plan.name}"

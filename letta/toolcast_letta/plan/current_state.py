@@ -8,7 +8,7 @@ from typing import Any
 
 from .desired_state import DesiredTool
 
-SETTINGS = (
+REGISTRATION_SETTINGS = (
     "return_char_limit",
     "default_requires_approval",
     "enable_parallel_execution",

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..schemas.stored import shown_digest, stored_parameters
-from ..settings import LettaAgent, LettaSettings, address
+from ..schemas.stored import build_stored_parameters, compute_tool_digest
+from ..settings import LettaAgent, LettaSettings, parse_url
 
 LOOP_REASON = "It calls the agent's own loop."
 """Why a tool that does is not attached, where nothing else says it."""
@@ -72,7 +72,9 @@ class DesiredTool:
     @property
     def digest(self) -> str:
         """The digest of what Letta shows of it when all is well."""
-        return shown_digest(self.description, stored_parameters(self.parameters))
+        return compute_tool_digest(
+            self.description, build_stored_parameters(self.parameters)
+        )
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class DesiredState:
         return replace(self, agents=tuple(known[name] for name in wanted))
 
 
-def desired_state(
+def build_desired_state(
     settings: LettaSettings,
     tools: Iterable[DesiredTool],
     environment: Mapping[str, str],
@@ -162,13 +164,13 @@ def desired_state(
     """
     tools = tuple(tools)
     server = settings.server
-    url = server_url or _setting(
+    url = server_url or _resolve_setting(
         server.url, server.url_env, environment, "the MCP server's URL", "url"
     )
-    _check_url(url)
+    _validate_url(url)
     token = None
     if server.token_env:
-        token = _from(environment, server.token_env, "the MCP server's token")
+        token = _read_variable(environment, server.token_env, "the MCP server's token")
     forbidden = {
         tool.name: tool.part.get("reason", LOOP_REASON)
         for tool in tools
@@ -180,31 +182,35 @@ def desired_state(
         url,
         token,
         {tool.name: tool for tool in tools if tool.is_offered},
-        tuple(_desired_agent(a, forbidden, environment) for a in settings.agents),
-        {tool.name: _why_withheld(tool) for tool in tools if not tool.is_offered},
+        tuple(_build_agent(a, forbidden, environment) for a in settings.agents),
+        {
+            tool.name: _get_withheld_reason(tool)
+            for tool in tools
+            if not tool.is_offered
+        },
     )
 
 
-def _desired_agent(
+def _build_agent(
     agent: LettaAgent, forbidden: Mapping[str, str], environment: Mapping[str, str]
 ) -> DesiredAgent:
-    what = f"the id of {agent.name}"
-    known = {
-        "id": _setting(agent.id, agent.id_env, environment, what, "id"),
+    label = f"the id of {agent.name}"
+    fields = {
+        "id": _resolve_setting(agent.id, agent.id_env, environment, label, "id"),
         "forbids": {**forbidden, **agent.forbids},
     }
-    return DesiredAgent(**{**vars(agent), **known})
+    return DesiredAgent(**{**vars(agent), **fields})
 
 
-def _why_withheld(tool: DesiredTool) -> str:
+def _get_withheld_reason(tool: DesiredTool) -> str:
     if tool.calls_agent_loop:
         return "it calls the agent's own loop"
     return "it is not for that client"
 
 
-def _check_url(url: str) -> None:
+def _validate_url(url: str) -> None:
     """Letta stores the URL, and plans show it."""
-    parts = address(url)
+    parts = parse_url(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise MissingSettingError("the MCP server's URL is no http or https URL")
     if parts.username or parts.password:
@@ -213,24 +219,24 @@ def _check_url(url: str) -> None:
         )
 
 
-def _setting(
+def _resolve_setting(
     value: str | None,
     variable: str | None,
     environment: Mapping[str, str],
-    what: str,
+    label: str,
     key: str,
 ) -> str:
     if value:
         return value
     if not variable:
         raise MissingSettingError(
-            f"{what} is not set: `{key}` or `{key}_env` of the toolset"
+            f"{label} is not set: `{key}` or `{key}_env` of the toolset"
         )
-    return _from(environment, variable, what)
+    return _read_variable(environment, variable, label)
 
 
-def _from(environment: Mapping[str, str], name: str, what: str) -> str:
+def _read_variable(environment: Mapping[str, str], name: str, label: str) -> str:
     value = environment.get(name, "").strip()
     if not value:
-        raise MissingSettingError(f"set {name}: {what}")
+        raise MissingSettingError(f"set {name}: {label}")
     return value

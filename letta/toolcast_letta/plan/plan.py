@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..digests import digest_of
-from ..state.seal import Seal, with_tuples
+from ..digests import compute_digest
+from ..state.seal import Seal, convert_lists
 
 _FORMAT = "toolcast-letta-plan/3"
 _NOT_FIELDS = ("format", "id")
@@ -137,7 +137,7 @@ class Plan:
     @property
     def id(self) -> str:
         """Names the plan by what it says."""
-        return digest_of(asdict(self)).removeprefix("sha256:")[:12]
+        return compute_digest(asdict(self)).removeprefix("sha256:")[:12]
 
     @property
     def removals(self) -> tuple[Change, ...]:
@@ -172,12 +172,12 @@ class Plan:
         parts = {
             "registry": {name: (pair[0], pair[1]) for name, pair in pairs},
             "agents": tuple(
-                AgentPlan(**with_tuples(agent)) for agent in value["agents"]
+                AgentPlan(**convert_lists(agent)) for agent in value["agents"]
             ),
             "changes": tuple(Change(**change) for change in value["changes"]),
             "blockers": tuple(Blocker(**blocker) for blocker in value["blockers"]),
             "missing": tuple(value["missing"]),
             "warnings": tuple(value["warnings"]),
-            "overrides": Overrides(**with_tuples(value["overrides"])),
+            "overrides": Overrides(**convert_lists(value["overrides"])),
         }
         return cls(**{**value, **parts})

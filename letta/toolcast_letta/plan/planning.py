@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..digests import digest_of
-from .agent_servers import desired_entry, entry_change, with_entry
-from .blockers import blockers, warnings
-from .core_tools import missing_tools
+from ..digests import compute_digest
+from .agent_servers import build_desired_entry, compare_entry, set_entry
+from .blockers import list_blockers, list_warnings
+from .core_tools import list_missing_tools
 from .current_state import AgentState, CurrentState, ServerEntry
 from .desired_state import DesiredAgent, DesiredState
 from .plan import AgentPlan, Change, Overrides, Plan
-from .tool_rules import kept_rules, rule_needs, rule_text, same_rules
+from .tool_rules import are_same_rules, build_rule_needs, format_rule, merge_rules
 
-_GONE_FOR_ALL = "deleted for every agent; its id is gone for good"
+_DELETION_DETAIL = "deleted for every agent; its id is gone for good"
 
 
-def make_plan(
-    place: str,
+def build_plan(
+    location: str,
     desired: DesiredState,
     current: CurrentState,
     overrides: Overrides | None = None,
@@ -31,37 +31,37 @@ def make_plan(
     """
     overrides = overrides or Overrides()
     if current.backend == "code":
-        agents, changes = _settings_changes(desired, current)
+        agents, changes = _plan_settings_file(desired, current)
     else:
-        agents, changes = _server_changes(desired, current, overrides)
+        agents, changes = _plan_server(desired, current, overrides)
     return Plan(
         current.backend,
         desired.toolset,
-        place,
+        location,
         current.version,
         {"name": desired.server_name, "url": desired.server_url},
-        desired_digest(desired),
-        entry_fingerprint(current.entry),
+        compute_desired_digest(desired),
+        fingerprint_entry(current.entry),
         {name: tool.digest for name, tool in sorted(current.offered.items())},
-        registry_fingerprints(desired, current),
+        fingerprint_registry(desired, current),
         agents,
         tuple(changes),
-        tuple(_missing(desired, current, agents)),
-        tuple(blockers(desired, current, agents, overrides)),
-        tuple(warnings(desired, current, agents, changes)),
+        tuple(_list_missing(desired, current, agents)),
+        tuple(list_blockers(desired, current, agents, overrides)),
+        tuple(list_warnings(desired, current, agents, changes)),
         overrides,
     )
 
 
-def _missing(
+def _list_missing(
     desired: DesiredState, current: CurrentState, agents: tuple[AgentPlan, ...]
 ) -> Iterator[str]:
     if current.backend == "v1":
         for one, agent in zip(desired.agents, agents, strict=True):
-            yield from missing_tools(one, agent, current)
+            yield from list_missing_tools(one, agent, current)
 
 
-def _settings_changes(
+def _plan_settings_file(
     desired: DesiredState, current: CurrentState
 ) -> tuple[tuple[AgentPlan, ...], list[Change]]:
     """In a settings file: an entry of the toolset's server for each agent."""
@@ -71,8 +71,8 @@ def _settings_changes(
         state = current.agents[one.name]
         if state.is_ambiguous:
             continue
-        entry = desired_entry(state.servers, desired, one)
-        change = entry_change(state.servers, entry, one.name)
+        entry = build_desired_entry(state.servers, desired, one)
+        change = compare_entry(state.servers, entry, one.name)
         if change is not None:
             changes.append(change)
         agents.append(
@@ -80,33 +80,33 @@ def _settings_changes(
                 one.name,
                 one.id,
                 home=state.home,
-                servers_before=digest_of(list(state.servers)),
-                servers_after=digest_of(with_entry(state.servers, entry)),
+                servers_before=compute_digest(list(state.servers)),
+                servers_after=compute_digest(set_entry(state.servers, entry)),
             )
         )
     return tuple(agents), changes
 
 
-def _server_changes(
+def _plan_server(
     desired: DesiredState, current: CurrentState, overrides: Overrides
 ) -> tuple[tuple[AgentPlan, ...], list[Change]]:
     """On a server: the entry, the registry, and the tools and rules of each agent."""
     agents = tuple(
-        _agent_plan(desired, one, current.agents[one.name], current, overrides)
+        _plan_agent(desired, one, current.agents[one.name], current, overrides)
         for one in desired.agents
     )
     changes = [
-        *_entry_changes(desired, current.entry),
-        *_registry_changes(desired, current),
+        *_compare_entry(desired, current.entry),
+        *_compare_registry(desired, current),
     ]
     for agent, one in zip(agents, desired.agents, strict=True):
-        changes += _agent_changes(agent, one, desired, current)
+        changes += _compare_agent(agent, one, desired, current)
     return agents, changes
 
 
-def desired_digest(desired: DesiredState) -> str:
+def compute_desired_digest(desired: DesiredState) -> str:
     """Names everything that a toolset wants, but for the token."""
-    return digest_of(
+    return compute_digest(
         {
             "server": [desired.server_name, desired.server_url],
             "tools": {
@@ -133,7 +133,7 @@ def desired_digest(desired: DesiredState) -> str:
     )
 
 
-def entry_fingerprint(entry: ServerEntry | None) -> str | None:
+def fingerprint_entry(entry: ServerEntry | None) -> str | None:
     """The fingerprint of an entry, in which a token is only right or wrong."""
     if entry is None:
         return None
@@ -141,7 +141,7 @@ def entry_fingerprint(entry: ServerEntry | None) -> str | None:
     return f"{kind} {entry.url} {'token' if entry.has_token else 'no token'}"
 
 
-def registry_fingerprints(
+def fingerprint_registry(
     desired: DesiredState, current: CurrentState
 ) -> dict[str, tuple[str | None, str | None]]:
     """Fingerprints, now and behind the plan, of the tools that it is about."""
@@ -159,7 +159,7 @@ def registry_fingerprints(
                 now += f" called at {there.called_at}"
         if name in desired.tools:
             after: str | None = f"ours {desired.tools[name].digest}"
-        elif name in _leaving(desired, current):
+        elif name in _list_obsolete_tools(desired, current):
             after = None
         else:
             after = now
@@ -167,7 +167,7 @@ def registry_fingerprints(
     return prints
 
 
-def _leaving(desired: DesiredState, current: CurrentState) -> set[str]:
+def _list_obsolete_tools(desired: DesiredState, current: CurrentState) -> set[str]:
     """Registered tools of ours that the specs have no more, and the server neither."""
     if current.unreachable:
         return set()
@@ -179,7 +179,7 @@ def _leaving(desired: DesiredState, current: CurrentState) -> set[str]:
     }
 
 
-def _entry_changes(
+def _compare_entry(
     desired: DesiredState, entry: ServerEntry | None
 ) -> Iterator[Change]:
     name = desired.server_name
@@ -203,8 +203,8 @@ def _entry_changes(
         )
 
 
-def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[Change]:
-    leaving = _leaving(desired, current)
+def _compare_registry(desired: DesiredState, current: CurrentState) -> Iterator[Change]:
+    leaving = _list_obsolete_tools(desired, current)
     # Where both names are there, somebody or an interrupted run has left the old one.
     renamed = {
         desired.removed_names[old]: old
@@ -223,7 +223,7 @@ def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[
         if there is None:
             old = renamed.get(name)
             if old is not None:
-                detail = f"renamed: {old} is {_GONE_FOR_ALL}"
+                detail = f"renamed: {old} is {_DELETION_DETAIL}"
                 title = f"{old} -> {name}"
                 yield Change("-/+", "registry", title, detail=detail, undo="renamed")
             else:
@@ -254,7 +254,7 @@ def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[
         yield Change("-", "registry", name, detail=detail, undo=undo)
 
 
-def _agent_plan(
+def _plan_agent(
     desired: DesiredState,
     agent: DesiredAgent,
     state: AgentState,
@@ -268,18 +268,20 @@ def _agent_plan(
         if old not in current.registry or current.is_ours(old)
     }
     renamed = {old: new for old, new in former.items() if desired.tools[new].attached}
-    removed = {name for name in state.tools if _goes(name, desired, agent, current)}
+    removed = {
+        name for name in state.tools if _should_detach(name, desired, agent, current)
+    }
     rules_removed = (removed | set(former)) - set(renamed)
     kept = [name for name in state.tools if name not in removed]
     added = [n for n in (*agent.expected, *desired.canonical) if n not in kept]
     after = tuple(dict.fromkeys([*kept, *added]))
     needs = replace(
-        rule_needs(desired, agent, state, current, after),
+        build_rule_needs(desired, agent, state, current, after),
         removed=rules_removed,
         renamed=renamed,
         drop_stale=[name for name in overrides.drop_stale if name not in after],
     )
-    rules = kept_rules(state.rules, needs)
+    rules = merge_rules(state.rules, needs)
     return AgentPlan(
         agent.name,
         state.id,
@@ -288,11 +290,11 @@ def _agent_plan(
         rules_before=state.rules,
         tools_after=after,
         # What is there already stays word for word.
-        rules_after=state.rules if same_rules(rules, state.rules) else tuple(rules),
+        rules_after=state.rules if are_same_rules(rules, state.rules) else tuple(rules),
     )
 
 
-def _goes(
+def _should_detach(
     name: str, desired: DesiredState, agent: DesiredAgent, current: CurrentState
 ) -> bool:
     """Whether an attached tool is to be detached."""
@@ -301,10 +303,10 @@ def _goes(
     if name in desired.tools:
         return not desired.tools[name].attached and current.is_ours(name)
     is_renamed = name in desired.removed_names and current.is_ours(name)
-    return is_renamed or name in _leaving(desired, current)
+    return is_renamed or name in _list_obsolete_tools(desired, current)
 
 
-def _agent_changes(
+def _compare_agent(
     plan: AgentPlan, agent: DesiredAgent, desired: DesiredState, current: CurrentState
 ) -> Iterator[Change]:
     for name in plan.tools_after:
@@ -320,8 +322,8 @@ def _agent_changes(
                 why = f"now {desired.removed_names[name]}"
             detail = f"detached: {why}" if why else "detached"
             yield Change("-", "tool", name, plan.name, detail)
-    before = _counted(plan.rules_before)
-    after = _counted(plan.rules_after)
+    before = _count_rules(plan.rules_before)
+    after = _count_rules(plan.rules_after)
     for text, number in after.items():
         for _ in range(number - before.get(text, 0)):
             yield Change("+", "rule", text, plan.name)
@@ -330,9 +332,9 @@ def _agent_changes(
             yield Change("-", "rule", text, plan.name)
 
 
-def _counted(rules: tuple[Mapping[str, Any], ...]) -> dict[str, int]:
+def _count_rules(rules: tuple[Mapping[str, Any], ...]) -> dict[str, int]:
     counted: dict[str, int] = {}
     for rule in rules:
-        text = rule_text(rule)
+        text = format_rule(rule)
         counted[text] = counted.get(text, 0) + 1
     return counted

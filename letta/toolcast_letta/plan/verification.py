@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .backend import AgentCount, Backend, Calls, Trial
+from .backend import AgentCount, Backend, CallOptions, CheckResult
 from .desired_state import DesiredState, MissingSettingError
 from .plan import Plan
-from .planning import make_plan
+from .planning import build_plan
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Verification:
 
     plan: Plan
     counts: tuple[AgentCount, ...]
-    trials: tuple[Trial, ...]
+    trials: tuple[CheckResult, ...]
     canonical: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
 
@@ -71,7 +71,7 @@ class Verification:
 
 
 def verify(
-    backend: Backend, desired: DesiredState, calls: Calls | None = None
+    backend: Backend, desired: DesiredState, calls: CallOptions | None = None
 ) -> Verification:
     """Compares what is there with the specs, and calls what agents have.
 
@@ -79,7 +79,7 @@ def verify(
         MissingSettingError: a tool was named that no agent of the toolset gets.
         BackendError: something cannot be read.
     """
-    calls = calls or Calls()
+    calls = calls or CallOptions()
     for name in [*calls.tools, *([calls.turn] if calls.turn else [])]:
         if name not in desired.canonical:
             raise MissingSettingError(
@@ -91,7 +91,7 @@ def verify(
         )
     current = backend.read(desired)
     return Verification(
-        make_plan(backend.location, desired, current),
+        build_plan(backend.location, desired, current),
         tuple(backend.counts(desired, current)),
         tuple(backend.trials(desired, current, calls)),
         desired.canonical,

@@ -11,48 +11,50 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from ..digests import digest_of
+from ..digests import compute_digest
 
 INJECTED_PARAMETER = "request_heartbeat"
 """The parameter that Letta adds to every tool."""
 
 _MAX_DEPTH = 10
 """Levels of schemas in which references are inlined."""
-_LOCAL = "#/$defs/"
+_DEFINITION_PREFIX = "#/$defs/"
 
 Node = dict[str, Any]
 
 
-def stored_parameters(schema: Mapping[str, Any]) -> Node:
+def build_stored_parameters(schema: Mapping[str, Any]) -> Node:
     """The parameters that the registry holds for a tool with this input schema.
 
     Without what Letta injects; `without_injected` takes that off a registry's answer.
     """
-    parameters = normalized({"type": "object", "properties": {}, **schema})
+    parameters = normalize_schema({"type": "object", "properties": {}, **schema})
     parameters.setdefault("required", [])
     if isinstance(parameters["properties"], dict):
-        definitions = _definitions(parameters)
-        for name, inner in parameters["properties"].items():
-            parameters["properties"][name] = _inlined(inner, definitions, 0)
+        definitions = _get_definitions(parameters)
+        for name, property_schema in parameters["properties"].items():
+            parameters["properties"][name] = _inline_references(
+                property_schema, definitions, 0
+            )
     return parameters
 
 
-def normalized(schema: Mapping[str, Any]) -> Node:
+def normalize_schema(schema: Mapping[str, Any]) -> Node:
     """What `normalize_mcp_schema` makes of a schema: objects closed, types beside references."""
     result = copy.deepcopy(dict(schema))
-    definitions = _definitions(result)
+    definitions = _get_definitions(result)
     for node in (*definitions.values(), result):
         if isinstance(node, dict):
             _close(node, definitions)
     return result
 
 
-def _definitions(schema: Node) -> Node:
-    found = schema.get("$defs")
-    return found if isinstance(found, dict) else {}
+def _get_definitions(schema: Node) -> Node:
+    definitions = schema.get("$defs")
+    return definitions if isinstance(definitions, dict) else {}
 
 
-def without_injected(parameters: Mapping[str, Any]) -> Node:
+def remove_injected(parameters: Mapping[str, Any]) -> Node:
     """A registry's parameters without what Letta injected into them."""
     result = copy.deepcopy(dict(parameters))
     if isinstance(result.get("properties"), dict):
@@ -64,9 +66,9 @@ def without_injected(parameters: Mapping[str, Any]) -> Node:
     return result
 
 
-def shown_digest(description: str | None, parameters: Mapping[str, Any]) -> str:
+def compute_tool_digest(description: str | None, parameters: Mapping[str, Any]) -> str:
     """The digest of what an agent sees of a tool: description and parameters."""
-    return digest_of({"description": description or "", "parameters": parameters})
+    return compute_digest({"description": description or "", "parameters": parameters})
 
 
 def _add_type(node: Node, definitions: Node) -> None:
@@ -74,10 +76,10 @@ def _add_type(node: Node, definitions: Node) -> None:
     if "type" in node:
         return
     reference = node["$ref"]
-    if isinstance(reference, str) and reference.startswith(_LOCAL):
-        named = definitions.get(reference.split("/")[-1])
-        if isinstance(named, dict) and "type" in named:
-            node["type"] = named["type"]
+    if isinstance(reference, str) and reference.startswith(_DEFINITION_PREFIX):
+        definition = definitions.get(reference.split("/")[-1])
+        if isinstance(definition, dict) and "type" in definition:
+            node["type"] = definition["type"]
     node.setdefault("type", "object")
 
 
@@ -86,17 +88,17 @@ def _close(node: Node, definitions: Node) -> None:
     if node.get("type") == "object":
         node.setdefault("additionalProperties", False)
     properties = node.get("properties")
-    for inner in properties.values() if isinstance(properties, dict) else ():
-        if not isinstance(inner, dict):
+    for property_schema in properties.values() if isinstance(properties, dict) else ():
+        if not isinstance(property_schema, dict):
             continue
-        if "$ref" in inner:
-            _add_type(inner, definitions)
+        if "$ref" in property_schema:
+            _add_type(property_schema, definitions)
             continue
-        if inner.get("type") == "object":
-            _close(inner, definitions)
-        if inner.get("type") == "array":
-            _close_part(inner.get("items"), definitions)
-        options = inner.get("anyOf")
+        if property_schema.get("type") == "object":
+            _close(property_schema, definitions)
+        if property_schema.get("type") == "array":
+            _close_part(property_schema.get("items"), definitions)
+        options = property_schema.get("anyOf")
         for option in options if isinstance(options, list) else ():
             _close_part(option, definitions)
     items = node.get("items")
@@ -113,30 +115,34 @@ def _close_part(node: Any, definitions: Node) -> None:
         _close(node, definitions)
 
 
-def _inlined(node: Any, definitions: Node, depth: int) -> Any:
+def _inline_references(node: Any, definitions: Node, depth: int) -> Any:
     if depth > _MAX_DEPTH or not isinstance(node, dict):
         return node
     result = dict(node)
     reference = result.get("$ref")
-    if isinstance(reference, str) and reference.startswith(_LOCAL):
-        named = definitions.get(reference.split("/")[-1])
-        if isinstance(named, dict):
+    if isinstance(reference, str) and reference.startswith(_DEFINITION_PREFIX):
+        definition = definitions.get(reference.split("/")[-1])
+        if isinstance(definition, dict):
             del result["$ref"]
-            result = _inlined({**named, **result}, definitions, depth + 1)
+            result = _inline_references(
+                {**definition, **result}, definitions, depth + 1
+            )
     if isinstance(result.get("anyOf"), list):
-        options = [_inlined(one, definitions, depth + 1) for one in result["anyOf"]]
-        result["anyOf"] = _without_doubles(options)
+        options = [
+            _inline_references(one, definitions, depth + 1) for one in result["anyOf"]
+        ]
+        result["anyOf"] = _merge_alternatives(options)
     if isinstance(result.get("properties"), dict):
         result["properties"] = {
-            name: _inlined(inner, definitions, depth + 1)
+            name: _inline_references(inner, definitions, depth + 1)
             for name, inner in result["properties"].items()
         }
     if "items" in result:
-        result["items"] = _inlined(result["items"], definitions, depth + 1)
+        result["items"] = _inline_references(result["items"], definitions, depth + 1)
     return result
 
 
-def _without_doubles(options: list[Any]) -> list[Any]:
+def _merge_alternatives(options: list[Any]) -> list[Any]:
     """Alternatives of one type are taken for one: the more specific one is kept."""
     result: list[Any] = []
     for option in options:

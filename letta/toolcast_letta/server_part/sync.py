@@ -16,7 +16,7 @@ from ..plan.applying import apply_plan
 from ..plan.backend import ApplyResult, PlanRefusedError
 from ..plan.desired_state import DesiredState, MissingSettingError
 from ..plan.plan import Overrides, Plan
-from ..plan.planning import make_plan
+from ..plan.planning import build_plan
 from ..state.baseline import Baselines, ConcurrentRunError
 from ..state.seal import Seal, StateError
 from ..v1.api import LettaApi, LettaError
@@ -24,9 +24,9 @@ from ..v1.server_backend import ServerBackend
 
 SYNC_PATH = "/api/admin/sync-mcp-tools"
 _logger = logging.getLogger("toolcast.letta")
-_STATE = Path(".toolcast/letta")
+_DEFAULT_STATE_FOLDER = Path(".toolcast/letta")
 # After how many seconds it is tried, and tried again while Letta cannot reach the server.
-_PAUSES = (1.0, 5.0, 20.0)
+_RETRY_DELAYS_S = (1.0, 5.0, 20.0)
 
 
 class AttachedToolset(Protocol):
@@ -72,7 +72,9 @@ def connect(
     secrets = [desired.token] if desired.token else []
     key = environment.get("LETTA_API_KEY") or None
     # Whole, since the log names it to somebody who is elsewhere.
-    folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE).absolute()
+    folder = Path(
+        environment.get("TOOLCAST_LETTA_STATE") or _DEFAULT_STATE_FOLDER
+    ).absolute()
     api = LettaApi(base_url, key, secrets=secrets)
     return ServerBackend(api, Baselines(folder, Seal(environment))), desired
 
@@ -105,25 +107,25 @@ def sync(
         ConcurrentRunError: another apply is under way.
     """
     backend, desired = connect(toolset, environment)
-    named = overrides or {}
+    values = overrides or {}
     allowed = Overrides(
-        tuple(named.get("allow_delete") or ()),
-        tuple(named.get("allow_capture") or ()),
-        tuple(named.get("drop_stale") or ()),
+        tuple(values.get("allow_delete") or ()),
+        tuple(values.get("allow_capture") or ()),
+        tuple(values.get("drop_stale") or ()),
     )
-    plan = make_plan(backend.location, desired, backend.read(desired), allowed)
-    takes = [change for change in plan.removals if change.layer != "rule"]
-    if plan.blockers or dry_run or (adds_only and takes):
+    plan = build_plan(backend.location, desired, backend.read(desired), allowed)
+    removals = [change for change in plan.removals if change.layer != "rule"]
+    if plan.blockers or dry_run or (adds_only and removals):
         return plan, None
-    done = apply_plan(plan, backend, desired, _logger.info)
+    result = apply_plan(plan, backend, desired, _logger.info)
     # Whoever watches the log knows this line.
-    _logger.info("tools+rules synced - %d tools, %d rules", done.tools, done.rules)
+    _logger.info("tools+rules synced - %d tools, %d rules", result.tools, result.rules)
     for line in plan.missing:
         _logger.warning("missing: %s", line)
-    return plan, done
+    return plan, result
 
 
-def sync_route(toolset: AttachedToolset) -> AdminRoute:
+def build_sync_route(toolset: AttachedToolset) -> AdminRoute:
     """`POST /api/admin/sync-mcp-tools`, for whoever has the administrator's token.
 
     The body may be `{"dry_run": true}` and may have the lists `allow_delete`,
@@ -132,19 +134,19 @@ def sync_route(toolset: AttachedToolset) -> AdminRoute:
 
     async def answer(request: AdminRequest) -> AdminAnswer:
         # In a thread: Letta asks this very server for its tools meanwhile.
-        return await asyncio.to_thread(_answer, toolset, request.body)
+        return await asyncio.to_thread(_handle_sync, toolset, request.body)
 
     return AdminRoute("POST", SYNC_PATH, answer)
 
 
-def _answer(toolset: AttachedToolset, body: Any) -> AdminAnswer:
-    problem = _problem_with(body)
+def _handle_sync(toolset: AttachedToolset, body: Any) -> AdminAnswer:
+    problem = _find_body_problem(body)
     if problem:
         return AdminAnswer({"error": problem}, 400)
-    given = body or {}
+    options = body or {}
     try:
-        plan, done = sync(
-            toolset, overrides=given, dry_run=given.get("dry_run") is True
+        plan, result = sync(
+            toolset, overrides=options, dry_run=options.get("dry_run") is True
         )
     except MissingSettingError as error:
         return AdminAnswer({"error": str(error)}, 503)
@@ -156,20 +158,20 @@ def _answer(toolset: AttachedToolset, body: Any) -> AdminAnswer:
     except LettaError as error:
         _logger.warning("Letta: %s", error)
         return AdminAnswer({"error": str(error)}, 502)
-    if done is None:
+    if result is None:
         return AdminAnswer(plan.to_json(), 409 if plan.blockers else 200)
     value = {
-        "tools": done.tools,
-        "rules": done.rules,
-        "changed": done.changed,
-        "missed": list(done.missed),
+        "tools": result.tools,
+        "rules": result.rules,
+        "changed": result.changed,
+        "missed": list(result.missed),
         "missing": list(plan.missing),
         "warnings": list(plan.warnings),
     }
-    return AdminAnswer(value, 409 if done.missed else 200)
+    return AdminAnswer(value, 409 if result.missed else 200)
 
 
-def _problem_with(body: Any) -> str:
+def _find_body_problem(body: Any) -> str:
     lists = ("allow_delete", "allow_capture", "drop_stale")
     if body is None:
         return ""
@@ -186,8 +188,8 @@ def _problem_with(body: Any) -> str:
     return ""
 
 
-def at_start(
-    toolset: AttachedToolset, patience: float
+def build_startup_task(
+    toolset: AttachedToolset, timeout: float
 ) -> Callable[[], Awaitable[None]]:
     """What a server does once it answers: attaches what is missing, takes nothing away.
 
@@ -199,18 +201,20 @@ def at_start(
 
     async def ensure() -> None:
         waited = 0.0
-        for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
+        for pause in itertools.chain(
+            _RETRY_DELAYS_S, itertools.repeat(_RETRY_DELAYS_S[-1])
+        ):
             # The last try is made when the patience ends, and not before.
-            pause = min(pause, max(patience - waited, 0.0))
+            pause = min(pause, max(timeout - waited, 0.0))
             await asyncio.sleep(pause)
             waited += pause
-            if await asyncio.to_thread(_ensured, toolset):
+            if await asyncio.to_thread(_try_sync, toolset):
                 return
-            if waited >= patience:
+            if waited >= timeout:
                 _logger.warning(
                     "Letta was not brought up to date, and is not tried again after"
                     " %g seconds: toolcast letta apply --toolset %s",
-                    patience,
+                    timeout,
                     toolset.name,
                 )
                 return
@@ -218,10 +222,10 @@ def at_start(
     return ensure
 
 
-def _ensured(toolset: AttachedToolset) -> bool:
+def _try_sync(toolset: AttachedToolset) -> bool:
     """Whether there is nothing left to try."""
     try:
-        plan, done = sync(toolset, adds_only=True)
+        plan, result = sync(toolset, adds_only=True)
     except (MissingSettingError, PlanRefusedError, StateError) as error:
         _logger.warning("Letta was not brought up to date: %s", error)
         return True
@@ -234,7 +238,7 @@ def _ensured(toolset: AttachedToolset) -> bool:
     except Exception:
         _logger.exception("Letta was not brought up to date")
         return True
-    if done is not None:
+    if result is not None:
         return True
     for blocker in plan.blockers:
         _logger.warning("Letta was not brought up to date: %s", blocker.message)

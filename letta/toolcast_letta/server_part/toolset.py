@@ -33,16 +33,18 @@ class LettaToolset(LettaSettings):
     @property
     def admin_routes(self) -> Sequence[AdminRoute]:
         """The path that brings Letta up to date."""
-        from .sync import sync_route
+        from .sync import build_sync_route
 
-        return [sync_route(self)]
+        return [build_sync_route(self)]
 
     @property
     def started(self) -> Sequence[Callable[[], Awaitable[None]]]:
         """What the server does once it answers."""
-        from .sync import at_start
+        from .sync import build_startup_task
 
-        return [at_start(self, self.on_start_patience)] if self.on_start else []
+        return (
+            [build_startup_task(self, self.on_start_patience)] if self.on_start else []
+        )
 
     def guard(
         self,
@@ -88,9 +90,9 @@ class LettaToolset(LettaSettings):
         self, spec: Mapping[str, Any], exclusions: Mapping[str, str]
     ) -> Mapping[str, Any]:
         """Return the `letta` of a tool's definition."""
-        from ..definition_part import definition_part
+        from ..definition_part import build_definition_part
 
-        return {"letta": definition_part(spec, exclusions.get("letta"))}
+        return {"letta": build_definition_part(spec, exclusions.get("letta"))}
 
     def desired_state(
         self, environment: Mapping[str, str], *, server_url: str | None = None
@@ -100,7 +102,7 @@ class LettaToolset(LettaSettings):
         Raises:
             MissingSettingError: the environment lacks something.
         """
-        from ..plan.desired_state import DesiredTool, desired_state
+        from ..plan.desired_state import DesiredTool, build_desired_state
 
         offered = set(self.registry.names(self.server.client, target="mcp"))
         tools = (
@@ -115,4 +117,4 @@ class LettaToolset(LettaSettings):
             )
             for tool in self.registry.local_tools
         )
-        return desired_state(self, tools, environment, server_url=server_url)
+        return build_desired_state(self, tools, environment, server_url=server_url)

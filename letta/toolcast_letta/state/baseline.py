@@ -17,7 +17,7 @@ from toolcast_runtime.core.safe_folder import ConcurrentRunError as Locked
 from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
 from ..plan.current_state import AgentState
-from .seal import ForeignFileError, Seal, StateError, with_tuples
+from .seal import ForeignFileError, Seal, StateError, convert_lists
 
 _FORMAT = "toolcast-letta-baseline/2"
 
@@ -245,9 +245,9 @@ class Baselines:
         value = self._seal.load(path, _FORMAT)
         del value["format"]
         value["agents"] = tuple(
-            AgentBaseline(**with_tuples(agent)) for agent in value["agents"]
+            AgentBaseline(**convert_lists(agent)) for agent in value["agents"]
         )
-        value["holders"] = with_tuples(value["holders"])
+        value["holders"] = convert_lists(value["holders"])
         return Baseline(**value)
 
     def _write(self, baseline: Baseline) -> None:

@@ -26,8 +26,8 @@ from toolcast_runtime.core.safe_folder import (
 )
 
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
-_SHORTEST = 16
-_NAME = "letta.key"
+_MIN_KEY_LENGTH = 16
+_KEY_FILE = "letta.key"
 _MAX_FILE_BYTES = 16 * 1024 * 1024
 """Size of a saved file."""
 
@@ -97,8 +97,8 @@ class Seal:
             with Folder.open_path(str(path.parent), create=create) as folder:
                 folder.write(path.name, data, mode=mode, durable=True)
         except OSError as error:
-            why = error.strerror or error
-            raise StateError(f"{path} cannot be written: {why}") from None
+            reason = error.strerror or error
+            raise StateError(f"{path} cannot be written: {reason}") from None
 
     def load(self, path: Path, format_: str) -> dict[str, Any]:
         """The value that this user saved in a file.
@@ -119,8 +119,8 @@ class Seal:
             raise ForeignFileError(
                 f"{path} holds no {format_}, which this version saves"
             )
-        given = value.pop("seal", None)
-        if not self.fits(value, given):
+        seal = value.pop("seal", None)
+        if not self.fits(value, seal):
             raise ForeignFileError(
                 f"{path} was changed after it was saved, or somebody else saved it: its"
                 f" seal does not fit\n  help: {KEY_VARIABLE} lets one machine take what"
@@ -129,11 +129,13 @@ class Seal:
         return value
 
     def _key(self) -> bytes:
-        given = self._environment.get(KEY_VARIABLE, "").strip()
-        if given:
-            if len(given) < _SHORTEST:
-                raise StateError(f"{KEY_VARIABLE} has less than {_SHORTEST} characters")
-            return given.encode("utf-8", "surrogateescape")
+        value = self._environment.get(KEY_VARIABLE, "").strip()
+        if value:
+            if len(value) < _MIN_KEY_LENGTH:
+                raise StateError(
+                    f"{KEY_VARIABLE} has less than {_MIN_KEY_LENGTH} characters"
+                )
+            return value.encode("utf-8", "surrogateescape")
         base = self._environment.get("XDG_STATE_HOME", "")
         try:
             folder = Path(base) if base else Path.home() / ".local" / "state"
@@ -141,20 +143,20 @@ class Seal:
             raise StateError(
                 f"no folder for a key: {error}; set {KEY_VARIABLE}"
             ) from None
-        path = folder / "toolcast" / _NAME
+        path = folder / "toolcast" / _KEY_FILE
         try:
-            key = _read(path) or _made(path)
+            key = _read_key(path) or _create_key(path)
         except OSError as error:
             raise StateError(
                 f"{path} cannot be used: {error.strerror or error}; set {KEY_VARIABLE}"
                 " to a secret text instead"
             ) from None
-        if len(key) < _SHORTEST:
+        if len(key) < _MIN_KEY_LENGTH:
             raise StateError(f"{path} holds no whole key: remove it")
         return key
 
 
-def _read(path: Path) -> bytes:
+def _read_key(path: Path) -> bytes:
     """The key of a file; empty without one."""
     try:
         return read_regular_file(str(path), 1024, follow=False)
@@ -162,11 +164,14 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def _made(path: Path) -> bytes:
+def _create_key(path: Path) -> bytes:
     """A new key; that of another run which is quicker."""
-    above = str(path.parent)
-    with Folder.open_path(above, create=True, mode=0o700) as folder, _alone_in(folder):
-        key = _read(path)
+    parent = str(path.parent)
+    with (
+        Folder.open_path(parent, create=True, mode=0o700) as folder,
+        _wait_for_lock(folder),
+    ):
+        key = _read_key(path)
         if not key:
             key = secrets.token_hex(32).encode()
             folder.write(path.name, key, mode=0o600, durable=True)
@@ -174,7 +179,7 @@ def _made(path: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def _alone_in(folder: Folder) -> Iterator[None]:
+def _wait_for_lock(folder: Folder) -> Iterator[None]:
     while True:
         try:
             with lock_output_folder(folder):
@@ -184,6 +189,6 @@ def _alone_in(folder: Folder) -> Iterator[None]:
             time.sleep(0.05)
 
 
-def with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
+def convert_lists(value: Mapping[str, Any]) -> dict[str, Any]:
     """What a dataclass takes of a saved object: tuples instead of lists."""
     return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}

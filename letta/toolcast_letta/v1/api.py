@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from ..plan.backend import BackendError
-from ..settings import address
+from ..settings import parse_url
 
 if TYPE_CHECKING:
     from letta_client import Letta
@@ -66,7 +66,7 @@ class LettaApi:
         timeout: float = 60.0,
         secrets: Sequence[str] = (),
     ) -> None:
-        parts = address(base_url)
+        parts = parse_url(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise LettaError(f"`{base_url}` is no URL of a Letta server")
         if parts.username or parts.password:

@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from ..plan.backend import Report
-from ..plan.current_state import SETTINGS, CurrentState
+from ..plan.current_state import REGISTRATION_SETTINGS, CurrentState
 from ..plan.desired_state import DesiredState
 from ..plan.plan import Plan
 from .api import LettaApi, LettaError
 from .reading import (
-    raw_entry,
-    read_current,
-    read_offered,
+    build_server_config,
+    find_raw_entry,
+    read_current_state,
+    read_offered_tools,
     read_registry,
-    server_config,
 )
 
-REFRESH_SEES = 50
+MAX_REFRESHED_TOOLS = 50
 """How many tools of an organisation Letta's refresh looks at, oldest first."""
 
 
@@ -29,21 +29,23 @@ def ensure_entry(
     """What is there, once the entry is as it should be; its name is never changed."""
     entry = current.entry
     if entry is None:
-        api.create_server(desired.server_name, server_config(desired))
+        api.create_server(desired.server_name, build_server_config(desired))
         report(f"created the entry {desired.server_name}")
     elif entry.url != desired.server_url or not entry.has_token:
-        raw = raw_entry(api, desired) or {}
-        api.update_server(entry.id, server_config(desired, raw.get("custom_headers")))
+        raw = find_raw_entry(api, desired) or {}
+        api.update_server(
+            entry.id, build_server_config(desired, raw.get("custom_headers"))
+        )
         report(f"changed the entry {desired.server_name}")
     else:
         return current
-    renewed = read_current(api, desired)
+    renewed = read_current_state(api, desired)
     if renewed.entry is None or not renewed.entry.has_token:
         raise LettaError(f"the entry {desired.server_name} is not as it was sent")
     return renewed
 
 
-def register(
+def register_tools(
     api: LettaApi,
     desired: DesiredState,
     plan: Plan,
@@ -57,23 +59,25 @@ def register(
     deletes what the server does not offer at this moment. Otherwise, and for what a
     refresh left out, each tool is registered by itself, and gets its settings back.
     """
-    missing = _unlike(desired, current)
-    if missing and _may_refresh(plan, current, missing) and current.entry is not None:
+    missing = _list_outdated_tools(desired, current)
+    if missing and _can_refresh(plan, current, missing) and current.entry is not None:
         # Letta asks the server again, and deletes what it does not get: look first.
-        live = {name: tool.digest for name, tool in read_offered(api, desired).items()}
+        live = {
+            name: tool.digest for name, tool in read_offered_tools(api, desired).items()
+        }
         if live != dict(plan.offered):
             raise LettaError("the MCP server offers other tools now than a moment ago")
         api.refresh(current.entry.id)
         report(f"refreshed the entry {desired.server_name}")
         current = replace(current, registry=read_registry(api))
-        missing = _unlike(desired, current)
+        missing = _list_outdated_tools(desired, current)
     for name in missing:
         api.register(desired.server_name, name)
         report(f"registered {name}")
     restore_settings(api, settings, report)
 
 
-def _unlike(desired: DesiredState, current: CurrentState) -> list[str]:
+def _list_outdated_tools(desired: DesiredState, current: CurrentState) -> list[str]:
     """The tools that Letta would take and that it has not, or otherwise."""
     return [
         name
@@ -84,10 +88,10 @@ def _unlike(desired: DesiredState, current: CurrentState) -> list[str]:
     ]
 
 
-def _may_refresh(plan: Plan, current: CurrentState, missing: list[str]) -> bool:
+def _can_refresh(plan: Plan, current: CurrentState, missing: list[str]) -> bool:
     """Whether a refresh sees every tool, and deletes none."""
     new = [name for name in missing if name not in current.registry]
-    if len(current.registry) + len(new) > REFRESH_SEES:
+    if len(current.registry) + len(new) > MAX_REFRESHED_TOOLS:
         return False
     return all(name in plan.offered for name in current.own_names)
 
@@ -101,17 +105,17 @@ def restore_settings(
         tool = registry.get(name)
         if tool is None:
             continue
-        lost = {
+        reset = {
             key: before[key]
-            for key in SETTINGS
+            for key in REGISTRATION_SETTINGS
             if before.get(key) is not None and tool.settings.get(key) != before[key]
         }
-        if lost:
-            api.update_tool(tool.id, lost)
-            report(f"gave {name} its settings back: {', '.join(sorted(lost))}")
+        if reset:
+            api.update_tool(tool.id, reset)
+            report(f"gave {name} its settings back: {', '.join(sorted(reset))}")
 
 
-def delete_leaving(
+def delete_obsolete_tools(
     api: LettaApi, plan: Plan, current: CurrentState, report: Report
 ) -> None:
     """Deletes the registered tools that the specs and the server have no more."""

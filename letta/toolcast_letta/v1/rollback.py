@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from ..plan.backend import Report
 from ..plan.current_state import CurrentState
 from ..plan.desired_state import DesiredState
-from ..plan.tool_rules import same_rules
+from ..plan.tool_rules import are_same_rules
 from ..state.baseline import Baseline, Baselines
 from .api import LettaApi
-from .reading import read_agent, read_current, read_registry
+from .reading import read_agent, read_current_state, read_registry
 from .registering import restore_settings
-from .undoing import AgentUndo, Undo, undo_plan
+from .undoing import AgentUndo, Undo, build_undo
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RollbackResult:
     stays: tuple[str, ...]
 
 
-def preview(
+def preview_rollback(
     api: LettaApi,
     desired: DesiredState,
     baseline: Baseline,
@@ -43,8 +43,8 @@ def preview(
     Raises:
         LettaError: a request failed.
     """
-    current = read_current(api, desired)
-    return _undo(desired, baseline, baselines, current, restore)
+    current = read_current_state(api, desired)
+    return _build_undo(desired, baseline, baselines, current, restore)
 
 
 def roll_back(
@@ -67,8 +67,8 @@ def roll_back(
         ConcurrentRunError: an apply or another rollback is under way.
     """
     with baselines.exclusive():
-        current = read_current(api, desired)
-        undo = _undo(desired, baseline, baselines, current, restore)
+        current = read_current_state(api, desired)
+        undo = _build_undo(desired, baseline, baselines, current, restore)
         for name in undo.register:
             api.register(desired.server_name, name)
             report(f"registered {name} again")
@@ -83,7 +83,7 @@ def roll_back(
         lost = [line for agent in undo.agents for line in agent.lost]
         restored = 0
         for agent in undo.agents:
-            problem = _change(api, agent, current, report)
+            problem = _restore_agent(api, agent, current, report)
             lost += problem
             restored += not (problem or agent.lost)
         lost += undo.lost
@@ -93,7 +93,7 @@ def roll_back(
         return RollbackResult(restored, tuple(lost), tuple(dict.fromkeys(stays)))
 
 
-def _undo(
+def _build_undo(
     desired: DesiredState,
     baseline: Baseline,
     baselines: Baselines,
@@ -106,10 +106,10 @@ def _undo(
     )
     every = baselines.all(baseline.toolset, baseline.base_url)
     later = [one for one in every if one.saved > baseline.saved]
-    return undo_plan(desired, baseline, later, current, restore)
+    return build_undo(desired, baseline, later, current, restore)
 
 
-def _change(
+def _restore_agent(
     api: LettaApi, agent: AgentUndo, current: CurrentState, report: Report
 ) -> list[str]:
     """Gives one agent its tools and rules; why it has not got them."""
@@ -122,12 +122,12 @@ def _change(
     ids = [current.registry[name].id for name in agent.tools]
     state = read_agent(api, agent.id)
     is_there = sorted(state.tools.values()) == sorted(ids)
-    if is_there and same_rules(state.rules, agent.rules):
+    if is_there and are_same_rules(state.rules, agent.rules):
         return []
     api.set_tools_and_rules(agent.id, ids, agent.rules)
     report(f"{agent.name}: {len(ids)} tools and {len(agent.rules)} rules put back")
     after = read_agent(api, agent.id)
-    if sorted(after.tools) == sorted(agent.tools) and same_rules(
+    if sorted(after.tools) == sorted(agent.tools) and are_same_rules(
         after.rules, agent.rules
     ):
         return []

@@ -11,25 +11,25 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from ..plan.applying import applied, refuse_if_changed
+from ..plan.applying import build_apply_result, raise_if_changed
 from ..plan.backend import (
     AgentCount,
     ApplyResult,
-    Calls,
+    CallOptions,
+    CheckResult,
     PlanRefusedError,
     Report,
-    Trial,
 )
-from ..plan.changes_since import agent_changes_since
+from ..plan.changes_since import list_agent_changes_since
 from ..plan.current_state import AgentState, CurrentState
 from ..plan.desired_state import DesiredState
 from ..plan.plan import AgentPlan, Plan
-from ..plan.tool_rules import same_rules
+from ..plan.tool_rules import are_same_rules
 from ..state.baseline import AgentBaseline, Baseline, Baselines
 from .api import LettaApi
-from .reading import read_agent, read_current, read_registry
-from .registering import delete_leaving, ensure_entry, register
-from .trials import trials_of
+from .reading import read_agent, read_current_state, read_registry
+from .registering import delete_obsolete_tools, ensure_entry, register_tools
+from .trials import run_checks
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class ServerBackend:
 
     def read(self, desired: DesiredState) -> CurrentState:
         """Everything that a plan looks at."""
-        current = read_current(self.api, desired)
+        current = read_current_state(self.api, desired)
         kept = self.baselines.all(desired.toolset, self.location)
         return replace(
             current,
             agents={
-                name: _with_baseline(state, desired, kept)
+                name: _add_baseline(state, desired, kept)
                 for name, state in current.agents.items()
             },
         )
@@ -84,7 +84,7 @@ class ServerBackend:
     ) -> ApplyResult:
         """Saves what is there, and changes it."""
         api = self.api
-        baseline = self.baselines.begin(_baseline_of(plan, desired, current))
+        baseline = self.baselines.begin(_build_baseline(plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
         for line in self.baselines.strangers(desired.toolset):
@@ -95,20 +95,22 @@ class ServerBackend:
             baseline.renamed.get(name, name): kept
             for name, kept in baseline.settings.items()
         }
-        register(api, desired, plan, current, settings, report)
+        register_tools(api, desired, plan, current, settings, report)
         current = replace(current, registry=read_registry(api))
-        _stop_if_unregistered(desired, current)
+        _raise_if_unregistered(desired, current)
         for agent in plan.agents:
-            _change_agent(api, agent, current, report)
-        delete_leaving(api, plan, current, report)
+            _update_agent(api, agent, current, report)
+        delete_obsolete_tools(api, plan, current, report)
         missed = [
             line
             for agent in plan.agents
-            for line in _differences(agent, read_agent(api, agent.id), current)
+            for line in _list_differences(agent, read_agent(api, agent.id), current)
         ]
         if not missed:
             self.baselines.finish(baseline)
-        return applied(plan, changed=True, baseline=str(file), missed=tuple(missed))
+        return build_apply_result(
+            plan, changed=True, baseline=str(file), missed=tuple(missed)
+        )
 
     def counts(
         self, desired: DesiredState, current: CurrentState
@@ -125,14 +127,14 @@ class ServerBackend:
             )
 
     def trials(
-        self, desired: DesiredState, current: CurrentState, calls: Calls
-    ) -> Iterator[Trial]:
+        self, desired: DesiredState, current: CurrentState, calls: CallOptions
+    ) -> Iterator[CheckResult]:
         """Calls what is to be called, agent by agent."""
         for agent in desired.agents:
-            yield from trials_of(self.api, desired, agent, current, calls)
+            yield from run_checks(self.api, desired, agent, current, calls)
 
 
-def _with_baseline(
+def _add_baseline(
     state: AgentState, desired: DesiredState, kept: list[Baseline]
 ) -> AgentState:
     """An agent, with what the newest baseline left it of others' tools."""
@@ -146,7 +148,9 @@ def _with_baseline(
     return state
 
 
-def _baseline_of(plan: Plan, desired: DesiredState, current: CurrentState) -> Baseline:
+def _build_baseline(
+    plan: Plan, desired: DesiredState, current: CurrentState
+) -> Baseline:
     after = {agent.name: agent for agent in plan.agents}
     return Baseline(
         desired.toolset,
@@ -171,7 +175,7 @@ def _baseline_of(plan: Plan, desired: DesiredState, current: CurrentState) -> Ba
     )
 
 
-def _stop_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
+def _raise_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
     """Letta skips in silence; nobody is attached to what is not there."""
     lines = []
     for name in desired.canonical:
@@ -196,18 +200,18 @@ def _stop_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
         )
 
 
-def _change_agent(
+def _update_agent(
     api: LettaApi, plan: AgentPlan, current: CurrentState, report: Report
 ) -> None:
     """Both fields in one request, behind a last look at what is there."""
     state = read_agent(api, plan.id)
-    refuse_if_changed(list(agent_changes_since(plan, state, current)))
+    raise_if_changed(list(list_agent_changes_since(plan, state, current)))
     unknown = [name for name in plan.tools_after if name not in current.registry]
     if unknown:
-        refuse_if_changed(
+        raise_if_changed(
             [f"`{name}` is not in the registry any more" for name in unknown]
         )
-    if not _differences(plan, state, current):
+    if not _list_differences(plan, state, current):
         return
     ids = [current.registry[name].id for name in plan.tools_after]
     api.set_tools_and_rules(plan.id, ids, plan.rules_after)
@@ -217,7 +221,7 @@ def _change_agent(
     )
 
 
-def _differences(
+def _list_differences(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> list[str]:
     """How an agent differs from what the plan leaves."""
@@ -230,6 +234,6 @@ def _differences(
             lines.append(f"{plan.name} has `{name}`, which somebody else attached")
         elif state.tools[name] != wanted[name]:
             lines.append(f"{plan.name} has `{name}` by an id that is not its own")
-    if not same_rules(state.rules, plan.rules_after):
+    if not are_same_rules(state.rules, plan.rules_after):
         lines.append(f"{plan.name} has other rules than those that were sent")
     return lines

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..plan.backend import Calls, Trial
+from ..plan.backend import CallOptions, CheckResult
 from ..plan.current_state import CurrentState
 from ..plan.desired_state import DesiredAgent, DesiredState, DesiredTool
 from .api import LettaApi, LettaError
@@ -17,33 +17,33 @@ _NO_REASON = (
 )
 
 
-def trials_of(
+def run_checks(
     api: LettaApi,
     desired: DesiredState,
     agent: DesiredAgent,
     current: CurrentState,
-    calls: Calls,
-) -> Iterator[Trial]:
+    calls: CallOptions,
+) -> Iterator[CheckResult]:
     """Calls the examples of an agent's tools, and one tool in a real turn."""
     attached = current.agents[agent.name].tools
     for name in desired.canonical:
         tool = desired.tools[name]
         if not calls.has(tool):
             continue
-        why = calls.omission_reason(tool)
+        reason = calls.omission_reason(tool)
         if name not in attached:
-            yield Trial(agent.name, name, "run", False, "it is not attached")
-        elif why:
+            yield CheckResult(agent.name, name, "run", False, "it is not attached")
+        elif reason:
             is_asked = bool(calls.tools)
-            yield Trial(agent.name, name, "run", None, why, is_asked)
+            yield CheckResult(agent.name, name, "run", None, reason, is_asked)
         else:
-            wrong = _wrong_example(api, agent, tool, current)
-            yield Trial.of_examples(agent.name, tool, wrong)
+            problem = _run_examples(api, agent, tool, current)
+            yield CheckResult.of_examples(agent.name, tool, problem)
     if calls.turn:
-        yield _turn(api, agent, desired.tools[calls.turn], calls)
+        yield _run_turn(api, agent, desired.tools[calls.turn], calls)
 
 
-def _wrong_example(
+def _run_examples(
     api: LettaApi, agent: DesiredAgent, tool: DesiredTool, current: CurrentState
 ) -> str:
     """What is wrong with the first answer that is; empty where all are right."""
@@ -52,17 +52,19 @@ def _wrong_example(
             answer = api.run_attached(agent.id, tool.name, example["arguments"])
         except LettaError as error:
             return str(error)
-        wanted = "error" if "error" in example else "success"
-        if answer.get("status") != wanted:
-            said = _output(answer, api)
-            if wanted == "error":
-                said = said or "nothing"
-                return f"the example says that it fails, and it gave {said}"
-            return said or _reason(api, tool, example["arguments"], current)
+        expected = "error" if "error" in example else "success"
+        if answer.get("status") != expected:
+            output = _format_output(answer, api)
+            if expected == "error":
+                output = output or "nothing"
+                return f"the example says that it fails, and it gave {output}"
+            return output or _find_failure_reason(
+                api, tool, example["arguments"], current
+            )
     return ""
 
 
-def _reason(
+def _find_failure_reason(
     api: LettaApi,
     tool: DesiredTool,
     arguments: Mapping[str, Any],
@@ -82,21 +84,23 @@ def _reason(
         return _NO_REASON
     if again.get("status") == "success":
         return "the tool failed for the agent, and then not, without an agent"
-    return _output(again, api) or _NO_REASON
+    return _format_output(again, api) or _NO_REASON
 
 
-def _output(answer: Mapping[str, Any], api: LettaApi) -> str:
+def _format_output(answer: Mapping[str, Any], api: LettaApi) -> str:
     """What a tool gave, on one line, cut."""
     output = answer.get("func_return") or answer.get("stderr") or ""
     text = "\n".join(map(str, output)) if isinstance(output, list) else str(output)
     return " ".join(api.hidden(text).split())[:200]
 
 
-def _turn(api: LettaApi, agent: DesiredAgent, tool: DesiredTool, calls: Calls) -> Trial:
+def _run_turn(
+    api: LettaApi, agent: DesiredAgent, tool: DesiredTool, calls: CallOptions
+) -> CheckResult:
     """The only proof that an agent can call a tool: that it does."""
 
-    def result(passed: bool | None, detail: str) -> Trial:
-        return Trial(agent.name, tool.name, "turn", passed, detail, is_asked=True)
+    def result(passed: bool | None, detail: str) -> CheckResult:
+        return CheckResult(agent.name, tool.name, "turn", passed, detail, is_asked=True)
 
     if tool.requires_approval:
         return result(None, "a person would have to approve it in the middle")

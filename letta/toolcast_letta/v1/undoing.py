@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from ..plan.current_state import AgentState, CurrentState
 from ..plan.desired_state import DesiredState
 from ..plan.tool_rules import (
-    APPROVAL,
     LOOP_RULES,
+    REQUIRES_APPROVAL,
     Rule,
-    named_tools,
-    rule_text,
-    same_rules,
+    are_same_rules,
+    collect_tool_names,
+    format_rule,
 )
 from ..state.baseline import AgentBaseline, Baseline
 
@@ -80,7 +80,7 @@ class _ChangesSinceBaseline:
     rules_taken: tuple[Rule, ...]
 
 
-def undo_plan(
+def build_undo(
     desired: DesiredState,
     baseline: Baseline,
     later: Sequence[Baseline],
@@ -104,9 +104,11 @@ def undo_plan(
         holders.update(one.holders)
     states = {state.id: state for state in current.agents.values()}
     agents = tuple(
-        _agent(before, states[before.id], steps, current, renamed, desired, restore)
+        _undo_agent(
+            before, states[before.id], steps, current, renamed, desired, restore
+        )
         for before in baseline.agents
-        if (steps := _since([baseline, *later], before.id))
+        if (steps := _collect_changes([baseline, *later], before.id))
     )
     wanted = {name for agent in agents for name in agent.tools}
     return Undo(
@@ -117,27 +119,36 @@ def undo_plan(
             f" {', '.join(others)}"
             for name, others in sorted(holders.items())
         ),
-        tuple(_left(desired, baseline, current)),
+        tuple(_list_unrestored(desired, baseline, current)),
     )
 
 
-def _since(baselines: Sequence[Baseline], agent_id: str) -> _ChangesSinceBaseline:
+def _collect_changes(
+    baselines: Sequence[Baseline], agent_id: str
+) -> _ChangesSinceBaseline:
     steps = [one for b in baselines if (one := b.agent(agent_id)) is not None]
-    given: set[str] = set()
-    taken: set[str] = set()
-    rules_given: list[Rule] = []
-    rules_taken: list[Rule] = []
+    attached: set[str] = set()
+    detached: set[str] = set()
+    rules_added: list[Rule] = []
+    rules_removed: list[Rule] = []
     for step in steps:
-        given |= {*step.tools_after} - {*step.tools}
-        taken |= {*step.tools} - {*step.tools_after}
-        rules_given += [r for r in step.rules_after if not _is_in(r, step.rules)]
-        rules_taken += [r for r in step.rules if not _is_in(r, step.rules_after)]
+        attached |= {*step.tools_after} - {*step.tools}
+        detached |= {*step.tools} - {*step.tools_after}
+        rules_added += [
+            r for r in step.rules_after if not _contains_rule(r, step.rules)
+        ]
+        rules_removed += [
+            r for r in step.rules if not _contains_rule(r, step.rules_after)
+        ]
     return _ChangesSinceBaseline(
-        frozenset(given), frozenset(taken), tuple(rules_given), tuple(rules_taken)
+        frozenset(attached),
+        frozenset(detached),
+        tuple(rules_added),
+        tuple(rules_removed),
     )
 
 
-def _agent(
+def _undo_agent(
     before: AgentBaseline,
     state: AgentState,
     since: _ChangesSinceBaseline,
@@ -147,9 +158,9 @@ def _agent(
     restore: Collection[str],
 ) -> AgentUndo:
     name = before.name
-    may_come = {*current.registry}
+    available = {*current.registry}
     if current.entry is not None:
-        may_come |= {*current.offered}
+        available |= {*current.offered}
     lost, stays, tools = [], [], []
     removed = set()
     for tool in before.tools:
@@ -160,31 +171,35 @@ def _agent(
                 f"{name}: without `{tool}`, detached since then; --restore {tool}"
                 " attaches it"
             )
-        elif tool in may_come:
+        elif tool in available:
             tools.append(tool)
         else:
             removed.add(tool)
-            instead = renamed.get(tool)
-            keeps = ""
-            if instead is not None and instead in may_come:
-                tools.append(instead)
-                keeps = f"; it keeps `{instead}`"
+            new_name = renamed.get(tool)
+            note = ""
+            if new_name is not None and new_name in available:
+                tools.append(new_name)
+                note = f"; it keeps `{new_name}`"
             lost.append(
-                f"{name}: `{tool}` is not in the registry{keeps}; deploy the MCP server"
+                f"{name}: `{tool}` is not in the registry{note}; deploy the MCP server"
                 " that had it, then roll back again"
             )
-    ours = {*since.given, *desired.canonical, *desired.removed_names}
-    ours |= {*current.own_names}
+    own_tools = {*since.given, *desired.canonical, *desired.removed_names}
+    own_tools |= {*current.own_names}
     for tool in state.tools:
-        if tool not in before.tools and tool not in tools and tool not in ours:
+        if tool not in before.tools and tool not in tools and tool not in own_tools:
             tools.append(tool)
             stays.append(f"{name}: `{tool}`, attached since then")
     tools = list(dict.fromkeys(tools))
-    rules = _rules(before, state, since, tools, removed, restore, lost, stays)
+    rules = _undo_rules(before, state, since, tools, removed, restore, lost, stays)
     changes = [f"+ tool {tool}" for tool in tools if tool not in state.tools]
     changes += [f"- tool {tool}" for tool in state.tools if tool not in tools]
-    changes += [f"+ rule {rule_text(r)}" for r in rules if not _is_in(r, state.rules)]
-    changes += [f"- rule {rule_text(r)}" for r in state.rules if not _is_in(r, rules)]
+    changes += [
+        f"+ rule {format_rule(r)}" for r in rules if not _contains_rule(r, state.rules)
+    ]
+    changes += [
+        f"- rule {format_rule(r)}" for r in state.rules if not _contains_rule(r, rules)
+    ]
     return AgentUndo(
         name,
         before.id,
@@ -196,7 +211,7 @@ def _agent(
     )
 
 
-def _rules(
+def _undo_rules(
     before: AgentBaseline,
     state: AgentState,
     since: _ChangesSinceBaseline,
@@ -212,27 +227,29 @@ def _rules(
     for rule in state.rules:
         if rule["tool_name"] in leaving:
             continue
-        if _is_in(rule, since.rules_given) and not _is_in(rule, before.rules):
+        if _contains_rule(rule, since.rules_given) and not _contains_rule(
+            rule, before.rules
+        ):
             # An apply made it. It stays where what was there before cannot come back.
-            older = [r for r in before.rules if _key(r) == _key(rule)]
-            is_needed = any(named_tools(r) & {*removed} for r in older)
+            older = [r for r in before.rules if _get_rule_key(r) == _get_rule_key(rule)]
+            is_needed = any(collect_tool_names(r) & {*removed} for r in older)
             if rule["tool_name"] in before.tools and not is_needed:
                 continue
             if rule["tool_name"] not in tools:
                 continue
         kept.append(rule)
     for rule in before.rules:
-        name, kind = _key(rule)
-        text = f"{before.name}: the rule {rule_text(rule)}"
-        if _is_in(rule, kept):
+        name, kind = _get_rule_key(rule)
+        text = f"{before.name}: the rule {format_rule(rule)}"
+        if _contains_rule(rule, kept):
             continue
-        if named_tools(rule) & {*removed}:
+        if collect_tool_names(rule) & {*removed}:
             lost.append(text)
-        elif any(_key(one) == (name, kind) for one in kept):
+        elif any(_get_rule_key(one) == (name, kind) for one in kept):
             stays.append(f"{text} as somebody has changed it since then")
-        elif _is_in(rule, since.rules_taken) or name in restore:
+        elif _contains_rule(rule, since.rules_taken) or name in restore:
             kept.append(rule)
-        elif name in tools and _guards(rule, kept):
+        elif name in tools and _is_safeguard(rule, kept):
             # Without it the agent's turn ends at once, or nobody is asked.
             kept.append(rule)
         elif name in tools:
@@ -240,23 +257,23 @@ def _rules(
     return kept
 
 
-def _guards(rule: Rule, kept: Sequence[Rule]) -> bool:
-    name, kind = _key(rule)
-    if kind == APPROVAL:
+def _is_safeguard(rule: Rule, kept: Sequence[Rule]) -> bool:
+    name, kind = _get_rule_key(rule)
+    if kind == REQUIRES_APPROVAL:
         return True
-    others = {k for n, k in map(_key, kept) if n == name}
+    others = {k for n, k in map(_get_rule_key, kept) if n == name}
     return kind in LOOP_RULES and not others & LOOP_RULES
 
 
-def _key(rule: Rule) -> tuple[str, str]:
+def _get_rule_key(rule: Rule) -> tuple[str, str]:
     return rule["tool_name"], rule["type"]
 
 
-def _is_in(rule: Rule, rules: Sequence[Rule]) -> bool:
-    return any(same_rules([rule], [one]) for one in rules)
+def _contains_rule(rule: Rule, rules: Sequence[Rule]) -> bool:
+    return any(are_same_rules([rule], [one]) for one in rules)
 
 
-def _left(
+def _list_unrestored(
     desired: DesiredState, baseline: Baseline, current: CurrentState
 ) -> list[str]:
     """What no request of this command brings back."""
