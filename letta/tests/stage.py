@@ -133,7 +133,7 @@ class Stage:
 
     def roll_back(self, *restore: str) -> RollbackResult:
         api = self.api
-        baseline = self.baselines.latest("toy", api.base_url)
+        baseline = self.baselines.get_latest("toy", api.base_url)
         desired = self.desired()
         return roll_back(api, desired, baseline, self.baselines, restore=restore)
 

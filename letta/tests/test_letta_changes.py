@@ -200,7 +200,7 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     assert (name, arguments) == ("search_notes", {"query": "tea"})
     assert headers["X-Agent-Id"] == toy.agent_id
     assert headers["Authorization"] == "Bearer s3cret-token-of-the-mcp-server"
-    assert toy.verified(changing=True).trials[0].passed is True
+    assert toy.verified(changing=True).checks[0].passed is True
 
     def fail(arguments: Any) -> Any:
         raise RuntimeError("no notes")
@@ -208,7 +208,7 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     toy.mcp.handlers["search_notes"] = fail
     found = toy.verified()
     assert not found.all_match
-    assert found.trials[1].passed is False
+    assert found.checks[1].passed is False
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_why_a_call_failed(stage: Stage, tool: str, detail: str, calls: int) -> 
         raise RuntimeError("there are no notes")
 
     stage.mcp.answers[tool] = fail
-    [trial] = stage.verify(tools=(tool,), changing=True).trials
+    [trial] = stage.verify(tools=(tool,), changing=True).checks
     assert (trial.passed, trial.detail) == (False, detail)
     assert len(stage.mcp.calls) == calls
 
@@ -245,7 +245,7 @@ def test_what_fails_for_an_agent_alone_is_told_so(stage: Stage) -> None:
         return {}
 
     stage.mcp.answers["search_notes"] = fail_once
-    [trial] = stage.verify(tools=("search_notes",)).trials
+    [trial] = stage.verify(tools=("search_notes",)).checks
     assert (
         trial.detail == "the tool failed for the agent, and then not, without an agent"
     )
@@ -260,14 +260,14 @@ def test_verify_drives_a_real_turn(make_toy: Any, kind: str) -> None:
     end = {"text": "Tea."} if kind == "letta_v1_agent" else {"tool": "send_message"}
     toy.fake.script[:] = [{"tool": "search_notes", "args": {"query": "tea"}}, end]
     found = toy.verified(examples=False, turn="search_notes")
-    assert [(t.kind, t.passed, t.detail) for t in found.trials] == [
+    assert [(t.kind, t.passed, t.detail) for t in found.checks] == [
         ("turn", True, "2 steps")
     ]
     toy.fake.script[:] = [end]
     found = toy.verified(examples=False, turn="search_notes")
     assert not found.all_match
-    assert "it was not called" in found.trials[0].detail
-    assert toy.verified(examples=False, turn="delete_note").trials[0].passed is None
+    assert "it was not called" in found.checks[0].detail
+    assert toy.verified(examples=False, turn="delete_note").checks[0].passed is None
 
 
 def test_verify_says_what_is_otherwise(toy: Any) -> None:

@@ -118,7 +118,7 @@ def test_one_apply_at_a_time(toy: Any) -> None:
     plan = toy.plan()
     baselines = Baselines(toy.state)
     with (
-        baselines.exclusive(),
+        baselines.lock(),
         pytest.raises(
             ConcurrentRunError, match="another apply or rollback is under way"
         ),

@@ -10,7 +10,7 @@ import pytest
 from toolcast_letta.plan.backend import AgentCount, CallOptions, CheckResult
 from toolcast_letta.plan.desired_state import DesiredTool
 from toolcast_letta.v1.api import LettaError
-from toolcast_letta.v1.trials import run_checks
+from toolcast_letta.v1.tool_checks import run_agent_checks
 
 AGENT: Any = SimpleNamespace(name="me", id="agent-1")
 UNSAID = (
@@ -43,11 +43,11 @@ class Api:
     def run_registered(self, *_: Any) -> Any:
         return self._given("again")
 
-    def turn(self, _: str, text: str) -> Any:
+    def run_turn(self, _: str, text: str) -> Any:
         self.text = text
         return self._given("turn")
 
-    def hidden(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         return text.replace("s3cret", "***")
 
 
@@ -66,7 +66,9 @@ def tried(
         registry={"a": SimpleNamespace(id="tool-1")},
     )
     anything: Any = api
-    return list(run_checks(anything, desired, AGENT, current, calls or CallOptions()))
+    return list(
+        run_agent_checks(anything, desired, AGENT, current, calls or CallOptions())
+    )
 
 
 @pytest.mark.parametrize(

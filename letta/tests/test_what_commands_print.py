@@ -21,7 +21,7 @@ from toolcast_letta.state.baseline import ConcurrentRunError
 from toolcast_letta.state.seal import StateError
 from toolcast_letta.v1.api import UnverifiedStateError
 
-DESIRED: Any = SimpleNamespace(for_agents=lambda names: ("for", *names), agents=())
+DESIRED: Any = SimpleNamespace(select_agents=lambda names: ("for", *names), agents=())
 BACKEND: Any = SimpleNamespace()
 PLAN = "a plan\n"
 

@@ -167,7 +167,7 @@ class Toy:
 
     def rolled_back(self, *restore: str) -> RollbackResult:
         baselines = Baselines(self.state)
-        baseline = baselines.latest("toy", self.fake.url)
+        baseline = baselines.get_latest("toy", self.fake.url)
         api, desired = self.api(), self.desired()
         return roll_back(api, desired, baseline, baselines, restore=restore)
 

@@ -68,7 +68,7 @@ def list_block_changes(
     for agent in desired.agents:
         for block in agent.blocks:
             label = f"the block `{block.label}` of {agent.name}"
-            received = api.block(agent.id, block.label)
+            received = api.find_block(agent.id, block.label)
             if received is None:
                 problems.append(f"{label} is not there: create it in Letta first")
                 continue
@@ -176,7 +176,9 @@ def write_block_changes(
         if not current.changes:
             continue
         api.write_block(change.agent_id, change.label, change.after)
-        if (api.block(change.agent_id, change.label) or ("", 0))[0] != change.after:
+        if (api.find_block(change.agent_id, change.label) or ("", 0))[
+            0
+        ] != change.after:
             raise BlockError(
                 f"`{change.label}` of {change.agent} is not as it was sent"
             )

@@ -69,7 +69,7 @@ def test_an_entry_is_laid_out_as_letta_code_does(tmp_path: Path) -> None:
     before = {"agents": [{"agentId": AGENT, "baseUrl": "local:/x"}], "last": None}
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(before, indent=2))
-    after = Settings.read(file).with_server(AGENT, "local:/x", SERVER)
+    after = Settings.read(file).set_server(AGENT, "local:/x", SERVER)
     before["agents"][0]["mcpServers"] = [SERVER]
     assert after.text == json.dumps(before, indent=2)
 
@@ -94,8 +94,8 @@ def test_every_shape_of_a_file_takes_the_entry(
 ) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(before, indent=indent))
-    after = Settings.read(file).with_server(AGENT, None, SERVER)
-    mine = after.servers(AGENT, None)
+    after = Settings.read(file).set_server(AGENT, None, SERVER)
+    mine = after.list_servers(AGENT, None)
     assert {**next(s for s in mine if s["name"] == "ren"), **SERVER} == next(
         s for s in mine if s["name"] == "ren"
     )
@@ -112,7 +112,7 @@ def test_every_shape_of_a_file_takes_the_entry(
         names = [s["name"] for s in there.get("mcpServers") or []]
         kept = [s["name"] for s in old.get("mcpServers") or []]
         assert names[: len(kept)] == kept
-    assert after.with_server(AGENT, None, SERVER).text == after.text
+    assert after.set_server(AGENT, None, SERVER).text == after.text
 
 
 @pytest.mark.parametrize(
@@ -150,18 +150,18 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     link = tmp_path / "settings.json"
     link.symlink_to(real)
     before = Settings.read(link)
-    before.with_server(AGENT, None, SERVER).write(before)
+    before.set_server(AGENT, None, SERVER).write(before)
     assert link.is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
-    assert Settings.read(real).servers(AGENT, None) == [SERVER]
+    assert Settings.read(real).list_servers(AGENT, None) == [SERVER]
     assert os.listdir(real.parent) == ["letta.json"]
 
 
 def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
     before = Settings.read(tmp_path / ".letta" / "settings.json")
-    before.with_server(AGENT, None, SERVER).write(before)
+    before.set_server(AGENT, None, SERVER).write(before)
     assert stat.S_IMODE(before.path.stat().st_mode) == 0o600
-    assert Settings.read(before.path).servers(AGENT, None) == [SERVER]
+    assert Settings.read(before.path).list_servers(AGENT, None) == [SERVER]
 
 
 def test_a_change_in_between_is_not_overwritten(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_change_in_between_is_not_overwritten(tmp_path: Path) -> None:
     before = Settings.read(file)
     file.write_text('{"mine": 1}')
     with pytest.raises(SettingsError, match="has just been changed"):
-        before.with_server(AGENT, None, SERVER).write(before)
+        before.set_server(AGENT, None, SERVER).write(before)
     assert file.read_text() == '{"mine": 1}'
 
 
@@ -186,7 +186,7 @@ def test_a_write_that_fails_leaves_the_file(
     monkeypatch.setattr(os, "fsync", full)
     before = Settings.read(file)
     with pytest.raises(SettingsError, match="No space left"):
-        before.with_server(AGENT, None, SERVER).write(before)
+        before.set_server(AGENT, None, SERVER).write(before)
     assert file.read_text() == "{}"
     assert os.listdir(tmp_path) == ["settings.json"]
 

@@ -74,10 +74,10 @@ class Baselines:
     def load(self, _: Any) -> Any:
         return self.baseline
 
-    def latest(self, *_: str) -> Any:
+    def get_latest(self, *_: str) -> Any:
         return self.baseline
 
-    def strangers(self, _: str) -> list[str]:
+    def list_foreign_files(self, _: str) -> list[str]:
         return ["x.json is edited"]
 
     def path(self, _: Any) -> Path:

@@ -49,7 +49,7 @@ def test_what_was_detached_on_purpose_does_not_come_back(stage: Stage) -> None:
 def test_a_preview_says_it_and_changes_nothing(stage: Stage) -> None:
     stage.apply()
     names, rules = stage.names(), stage.rules()
-    baseline = stage.baselines.latest("toy", stage.api.base_url)
+    baseline = stage.baselines.get_latest("toy", stage.api.base_url)
     undo = preview_rollback(stage.api, stage.desired(), baseline, stage.baselines)
     assert (stage.names(), stage.rules()) == (names, rules)
     [agent] = undo.agents

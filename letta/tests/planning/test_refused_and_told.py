@@ -210,7 +210,12 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(**has(had=("add", "lost", "memory_insert"), had_at="then")),
+            as_it_is(
+                **has(
+                    baseline_tools=("add", "lost", "memory_insert"),
+                    baseline_time="then",
+                )
+            ),
             [
                 "warning: me has lost `lost`, `memory_insert` of others since the baseline"
             ],
@@ -220,7 +225,7 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ADD,
             as_it_is(
                 registry=by_name(*map(built_in, (*CORE, "old")), registered("add")),
-                **has(had=("old",), had_at="then"),
+                **has(baseline_tools=("old",), baseline_time="then"),
             ),
             ["missing: me has lost `old`, which the baseline of then left it"],
         ),

@@ -225,4 +225,4 @@ def test_the_newest_baseline_of_the_agent_counts(
     kept: list[Any], had: tuple[str, ...], at: str
 ) -> None:
     found = _add_baseline(BEFORE, WISHED, kept)
-    assert (found.had, found.had_at) == (had, at)
+    assert (found.baseline_tools, found.baseline_time) == (had, at)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from letta.tests.planning.states import tool
-from toolcast_letta.code.kept_entries import EntryBackup
+from toolcast_letta.code.entry_backups import EntryBackup
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.desired_state import (
     DesiredState,
@@ -113,24 +113,24 @@ def test_tools_are_attached_offered_or_withheld() -> None:
     )
     assert found.agents[0].expected == {"a": True, "z": False}
     off = found.tools["off"]
-    assert not off.ends_turn and not off.requires_approval and not off.is_serious
+    assert not off.ends_turn and not off.requires_approval and not off.needs_opt_in
 
 
 @pytest.mark.parametrize(
-    ("part", "is_serious"),
+    ("part", "needs_opt_in"),
     [({}, False), ({"changes_data": True}, True), ({"requires_approval": True}, True)],
 )
 def test_a_serious_tool_is_called_by_nobody_unasked(
-    part: Any, is_serious: bool
+    part: Any, needs_opt_in: bool
 ) -> None:
-    assert tool("a", **part).is_serious is is_serious
+    assert tool("a", **part).needs_opt_in is needs_opt_in
 
 
 def test_some_of_the_agents_are_chosen() -> None:
     found = wanted()
-    assert found.for_agents(["me"]) == found
+    assert found.select_agents(["me"]) == found
     with pytest.raises(MissingSettingError, match="has no agent `you`; it has me"):
-        found.for_agents(["me", "you"])
+        found.select_agents(["me", "you"])
 
 
 @pytest.mark.parametrize(

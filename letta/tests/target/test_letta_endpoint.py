@@ -131,7 +131,7 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
         desired = toy.desired()
         found = verify(toy.backend(), desired)
         assert found.all_match, found.to_json()
-        assert [trial.tool for trial in found.trials if trial.passed] == [
+        assert [trial.tool for trial in found.checks if trial.passed] == [
             "search_notes"
         ]
 

@@ -112,7 +112,7 @@ class Api:
         self.value, self.limit, self.sticks = value, limit, sticks
         self.written: list[Any] = []
 
-    def block(self, *_: str) -> Any:
+    def find_block(self, *_: str) -> Any:
         return None if self.value is None else (self.value, self.limit)
 
     def write_block(self, *given: str) -> None:

@@ -107,10 +107,10 @@ class Lists:
             raise self.error
         return [{"name": name}]
 
-    def live_tools(self, server: str) -> Any:
+    def list_live_tools(self, server: str) -> Any:
         return self._given("live")
 
-    def offered_at(self, server: str, config: Any) -> Any:
+    def probe_server(self, server: str, config: Any) -> Any:
         return self._given("asked")
 
 
@@ -188,7 +188,7 @@ def test_a_registered_tool_says_whose_it_is(more: Any, found: Any) -> None:
 
 def read(**more: Any) -> Any:
     raw = {"id": "1", "name": "a", "agent_type": "x", "tools": [], **more}
-    api: Any = SimpleNamespace(agent=lambda _: raw)
+    api: Any = SimpleNamespace(get_agent=lambda _: raw)
     return read_agent(api, "1")
 
 
@@ -215,7 +215,7 @@ def test_an_agent_that_is_not_there(status: int, said: str) -> None:
     def agent(_: str) -> Any:
         raise LettaError("no", status)
 
-    api: Any = SimpleNamespace(agent=agent)
+    api: Any = SimpleNamespace(get_agent=agent)
     with pytest.raises(LettaError) as told:
         read_agent(api, "1")
     assert (str(told.value), told.value.status) == (said, status)
@@ -235,7 +235,7 @@ def test_other_agents_that_have_a_tool() -> None:
         one("2", "a", "b", "c"),
         {"id": "4", "name": "x"},
     ]
-    api: Any = SimpleNamespace(agents=lambda: agents)
+    api: Any = SimpleNamespace(list_agents=lambda: agents)
     assert _find_holders(api, ["a", "b"], {"1"}) == {
         "a": ("n2 (2)", "n3 (3)"),
         "b": ("n2 (2)",),
@@ -304,13 +304,17 @@ def test_settings_that_a_registration_reset_are_given_back(
     ("found", "live", "asked"),
     [
         (as_it_is(), None, []),
-        (current(ADD), "ADD", ["refresh", "register"]),
-        (current(ADD, *(built_in(f"t{n}") for n in range(48))), "ADD", ["register"]),
-        (current(ADD, entry=None), "ADD", ["register"]),
+        (current(ADD), "ADD", ["refresh_server", "register_tool"]),
+        (
+            current(ADD, *(built_in(f"t{n}") for n in range(48))),
+            "ADD",
+            ["register_tool"],
+        ),
+        (current(ADD, entry=None), "ADD", ["register_tool"]),
         (
             current(ADD, registered("add", called_at="toy")),
             "ADD",
-            ["refresh", "register"],
+            ["refresh_server", "register_tool"],
         ),
     ],
 )

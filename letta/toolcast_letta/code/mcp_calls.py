@@ -42,7 +42,7 @@ def list_offered_tools(
         raise McpServerError(_format_connection_error(url, headers, error)) from None
 
 
-def run_checks(
+def run_agent_checks(
     server: Mapping[str, Any],
     desired: DesiredState,
     agent: str,
@@ -67,7 +67,7 @@ def run_checks(
             there = {tool["name"]: tool for tool in await _list_all_tools(client)}
             trials = list(_compare_tools(desired, there, agent))
             for name, tool in sorted(desired.tools.items()):
-                if name in there and calls.has(tool):
+                if name in there and calls.selects(tool):
                     trials.append(await _check_examples(client, tool, agent, calls))
             return trials
 
@@ -101,7 +101,7 @@ async def _check_examples(
     if reason:
         return CheckResult(agent, tool.name, "run", None, reason, bool(calls.tools))
     problems = await _run_examples(client, tool)
-    return CheckResult.of_examples(agent, tool, "; ".join(problems))
+    return CheckResult.from_examples(agent, tool, "; ".join(problems))
 
 
 async def _run_examples(client: Client, tool: DesiredTool) -> list[str]:

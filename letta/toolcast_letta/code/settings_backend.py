@@ -20,8 +20,8 @@ from ..plan.desired_state import DesiredAgent, DesiredState, MissingSettingError
 from ..plan.plan import Plan
 from ..schemas.stored import build_stored_parameters, compute_tool_digest
 from ..state.seal import Seal
-from .kept_entries import EntryBackup, find_entry, save_backup
-from .mcp_calls import McpServerError, list_offered_tools, run_checks
+from .entry_backups import EntryBackup, find_entry, save_backup
+from .mcp_calls import McpServerError, list_offered_tools, run_agent_checks
 from .settings_file import Settings, SettingsError, resolve_home
 
 
@@ -78,7 +78,7 @@ class SettingsBackend:
         )
 
     def _agent(self, settings: Settings, agent: DesiredAgent) -> AgentState:
-        homes = settings.homes(agent.id)
+        homes = settings.list_homes(agent.id)
         is_named = self.base_url is not None
         if not is_named and len(homes) == 1:
             home = homes[0]
@@ -90,20 +90,20 @@ class SettingsBackend:
             "",
             {},
             (),
-            servers=tuple(settings.servers(agent.id, home)),
+            servers=tuple(settings.list_servers(agent.id, home)),
             home=home,
             known_homes=tuple(homes),
             is_ambiguous=not is_named and len(homes) > 1,
         )
 
-    def exclusive(self) -> AbstractContextManager[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """The write itself compares the file with what was read, in one step."""
         return nullcontext()
 
-    def nothing_to_do(self, desired: DesiredState) -> None:
+    def close_interrupted_run(self, desired: DesiredState) -> None:
         """There is nothing to close."""
 
-    def carry_out(
+    def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
         """Sets the entry of each agent; the file is replaced in one step."""
@@ -111,12 +111,14 @@ class SettingsBackend:
         kept = []
         agents = {agent.name: agent for agent in desired.agents}
         for agent in plan.agents:
-            there = before.servers(agent.id, agent.home)
+            there = before.list_servers(agent.id, agent.home)
             if there != list(current.agents[agent.name].servers):
                 raise SettingsError(f"{self.path} has just been changed")
             entry = build_desired_entry(there, desired, agents[agent.name])
-            after = after.with_server(agent.id, agent.home, entry)
-            written = find_entry(after.servers(agent.id, agent.home), entry["name"])
+            after = after.set_server(agent.id, agent.home, entry)
+            written = find_entry(
+                after.list_servers(agent.id, agent.home), entry["name"]
+            )
             kept.append(
                 EntryBackup(
                     agent.name,
@@ -135,7 +137,7 @@ class SettingsBackend:
             raise SettingsError(f"{self.path} was written, and something else is there")
         return build_apply_result(plan, changed=True, baseline=str(copy))
 
-    def counts(
+    def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
         """The number of tools that each agent is offered."""
@@ -144,7 +146,7 @@ class SettingsBackend:
                 agent.name, tuple(sorted(current.offered)), len(desired.canonical)
             )
 
-    def trials(
+    def run_checks(
         self, desired: DesiredState, current: CurrentState, calls: CallOptions
     ) -> Iterator[CheckResult]:
         """Lists and calls as each agent would, by what stands in the file."""
@@ -155,7 +157,7 @@ class SettingsBackend:
         for agent in desired.agents:
             for server in current.agents[agent.name].servers:
                 if server.get("name") == desired.server_name:
-                    yield from run_checks(
+                    yield from run_agent_checks(
                         server, desired, agent.name, calls, self.timeout
                     )
                     break

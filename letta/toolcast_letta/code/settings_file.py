@@ -103,20 +103,20 @@ class Settings:
             raise SettingsError(f"{path}: {error}") from None
         return cls(path, text, exists=True)
 
-    def homes(self, agent_id: str) -> list[str | None]:
+    def list_homes(self, agent_id: str) -> list[str | None]:
         """The homes on which the file knows an agent of this id."""
         agents = parse_json(self.text).get("agents") or []
         mine = [agent for agent in agents if agent.get("agentId") == agent_id]
         return [agent.get("baseUrl") or None for agent in mine]
 
-    def servers(self, agent_id: str, home: str | None) -> list[dict[str, Any]]:
+    def list_servers(self, agent_id: str, home: str | None) -> list[dict[str, Any]]:
         """An agent's servers, secrets in clear: never print one."""
         for agent in parse_json(self.text).get("agents") or []:
             if _is_agent(agent, agent_id, home):
                 return list(agent.get("mcpServers") or [])
         return []
 
-    def with_server(
+    def set_server(
         self, agent_id: str, home: str | None, server: Mapping[str, Any]
     ) -> Settings:
         """The same with one server of an agent set: in its place, or at the end.
@@ -128,14 +128,14 @@ class Settings:
         agents = parse_json(text).get("agents")
         if place is None or agents is None:
             new = [_build_agent(agent_id, home, server)]
-            return self._with(set_member(text, 0, "agents", new))
+            return self._replace_text(set_member(text, 0, "agents", new))
         for value, agent in zip(agents, list_elements(text, place.start), strict=True):
             if _is_agent(value, agent_id, home):
-                return self._with(_set_server(text, agent.start, value, server))
+                return self._replace_text(_set_server(text, agent.start, value, server))
         new_agent = _build_agent(agent_id, home, server)
-        return self._with(append_element(text, place.start, new_agent))
+        return self._replace_text(append_element(text, place.start, new_agent))
 
-    def with_entry_again(
+    def replace_entry(
         self,
         agent_id: str,
         home: str | None,
@@ -158,11 +158,13 @@ class Settings:
             names = [one.get("name") for one in value["mcpServers"]]
             at = names.index(name)
             if entry is None:
-                return self._with(remove_element(text, servers.start, at))
-            return self._with(replace_element(text, servers.start, at, dict(entry)))
+                return self._replace_text(remove_element(text, servers.start, at))
+            return self._replace_text(
+                replace_element(text, servers.start, at, dict(entry))
+            )
         return self
 
-    def _with(self, text: str) -> Settings:
+    def _replace_text(self, text: str) -> Settings:
         return Settings(self.path, text, self.exists)
 
     def write(self, before: Settings) -> None:

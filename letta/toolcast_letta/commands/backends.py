@@ -59,7 +59,7 @@ def get_desired_state(
     desired = build_desired_state_from_specs(
         request.toolset, environment, server_url=request.server_url
     )
-    return desired.for_agents(request.agents) if request.agents else desired
+    return desired.select_agents(request.agents) if request.agents else desired
 
 
 def build_backend(request: LettaRequest, desired: DesiredState) -> Backend:

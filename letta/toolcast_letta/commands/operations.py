@@ -23,7 +23,7 @@ from ..blocks import (
     save_block_changes,
     write_block_changes,
 )
-from ..code.kept_entries import get_newest_backup, load_backup, restore_entries
+from ..code.entry_backups import get_newest_backup, load_backup, restore_entries
 from ..code.settings_file import Settings, SettingsError, get_default_path
 from ..plan.applying import apply_plan
 from ..plan.backend import (
@@ -86,7 +86,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     if file is not None:
         try:
             chosen_plan = Plan.load(file, Seal())
-            desired = desired.for_agents(agent.name for agent in chosen_plan.agents)
+            desired = desired.select_agents(agent.name for agent in chosen_plan.agents)
         except (StateError, MissingSettingError) as error:
             fail(str(error))
     else:
@@ -214,12 +214,12 @@ def rollback(
         if file is not None:
             baseline = baselines.load(file)
         else:
-            baseline = baselines.latest(desired.toolset, api.base_url)
+            baseline = baselines.get_latest(desired.toolset, api.base_url)
     except (MissingSettingError, LettaError, StateError) as error:
         fail(str(error))
     if (baseline.toolset, baseline.base_url) != (desired.toolset, api.base_url):
         fail(f"that baseline is of {baseline.toolset} at {baseline.base_url}")
-    for line in baselines.strangers(desired.toolset) if file is None else ():
+    for line in baselines.list_foreign_files(desired.toolset) if file is None else ():
         _print(f"left out: {line}\n", err=True)
     agent_ids = {agent.id for agent in desired.agents}
     foreign = [a for a in baseline.agents if a.id not in agent_ids]

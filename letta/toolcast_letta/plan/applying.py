@@ -38,7 +38,7 @@ def apply_plan(
     _raise_if_blocked(plan)
     if backend.refusal:
         raise PlanRefusedError(backend.refusal)
-    with backend.exclusive():
+    with backend.lock():
         current = backend.read(desired)
         changes = list_changes_since(plan, backend.location, desired, current)
         raise_if_changed(changes)
@@ -48,9 +48,9 @@ def apply_plan(
         _raise_if_blocked(new_plan)
         raise_if_changed(list(_compare_outcomes(plan, new_plan)))
         if not new_plan.changes:
-            backend.nothing_to_do(desired)
+            backend.close_interrupted_run(desired)
             return build_apply_result(new_plan, changed=False)
-        return backend.carry_out(new_plan, desired, current, report)
+        return backend.execute(new_plan, desired, current, report)
 
 
 def _compare_outcomes(plan: Plan, new_plan: Plan) -> Iterator[str]:

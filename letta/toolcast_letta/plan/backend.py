@@ -58,7 +58,7 @@ class CallOptions:
     tools: tuple[str, ...] = ()
     turn: str | None = None
 
-    def has(self, tool: DesiredTool) -> bool:
+    def selects(self, tool: DesiredTool) -> bool:
         """Whether a tool's examples are to be called: it has some, or somebody named it."""
         is_meant = tool.name in self.tools if self.tools else bool(tool.examples)
         return self.examples and is_meant
@@ -67,7 +67,7 @@ class CallOptions:
         """Why they are not called all the same; empty when they are."""
         if not tool.examples:
             return "its spec has no example"
-        if tool.is_serious and not self.changing:
+        if tool.needs_opt_in and not self.changing:
             return "it changes data, or needs approval; --call-changing calls it"
         return ""
 
@@ -93,7 +93,7 @@ class CheckResult:
     is_asked: bool = False
 
     @classmethod
-    def of_examples(cls, agent: str, tool: DesiredTool, wrong: str) -> CheckResult:
+    def from_examples(cls, agent: str, tool: DesiredTool, wrong: str) -> CheckResult:
         """A tool whose examples were called, with what was wrong; empty for nothing."""
         number = len(tool.examples)
         detail = wrong or f"{number} example{'' if number == 1 else 's'}"
@@ -163,17 +163,17 @@ class Backend(Protocol):
             BackendError: a request failed, an agent is not there, a file cannot be read.
         """
 
-    def exclusive(self) -> AbstractContextManager[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Lets one run at a time change something.
 
         Raises:
             ConcurrentRunError: another one does.
         """
 
-    def nothing_to_do(self, desired: DesiredState) -> None:
+    def close_interrupted_run(self, desired: DesiredState) -> None:
         """A run finds that all is done, perhaps by one that was interrupted."""
 
-    def carry_out(
+    def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
         """Does what a plan says; what is there is what the plan was made for.
@@ -184,12 +184,12 @@ class Backend(Protocol):
                 completes what was begun.
         """
 
-    def counts(
+    def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
         """The number of each agent's tools."""
 
-    def trials(
+    def run_checks(
         self, desired: DesiredState, current: CurrentState, calls: CallOptions
     ) -> Iterator[CheckResult]:
         """Calls what is to be called.

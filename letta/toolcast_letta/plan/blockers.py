@@ -208,7 +208,7 @@ def _check_owners(
     """Names are unique in an organisation: who registers one takes it over."""
     for name in sorted({*desired.tools, *current.offered}):
         registered = current.registry.get(name)
-        if registered is None or current.is_ours(name):
+        if registered is None or current.is_own_tool(name):
             continue
         if registered.is_built_in:
             yield Blocker(
@@ -220,7 +220,7 @@ def _check_owners(
         elif name not in overrides.capture:
             yield Blocker(
                 "capture",
-                f"`{name}` belongs to {current.owner_of(registered)}: registering the server takes it over",
+                f"`{name}` belongs to {current.format_owner(registered)}: registering the server takes it over",
                 f"rename the tool, or name it: --allow-capture {name}",
             )
 
@@ -357,7 +357,7 @@ def _list_server_warnings(
         if lost:
             yield (
                 f"{agent.name} has lost {_format_names(lost)} of others since the baseline of"
-                f" {current.agents[agent.name].had_at}"
+                f" {current.agents[agent.name].baseline_time}"
             )
 
 
@@ -373,7 +373,7 @@ def _list_tool_setting_warnings(
     usual = max(limits, key=limits.count, default=None)
     shown = []
     for name in sorted({name for agent in agents for name in agent.tools_after}):
-        tool, is_ours = current.registry.get(name), current.is_ours(name)
+        tool, is_ours = current.registry.get(name), current.is_own_tool(name)
         if tool is None or not (is_ours or tool.is_built_in):
             continue
         for key, value in tool.settings.items():

@@ -97,7 +97,7 @@ def list_agent_changes_since(
         if (
             name not in state.tools
             and name in plan.tools_after
-            and not current.is_ours(name)
+            and not current.is_own_tool(name)
         ):
             yield f"{plan.name} has lost `{name}`"
     if not are_same_rules(state.rules, plan.rules_before) and not are_same_rules(

@@ -69,13 +69,13 @@ def list_missing_tools(
         registered = current.registry.get(name)
         if name in BUILT_INS and registered is not None and not registered.is_built_in:
             yield (
-                f"`{name}` of {agent.name} is not Letta's own: {current.owner_of(registered)}"
+                f"`{name}` of {agent.name} is not Letta's own: {current.format_owner(registered)}"
                 " has taken it over; delete it there, and Letta makes its own anew"
             )
     for name in list_lost_tools(agent, plan, current):
         registered = current.registry.get(name)
         if registered is not None and registered.is_built_in:
-            when = current.agents[agent.name].had_at
+            when = current.agents[agent.name].baseline_time
             yield (
                 f"{agent.name} has lost `{name}`, which the baseline of {when} left it;"
                 " `expects` attaches a tool, `forbids` says that it is not wanted"
@@ -104,7 +104,7 @@ def list_lost_tools(
     agent: DesiredAgent, plan: AgentPlan, current: CurrentState
 ) -> list[str]:
     """Tools of others that the newest baseline left an agent and that it does not get."""
-    had = current.agents[agent.name].had
+    had = current.agents[agent.name].baseline_tools
     return [
         name
         for name in had

@@ -114,8 +114,8 @@ class AgentState:
     home: str | None = None
     known_homes: tuple[str | None, ...] = ()
     is_ambiguous: bool = False
-    had: tuple[str, ...] = ()
-    had_at: str = ""
+    baseline_tools: tuple[str, ...] = ()
+    baseline_time: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class CurrentState:
     entry_names: Mapping[str, str] = field(default_factory=dict)
     holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def is_ours(self, name: str) -> bool:
+    def is_own_tool(self, name: str) -> bool:
         """Whether the registry's tool of a name belongs to the toolset's entry."""
         tool = self.registry.get(name)
         return (
@@ -154,14 +154,14 @@ class CurrentState:
             and tool.server_id == self.entry.id
         )
 
-    def is_as(self, tool: DesiredTool) -> bool:
+    def is_up_to_date(self, tool: DesiredTool) -> bool:
         """Whether the registry has one of the toolset's tools as it should be."""
         there = self.registry.get(tool.name)
-        if there is None or self.entry is None or not self.is_ours(tool.name):
+        if there is None or self.entry is None or not self.is_own_tool(tool.name):
             return False
         return (there.digest, there.called_at) == (tool.digest, self.entry.name)
 
-    def owner_of(self, tool: RegisteredTool) -> str:
+    def format_owner(self, tool: RegisteredTool) -> str:
         """Who owns a registered tool, in words."""
         if tool.server_id is None:
             return f"a {tool.type} tool"
@@ -171,4 +171,4 @@ class CurrentState:
     @property
     def own_names(self) -> tuple[str, ...]:
         """The registered tools of the toolset's entry."""
-        return tuple(name for name in self.registry if self.is_ours(name))
+        return tuple(name for name in self.registry if self.is_own_tool(name))

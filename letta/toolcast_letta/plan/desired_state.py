@@ -60,7 +60,7 @@ class DesiredTool:
         return bool(self.part.get("changes_data"))
 
     @property
-    def is_serious(self) -> bool:
+    def needs_opt_in(self) -> bool:
         """Whether nobody calls it without being told to."""
         return self.changes_data or self.requires_approval
 
@@ -126,7 +126,7 @@ class DesiredState:
             if former not in self.tools
         }
 
-    def for_agents(self, names: Iterable[str]) -> DesiredState:
+    def select_agents(self, names: Iterable[str]) -> DesiredState:
         """The same for some of the agents.
 
         Raises:

@@ -164,10 +164,10 @@ class Plan:
             StateError: as of `Seal.load`.
         """
         value = seal.load(path, _FORMAT)
-        return cls._of({k: v for k, v in value.items() if k not in _NOT_FIELDS})
+        return cls._from_json({k: v for k, v in value.items() if k not in _NOT_FIELDS})
 
     @classmethod
-    def _of(cls, value: Mapping[str, Any]) -> Plan:
+    def _from_json(cls, value: Mapping[str, Any]) -> Plan:
         pairs = value["registry"].items()
         parts = {
             "registry": {name: (pair[0], pair[1]) for name, pair in pairs},

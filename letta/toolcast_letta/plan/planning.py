@@ -153,7 +153,9 @@ def fingerprint_registry(
         there = current.registry.get(name)
         now = None
         if there is not None:
-            owner = "ours" if current.is_ours(name) else there.server_id or there.type
+            owner = (
+                "ours" if current.is_own_tool(name) else there.server_id or there.type
+            )
             now = f"{owner} {there.digest}"
             if owner == "ours" and there.called_at != desired.server_name:
                 now += f" called at {there.called_at}"
@@ -229,8 +231,8 @@ def _compare_registry(desired: DesiredState, current: CurrentState) -> Iterator[
             else:
                 undo = "rolling back leaves it registered"
                 yield Change("+", "registry", name, detail="registered", undo=undo)
-        elif not current.is_ours(name):
-            detail = f"taken over from {current.owner_of(there)}"
+        elif not current.is_own_tool(name):
+            detail = f"taken over from {current.format_owner(there)}"
             undo = "its owner does not get it back"
             yield Change("~", "registry", name, detail=detail, undo=undo)
         elif there.digest != tool.digest:
@@ -265,7 +267,7 @@ def _plan_agent(
     former = {
         old: new
         for old, new in desired.removed_names.items()
-        if old not in current.registry or current.is_ours(old)
+        if old not in current.registry or current.is_own_tool(old)
     }
     renamed = {old: new for old, new in former.items() if desired.tools[new].attached}
     removed = {
@@ -301,8 +303,8 @@ def _should_detach(
     if name in agent.forbids:
         return True
     if name in desired.tools:
-        return not desired.tools[name].attached and current.is_ours(name)
-    is_renamed = name in desired.removed_names and current.is_ours(name)
+        return not desired.tools[name].attached and current.is_own_tool(name)
+    is_renamed = name in desired.removed_names and current.is_own_tool(name)
     return is_renamed or name in _list_obsolete_tools(desired, current)
 
 

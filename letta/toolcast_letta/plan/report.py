@@ -124,11 +124,11 @@ def format_verification(verification: Verification) -> str:
     lines = [f"differs: {line}" for line in verification.differences]
     lines += [f"warning: {line}" for line in verification.plan.warnings]
     words = {True: "ok", False: "FAILED", None: "left out"}
-    for trial in verification.trials:
-        detail = f" ({trial.detail})" if trial.detail else ""
-        word = words[trial.passed]
-        what = f" {trial.tool}" if trial.tool else ""
-        lines.append(f"{trial.kind}{what} by {trial.agent}: {word}{detail}")
+    for check in verification.checks:
+        detail = f" ({check.detail})" if check.detail else ""
+        word = words[check.passed]
+        what = f" {check.tool}" if check.tool else ""
+        lines.append(f"{check.kind}{what} by {check.agent}: {word}{detail}")
     for count in verification.counts:
         ours = [name for name in verification.canonical if name in count.names]
         others = [name for name in count.names if name not in verification.canonical]

@@ -18,14 +18,14 @@ class Verification:
     Attributes:
         plan: what would have to be done; nothing when all is as it should be.
         counts: each agent's tools.
-        trials: the calls.
+        checks: the calls.
         canonical: the names that every agent of the toolset gets.
         blocks: memory blocks that are not as the specs say, a line each.
     """
 
     plan: Plan
     counts: tuple[AgentCount, ...]
-    trials: tuple[CheckResult, ...]
+    checks: tuple[CheckResult, ...]
     canonical: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
 
@@ -42,15 +42,15 @@ class Verification:
     @property
     def all_match(self) -> bool:
         """Whether everything is as the specs say, and every call went well."""
-        return not self.differences and all(t.passed is not False for t in self.trials)
+        return not self.differences and all(t.passed is not False for t in self.checks)
 
     @property
     def not_done(self) -> tuple[str, ...]:
         """What was asked for by its name and left out, a line each."""
         return tuple(
-            f"{one.kind} {one.tool} by {one.agent}: {one.detail}"
-            for one in self.trials
-            if one.is_asked and one.passed is None
+            f"{check.kind} {check.tool} by {check.agent}: {check.detail}"
+            for check in self.checks
+            if check.is_asked and check.passed is None
         )
 
     @property
@@ -66,7 +66,7 @@ class Verification:
             "agents": [count.to_json() for count in self.counts],
             "differences": list(self.differences),
             "warnings": list(self.plan.warnings),
-            "calls": [asdict(trial) for trial in self.trials],
+            "calls": [asdict(check) for check in self.checks],
         }
 
 
@@ -92,7 +92,7 @@ def verify(
     current = backend.read(desired)
     return Verification(
         build_plan(backend.location, desired, current),
-        tuple(backend.counts(desired, current)),
-        tuple(backend.trials(desired, current, calls)),
+        tuple(backend.count_tools(desired, current)),
+        tuple(backend.run_checks(desired, current, calls)),
         desired.canonical,
     )

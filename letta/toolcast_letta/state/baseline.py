@@ -49,7 +49,7 @@ class AgentBaseline:
     rules_after: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
-    def of(
+    def from_state(
         cls,
         name: str,
         state: AgentState,
@@ -95,7 +95,7 @@ class Baseline:
     saved: str = ""
     complete: bool = False
 
-    def agent(self, agent_id: str) -> AgentBaseline | None:
+    def find_agent(self, agent_id: str) -> AgentBaseline | None:
         """The agent of an id."""
         return next((agent for agent in self.agents if agent.id == agent_id), None)
 
@@ -113,7 +113,7 @@ class Baselines:
         self._seal = seal or Seal()
 
     @contextlib.contextmanager
-    def exclusive(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Holds the folder's lock; the system gives it back when the process dies.
 
         Raises:
@@ -143,17 +143,17 @@ class Baselines:
         Raises:
             StateError: it cannot be kept.
         """
-        for older in reversed(self.all(baseline.toolset, baseline.base_url)):
+        for older in reversed(self.list_all(baseline.toolset, baseline.base_url)):
             if older.complete:
                 break
             if {a.id for a in older.agents} == {a.id for a in baseline.agents}:
-                return self._continued(older, baseline)
+                return self._continue(older, baseline)
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         kept = replace(baseline, saved=now)
         self._write(kept)
         return kept
 
-    def _continued(self, older: Baseline, now: Baseline) -> Baseline:
+    def _continue(self, older: Baseline, now: Baseline) -> Baseline:
         """What was there before the interrupted run, with what this one makes of it."""
         after = {agent.id: agent for agent in now.agents}
         agents = tuple(
@@ -177,9 +177,9 @@ class Baselines:
         """Notes that the apply came to its end."""
         self._write(replace(baseline, complete=True))
 
-    def close(self, toolset: str, base_url: str) -> None:
+    def finish_latest(self, toolset: str, base_url: str) -> None:
         """Notes that an apply which was interrupted has nothing left to do."""
-        kept = self.all(toolset, base_url)
+        kept = self.list_all(toolset, base_url)
         if kept and not kept[-1].complete:
             self.finish(kept[-1])
 
@@ -188,7 +188,7 @@ class Baselines:
         stamp = "".join(char for char in baseline.saved[:26] if char.isdigit())
         return self.folder / f"{baseline.toolset}-{stamp}.json"
 
-    def all(self, toolset: str, base_url: str) -> list[Baseline]:
+    def list_all(self, toolset: str, base_url: str) -> list[Baseline]:
         """Every baseline of a toolset on a server, oldest first.
 
         What this user did not save as it is now is left out: `strangers` names it.
@@ -203,7 +203,7 @@ class Baselines:
         mine = [b for b in found if (b.toolset, b.base_url) == (toolset, base_url)]
         return sorted(mine, key=lambda baseline: baseline.saved)
 
-    def strangers(self, toolset: str) -> list[str]:
+    def list_foreign_files(self, toolset: str) -> list[str]:
         """Why files that look like a toolset's baselines are not taken for ones.
 
         Raises:
@@ -220,19 +220,19 @@ class Baselines:
     def _files(self, toolset: str) -> list[Path]:
         return sorted(self.folder.glob(f"{toolset}-*.json"))
 
-    def latest(self, toolset: str, base_url: str) -> Baseline:
+    def get_latest(self, toolset: str, base_url: str) -> Baseline:
         """The newest one.
 
         Raises:
             StateError: there is none.
         """
-        found = self.all(toolset, base_url)
+        found = self.list_all(toolset, base_url)
         if not found:
             raise StateError(
                 f"there is no baseline of {toolset} on {base_url} in {self.folder}:"
                 " nothing was applied from here. A server that attaches at its start keeps"
                 " them where its log says; --state or TOOLCAST_LETTA_STATE names the folder"
-                + "".join(f"\n  {line}" for line in self.strangers(toolset))
+                + "".join(f"\n  {line}" for line in self.list_foreign_files(toolset))
             )
         return found[-1]
 

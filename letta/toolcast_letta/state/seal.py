@@ -50,7 +50,7 @@ class Seal:
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         self._environment = environment
 
-    def of(self, value: Any) -> str:
+    def sign(self, value: Any) -> str:
         """The seal of a value.
 
         Raises:
@@ -61,14 +61,14 @@ class Seal:
         ).encode("utf-8", "surrogatepass")
         return "hmac-sha256:" + hmac.new(self._key(), text, hashlib.sha256).hexdigest()
 
-    def fits(self, value: Any, seal: Any) -> bool:
+    def is_valid(self, value: Any, seal: Any) -> bool:
         """Whether a seal is that of a value.
 
         Raises:
             StateError: as of `of`.
         """
         return isinstance(seal, str) and hmac.compare_digest(
-            self.of(value).encode(), seal.encode("utf-8", "replace")
+            self.sign(value).encode(), seal.encode("utf-8", "replace")
         )
 
     def save(
@@ -90,7 +90,7 @@ class Seal:
         Raises:
             StateError: it cannot be written, or not be sealed.
         """
-        sealed = {**value, "seal": self.of(value)}
+        sealed = {**value, "seal": self.sign(value)}
         text = json.dumps(sealed, indent=2, ensure_ascii=False)
         data = f"{text}\n".encode("utf-8", "surrogatepass")
         try:
@@ -120,7 +120,7 @@ class Seal:
                 f"{path} holds no {format_}, which this version saves"
             )
         seal = value.pop("seal", None)
-        if not self.fits(value, seal):
+        if not self.is_valid(value, seal):
             raise ForeignFileError(
                 f"{path} was changed after it was saved, or somebody else saved it: its"
                 f" seal does not fit\n  help: {KEY_VARIABLE} lets one machine take what"

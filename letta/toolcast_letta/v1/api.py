@@ -89,7 +89,7 @@ class LettaApi:
         host = urlsplit(self.base_url).hostname or ""
         return host == "letta.com" or host.endswith(".letta.com")
 
-    def health(self) -> str:
+    def get_version(self) -> str:
         """The server's version. It answers without a key.
 
         Raises:
@@ -102,14 +102,14 @@ class LettaApi:
                 raise
             if error.status >= 500:
                 raise
-            raise self._no_letta(f"HTTP {error.status}") from None
+            raise self._build_health_error(f"HTTP {error.status}") from None
         if not isinstance(received, dict) or not isinstance(
             received.get("version"), str
         ):
-            raise self._no_letta("an answer without a version")
+            raise self._build_health_error("an answer without a version")
         return str(received["version"])
 
-    def _no_letta(self, why: str) -> LettaError:
+    def _build_health_error(self, why: str) -> LettaError:
         return LettaError(
             f"what answers at {self.base_url} is no Letta server: /v1/health/ gave {why}"
         )
@@ -132,19 +132,21 @@ class LettaApi:
                 error.status,
             ) from None
         if isinstance(received, bool) or not isinstance(received, int):
-            raise self._not_lettas("/v1/tools/count")
+            raise self._build_answer_error("/v1/tools/count")
         return received
 
-    def servers(self) -> list[dict[str, Any]]:
+    def list_servers(self) -> list[dict[str, Any]]:
         """Every MCP server's entry, secrets in clear: never print one."""
         return self._list("/v1/mcp-servers/", ("id", "server_name"))
 
-    def live_tools(self, server: str) -> list[dict[str, Any]]:
+    def list_live_tools(self, server: str) -> list[dict[str, Any]]:
         """What an entry's server offers now, with the health of each schema."""
         path = f"/v1/tools/mcp/servers/{quote(server, safe='')}/tools"
         return self._list(path, ("name",))
 
-    def offered_at(self, name: str, config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def probe_server(
+        self, name: str, config: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
         """What a server that has no entry offers Letta; changes nothing."""
         body = {
             "server_name": name,
@@ -153,55 +155,55 @@ class LettaApi:
             "custom_headers": config.get("custom_headers"),
         }
         path = "/v1/tools/mcp/servers/test"
-        answer = self._sent("POST", path, body, changes=False)
-        return self._checked(path, answer.get("tools"), ("name",))
+        answer = self._send("POST", path, body, changes=False)
+        return self._validate_objects(path, answer.get("tools"), ("name",))
 
-    def tools(self) -> list[dict[str, Any]]:
+    def list_tools(self) -> list[dict[str, Any]]:
         """The whole registry, in one page as far as that goes.
 
         Never filtered: a filtered list makes Letta write every built-in tool anew.
         """
-        return self._every("/v1/tools/", ("id", "name", "tool_type"), _PAGE)
+        return self._list_all_pages("/v1/tools/", ("id", "name", "tool_type"), _PAGE)
 
-    def agent(self, agent_id: str) -> dict[str, Any]:
+    def get_agent(self, agent_id: str) -> dict[str, Any]:
         """An agent with every tool: the list of its tools has pages that lose some.
 
         What is not asked for by its name is empty in the answer.
         """
         path = f"/v1/agents/{quote(agent_id, safe='')}"
         received = self._get(path, {"include": ["agent.tools", "agent.tags"]})
-        return self._checked(path, [received], _AGENT)[0]
+        return self._validate_objects(path, [received], _AGENT)[0]
 
-    def agents(self) -> list[dict[str, Any]]:
+    def list_agents(self) -> list[dict[str, Any]]:
         """Every agent with its tools."""
-        return self._every("/v1/agents/", _AGENT, 50, include=["agent.tools"])
+        return self._list_all_pages("/v1/agents/", _AGENT, 50, include=["agent.tools"])
 
     def create_server(self, name: str, config: Mapping[str, Any]) -> dict[str, Any]:
         """Creates an entry; Letta registers its tools at once."""
         body = {"server_name": name, "config": dict(config)}
-        return self._sent("POST", "/v1/mcp-servers/", body)
+        return self._send("POST", "/v1/mcp-servers/", body)
 
     def update_server(self, server_id: str, config: Mapping[str, Any]) -> None:
         """Changes URL and headers of an entry, never its name."""
         path = f"/v1/mcp-servers/{quote(server_id, safe='')}"
-        self._sent("PATCH", path, {"config": dict(config)})
+        self._send("PATCH", path, {"config": dict(config)})
 
-    def refresh(self, server_id: str) -> None:
+    def refresh_server(self, server_id: str) -> None:
         """Letta's destructive refresh. What it reports is no truth: read the registry."""
-        self._sent("PATCH", f"/v1/mcp-servers/{quote(server_id, safe='')}/refresh", {})
+        self._send("PATCH", f"/v1/mcp-servers/{quote(server_id, safe='')}/refresh", {})
 
-    def register(self, server: str, tool: str) -> None:
+    def register_tool(self, server: str, tool: str) -> None:
         """Registers one tool, or takes it over; its settings go back to defaults."""
         path = f"/v1/tools/mcp/servers/{quote(server, safe='')}/{quote(tool, safe='')}"
-        self._sent("POST", path, {})
+        self._send("POST", path, {})
 
     def update_tool(self, tool_id: str, settings: Mapping[str, Any]) -> None:
         """Sets settings of a registered tool."""
-        self._sent("PATCH", f"/v1/tools/{quote(tool_id, safe='')}", dict(settings))
+        self._send("PATCH", f"/v1/tools/{quote(tool_id, safe='')}", dict(settings))
 
     def delete_tool(self, tool_id: str) -> None:
         """Takes a tool out of the registry, and from every agent."""
-        self._sent("DELETE", f"/v1/tools/{quote(tool_id, safe='')}", None)
+        self._send("DELETE", f"/v1/tools/{quote(tool_id, safe='')}", None)
 
     def set_tools_and_rules(
         self,
@@ -211,9 +213,9 @@ class LettaApi:
     ) -> None:
         """Replaces an agent's tools and rules in one transaction, and nothing else."""
         body = {"tool_ids": list(tool_ids), "tool_rules": [dict(r) for r in tool_rules]}
-        self._sent("PATCH", f"/v1/agents/{quote(agent_id, safe='')}", body)
+        self._send("PATCH", f"/v1/agents/{quote(agent_id, safe='')}", body)
 
-    def block(self, agent_id: str, label: str) -> tuple[str, int] | None:
+    def find_block(self, agent_id: str, label: str) -> tuple[str, int] | None:
         """The value of an agent's memory block, and how long it may be; None without it."""
         path = _block_path(agent_id, label)
         try:
@@ -223,19 +225,19 @@ class LettaApi:
                 return None
             raise
         if not isinstance(received, dict) or not isinstance(received.get("value"), str):
-            raise self._not_lettas(path)
+            raise self._build_answer_error(path)
         return received["value"], int(received.get("limit") or 0) or _NO_LIMIT
 
     def write_block(self, agent_id: str, label: str, value: str) -> None:
         """Replaces the value of an agent's memory block."""
-        self._sent("PATCH", _block_path(agent_id, label), {"value": value})
+        self._send("PATCH", _block_path(agent_id, label), {"value": value})
 
     def run_attached(
         self, agent_id: str, tool: str, arguments: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Runs an attached tool without a model; `status` and `func_return`."""
         path = f"/v1/agents/{quote(agent_id, safe='')}/tools/{quote(tool, safe='')}/run"
-        return self._sent("POST", path, {"args": dict(arguments)})
+        return self._send("POST", path, {"args": dict(arguments)})
 
     def run_registered(
         self, server_id: str, tool_id: str, arguments: Mapping[str, Any]
@@ -243,13 +245,13 @@ class LettaApi:
         """Runs a tool of an entry for no agent, with the words of one that fails."""
         ids = (quote(one, safe="") for one in (server_id, tool_id))
         path = "/v1/mcp-servers/{}/tools/{}/run".format(*ids)
-        return self._sent("POST", path, {"args": dict(arguments)})
+        return self._send("POST", path, {"args": dict(arguments)})
 
-    def turn(self, agent_id: str, text: str) -> dict[str, Any]:
+    def run_turn(self, agent_id: str, text: str) -> dict[str, Any]:
         """One turn of the agent with its own model."""
         body = {"messages": [{"role": "user", "content": text}]}
         path = f"/v1/agents/{quote(agent_id, safe='')}/messages"
-        return self._sent("POST", path, body)
+        return self._send("POST", path, body)
 
     @cached_property
     def _client(self) -> Letta:
@@ -277,7 +279,7 @@ class LettaApi:
     def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         client = self._reader
         options: Any = {"params": dict(params or {})}
-        return self._asked(
+        return self._translate_errors(
             lambda: client.get(path, cast_to=object, options=options),
             f"GET {path}",
             changes=False,
@@ -286,9 +288,9 @@ class LettaApi:
     def _list(
         self, path: str, keys: Sequence[str], params: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
-        return self._checked(path, self._get(path, params), keys)
+        return self._validate_objects(path, self._get(path, params), keys)
 
-    def _every(
+    def _list_all_pages(
         self, path: str, keys: Sequence[str], size: int, **params: Any
     ) -> list[dict[str, Any]]:
         """What a list has on all of its pages."""
@@ -301,7 +303,7 @@ class LettaApi:
             if len(page) < size or len(found) == before:
                 return list(found.values())
 
-    def _checked(
+    def _validate_objects(
         self, path: str, received: Any, keys: Sequence[str]
     ) -> list[dict[str, Any]]:
         """A list of objects, each of which has some texts.
@@ -310,55 +312,59 @@ class LettaApi:
             LettaError: it is something else; a login page that a proxy puts there.
         """
         if not isinstance(received, list):
-            raise self._not_lettas(path)
+            raise self._build_answer_error(path)
         for one in received:
             if not isinstance(one, dict):
-                raise self._not_lettas(path)
+                raise self._build_answer_error(path)
             if not all(isinstance(one.get(key), str) for key in keys):
-                raise self._not_lettas(path)
+                raise self._build_answer_error(path)
         return received
 
-    def _not_lettas(self, path: str) -> LettaError:
+    def _build_answer_error(self, path: str) -> LettaError:
         return LettaError(f"{self.base_url}{path} does not answer as Letta does")
 
-    def _sent(
+    def _send(
         self, method: str, path: str, body: Any, *, changes: bool = True
     ) -> dict[str, Any]:
         client = self._client
-        ask: dict[str, Callable[[], Any]] = {
+        request: dict[str, Callable[[], Any]] = {
             "POST": lambda: client.post(path, cast_to=object, body=body),
             "PATCH": lambda: client.patch(path, cast_to=object, body=body),
             "DELETE": lambda: client.delete(path, cast_to=object),
         }
-        found = self._asked(ask[method], f"{method} {path}", changes=changes)
+        found = self._translate_errors(
+            request[method], f"{method} {path}", changes=changes
+        )
         return found if isinstance(found, dict) else {}
 
-    def _asked(self, ask: Callable[[], Any], what: str, *, changes: bool) -> Any:
+    def _translate_errors(
+        self, request: Callable[[], Any], what: str, *, changes: bool
+    ) -> Any:
         from letta_client import APIConnectionError, APIError, APIStatusError
 
         try:
-            return ask()
+            return request()
         except APIStatusError as error:
             status = error.status_code
-            message = f"{what}: HTTP {status}{self._detail(error.body)}"
+            message = f"{what}: HTTP {status}{self._format_detail(error.body)}"
             unsure = changes and status >= 500
             raise (UnverifiedStateError if unsure else LettaError)(
                 message, status
             ) from None
         except APIConnectionError as error:
-            reason = self.hidden(str(error.__cause__ or error))
+            reason = self.redact(str(error.__cause__ or error))
             message = f"{what}: no answer from {self.base_url} ({reason})"
             raise (UnverifiedStateError if changes else LettaError)(message) from None
         except APIError as error:
             raise (UnverifiedStateError if changes else LettaError)(
-                f"{what}: {self.hidden(str(error))}"
+                f"{what}: {self.redact(str(error))}"
             ) from None
         except (ValueError, RecursionError):
             # What says that it is JSON, and is none or too deep.
             message = f"{what}: {self.base_url} does not answer as Letta does"
             raise (UnverifiedStateError if changes else LettaError)(message) from None
 
-    def _detail(self, body: Any) -> str:
+    def _format_detail(self, body: Any) -> str:
         """What an answer says went wrong, on one line, cut, without secrets."""
         detail = body
         for key in ("detail", "error", "message"):
@@ -368,13 +374,13 @@ class LettaApi:
             return ""
         if isinstance(detail, dict):
             detail = detail.get("detail") or detail.get("message") or detail
-        text = re.sub(r"\s+", " ", self.hidden(str(detail))).strip()
+        text = re.sub(r"\s+", " ", self.redact(str(detail))).strip()
         short = text[:_MAX_DETAIL_CHARACTERS] + (
             "..." if len(text) > _MAX_DETAIL_CHARACTERS else ""
         )
         return f": {short}"
 
-    def hidden(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """A text without the secrets."""
         for secret in self._secrets:
             text = text.replace(secret, "***")

@@ -47,7 +47,7 @@ def build_server_config(
 
 def find_raw_entry(api: LettaApi, desired: DesiredState) -> dict[str, Any] | None:
     """The entry as the API shows it, secrets in clear; None when there is none."""
-    return _find_entry(api.servers(), desired)
+    return _find_entry(api.list_servers(), desired)
 
 
 def _find_entry(
@@ -73,9 +73,9 @@ def read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
 
 
 def _read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
-    version = api.health()
+    version = api.get_version()
     api.count_tools()
-    entries = api.servers()
+    entries = api.list_servers()
     raw = _find_entry(entries, desired)
     entry = None if raw is None else _parse_entry(raw, desired)
     offered, unreachable = _probe_offered_tools(api, desired, raw)
@@ -120,7 +120,7 @@ def _probe_offered_tools(
         )
         if raw is not None and is_as_wanted:
             return read_offered_tools(api, desired), ""
-        offered = api.offered_at(desired.server_name, config)
+        offered = api.probe_server(desired.server_name, config)
     except LettaError as error:
         if error.status in (401, 403):
             raise
@@ -138,7 +138,7 @@ def _explain_unreachable(error: LettaError, desired: DesiredState) -> str:
 
 def read_offered_tools(api: LettaApi, desired: DesiredState) -> dict[str, OfferedTool]:
     """What the entry's server offers now, by name."""
-    offered = api.live_tools(desired.server_name)
+    offered = api.list_live_tools(desired.server_name)
     return {tool["name"]: _parse_offered_tool(tool) for tool in offered}
 
 
@@ -156,7 +156,7 @@ def _parse_offered_tool(tool: Mapping[str, Any]) -> OfferedTool:
 
 def read_registry(api: LettaApi) -> dict[str, RegisteredTool]:
     """Every tool of the organisation, by name."""
-    return {tool["name"]: _parse_registered_tool(tool) for tool in api.tools()}
+    return {tool["name"]: _parse_registered_tool(tool) for tool in api.list_tools()}
 
 
 def _parse_registered_tool(tool: Mapping[str, Any]) -> RegisteredTool:
@@ -186,7 +186,7 @@ def read_agent(api: LettaApi, agent_id: str) -> AgentState:
         LettaError: there is no such agent, or its tools were left out.
     """
     try:
-        raw = api.agent(agent_id)
+        raw = api.get_agent(agent_id)
     except LettaError as error:
         if error.status == 404:
             raise LettaError(f"Letta has no agent {agent_id}", 404) from None
@@ -218,7 +218,7 @@ def _find_holders(
 ) -> dict[str, tuple[str, ...]]:
     """The agents besides our own that have one of the tools, by the tool's name."""
     holders: dict[str, list[str]] = {}
-    for agent in api.agents():
+    for agent in api.list_agents():
         if agent["id"] in own_ids:
             continue
         attached = {tool["name"] for tool in agent.get("tools") or ()}

@@ -67,12 +67,12 @@ def register_tools(
         }
         if live != dict(plan.offered):
             raise LettaError("the MCP server offers other tools now than a moment ago")
-        api.refresh(current.entry.id)
+        api.refresh_server(current.entry.id)
         report(f"refreshed the entry {desired.server_name}")
         current = replace(current, registry=read_registry(api))
         missing = _list_outdated_tools(desired, current)
     for name in missing:
-        api.register(desired.server_name, name)
+        api.register_tool(desired.server_name, name)
         report(f"registered {name}")
     restore_settings(api, settings, report)
 
@@ -84,7 +84,7 @@ def _list_outdated_tools(desired: DesiredState, current: CurrentState) -> list[s
         for name, tool in sorted(desired.tools.items())
         if name in current.offered
         and not current.offered[name].problem
-        and not current.is_as(tool)
+        and not current.is_up_to_date(tool)
     ]
 
 
@@ -120,6 +120,6 @@ def delete_obsolete_tools(
 ) -> None:
     """Deletes the registered tools that the specs and the server have no more."""
     for name, (_, after) in plan.registry.items():
-        if after is None and current.is_ours(name):
+        if after is None and current.is_own_tool(name):
             api.delete_tool(current.registry[name].id)
             report(f"deleted {name} from the registry")

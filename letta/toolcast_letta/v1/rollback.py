@@ -66,11 +66,11 @@ def roll_back(
         LettaError: a request failed. Rolling back again completes it.
         ConcurrentRunError: an apply or another rollback is under way.
     """
-    with baselines.exclusive():
+    with baselines.lock():
         current = read_current_state(api, desired)
         undo = _build_undo(desired, baseline, baselines, current, restore)
         for name in undo.register:
-            api.register(desired.server_name, name)
+            api.register_tool(desired.server_name, name)
             report(f"registered {name} again")
         current = replace(current, registry=read_registry(api))
         if undo.register:
@@ -104,7 +104,7 @@ def _build_undo(
     baseline = replace(
         baseline, agents=tuple(a for a in baseline.agents if a.id in chosen)
     )
-    every = baselines.all(baseline.toolset, baseline.base_url)
+    every = baselines.list_all(baseline.toolset, baseline.base_url)
     later = [one for one in every if one.saved > baseline.saved]
     return build_undo(desired, baseline, later, current, restore)
 

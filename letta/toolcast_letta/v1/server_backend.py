@@ -29,7 +29,7 @@ from ..state.baseline import AgentBaseline, Baseline, Baselines
 from .api import LettaApi
 from .reading import read_agent, read_current_state, read_registry
 from .registering import delete_obsolete_tools, ensure_entry, register_tools
-from .trials import run_checks
+from .tool_checks import run_agent_checks
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ServerBackend:
     def read(self, desired: DesiredState) -> CurrentState:
         """Everything that a plan looks at."""
         current = read_current_state(self.api, desired)
-        kept = self.baselines.all(desired.toolset, self.location)
+        kept = self.baselines.list_all(desired.toolset, self.location)
         return replace(
             current,
             agents={
@@ -71,15 +71,15 @@ class ServerBackend:
             },
         )
 
-    def exclusive(self) -> AbstractContextManager[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Holds the lock of the baselines' folder."""
-        return self.baselines.exclusive()
+        return self.baselines.lock()
 
-    def nothing_to_do(self, desired: DesiredState) -> None:
+    def close_interrupted_run(self, desired: DesiredState) -> None:
         """Closes what a run left open that ended just before it could say so."""
-        self.baselines.close(desired.toolset, self.location)
+        self.baselines.finish_latest(desired.toolset, self.location)
 
-    def carry_out(
+    def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
         """Saves what is there, and changes it."""
@@ -87,7 +87,7 @@ class ServerBackend:
         baseline = self.baselines.begin(_build_baseline(plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
-        for line in self.baselines.strangers(desired.toolset):
+        for line in self.baselines.list_foreign_files(desired.toolset):
             report(f"left out: {line}")
         current = ensure_entry(api, desired, current, report)
         # A tool that gets another name is still that tool.
@@ -112,13 +112,13 @@ class ServerBackend:
             plan, changed=True, baseline=str(file), missed=tuple(missed)
         )
 
-    def counts(
+    def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
         """The number of each agent's tools, and of those in the newest baseline."""
-        kept = self.baselines.all(desired.toolset, self.location)
+        kept = self.baselines.list_all(desired.toolset, self.location)
         for agent in desired.agents:
-            before = kept[-1].agent(agent.id) if kept else None
+            before = kept[-1].find_agent(agent.id) if kept else None
             yield AgentCount(
                 agent.name,
                 tuple(sorted(current.agents[agent.name].tools)),
@@ -126,12 +126,12 @@ class ServerBackend:
                 None if before is None else tuple(sorted(before.tools)),
             )
 
-    def trials(
+    def run_checks(
         self, desired: DesiredState, current: CurrentState, calls: CallOptions
     ) -> Iterator[CheckResult]:
         """Calls what is to be called, agent by agent."""
         for agent in desired.agents:
-            yield from run_checks(self.api, desired, agent, current, calls)
+            yield from run_agent_checks(self.api, desired, agent, current, calls)
 
 
 def _add_baseline(
@@ -139,12 +139,14 @@ def _add_baseline(
 ) -> AgentState:
     """An agent, with what the newest baseline left it of others' tools."""
     for baseline in reversed(kept):
-        before = baseline.agent(state.id)
+        before = baseline.find_agent(state.id)
         if before is not None:
             ours = {*desired.tools, *desired.removed_names, *baseline.registry}
             ours |= {*baseline.renamed.values()}
             had = tuple(name for name in before.tools_after if name not in ours)
-            return replace(state, had=had, had_at=baseline.saved[:19] + "Z")
+            return replace(
+                state, baseline_tools=had, baseline_time=baseline.saved[:19] + "Z"
+            )
     return state
 
 
@@ -158,7 +160,7 @@ def _build_baseline(
         current.version,
         desired.server_name,
         tuple(
-            AgentBaseline.of(
+            AgentBaseline.from_state(
                 name, state, after[name].tools_after, after[name].rules_after
             )
             for name, state in current.agents.items()
@@ -169,7 +171,7 @@ def _build_baseline(
         {
             old: new
             for old, new in desired.removed_names.items()
-            if current.is_ours(old)
+            if current.is_own_tool(old)
         },
         {name: tuple(agents) for name, agents in current.holders.items()},
     )
@@ -182,9 +184,9 @@ def _raise_if_unregistered(desired: DesiredState, current: CurrentState) -> None
         tool = current.registry.get(name)
         if tool is None:
             lines.append(f"`{name}` is not in Letta's registry, although it was sent")
-        elif not current.is_ours(name):
+        elif not current.is_own_tool(name):
             lines.append(f"`{name}` belongs to another owner in Letta's registry")
-        elif not current.is_as(desired.tools[name]):
+        elif not current.is_up_to_date(desired.tools[name]):
             lines.append(
                 f"`{name}` is in the registry with another text, schema or tag"
             )

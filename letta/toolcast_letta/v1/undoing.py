@@ -126,7 +126,7 @@ def build_undo(
 def _collect_changes(
     baselines: Sequence[Baseline], agent_id: str
 ) -> _ChangesSinceBaseline:
-    steps = [one for b in baselines if (one := b.agent(agent_id)) is not None]
+    steps = [one for b in baselines if (one := b.find_agent(agent_id)) is not None]
     attached: set[str] = set()
     detached: set[str] = set()
     rules_added: list[Rule] = []

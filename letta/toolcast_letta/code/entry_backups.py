@@ -97,13 +97,15 @@ def restore_entries(
     lost: list[str] = []
     for entry in entries:
         label = f"{entry.agent}: the entry {entry.server}"
-        current = find_entry(settings.servers(entry.agent_id, entry.home), entry.server)
+        current = find_entry(
+            settings.list_servers(entry.agent_id, entry.home), entry.server
+        )
         if current == entry.before:
             continue
         if current is None or compute_digest(current) != entry.after:
             lost.append(f"{label} stays: somebody has changed it since then")
             continue
-        settings = settings.with_entry_again(
+        settings = settings.replace_entry(
             entry.agent_id, entry.home, entry.server, entry.before
         )
         restored.append(f"{label} {'removed' if entry.before is None else 'as it was'}")

@@ -17,7 +17,7 @@ _NO_REASON = (
 )
 
 
-def run_checks(
+def run_agent_checks(
     api: LettaApi,
     desired: DesiredState,
     agent: DesiredAgent,
@@ -28,7 +28,7 @@ def run_checks(
     attached = current.agents[agent.name].tools
     for name in desired.canonical:
         tool = desired.tools[name]
-        if not calls.has(tool):
+        if not calls.selects(tool):
             continue
         reason = calls.omission_reason(tool)
         if name not in attached:
@@ -38,7 +38,7 @@ def run_checks(
             yield CheckResult(agent.name, name, "run", None, reason, is_asked)
         else:
             problem = _run_examples(api, agent, tool, current)
-            yield CheckResult.of_examples(agent.name, tool, problem)
+            yield CheckResult.from_examples(agent.name, tool, problem)
     if calls.turn:
         yield _run_turn(api, agent, desired.tools[calls.turn], calls)
 
@@ -75,7 +75,7 @@ def _find_failure_reason(
     It drops the words of what fails for an agent, and gives them where nobody's agent asks: a
     tool that only reads is asked so once more.
     """
-    if tool.is_serious or current.entry is None:
+    if tool.needs_opt_in or current.entry is None:
         return _NO_REASON
     try:
         tool_id = current.registry[tool.name].id
@@ -91,7 +91,7 @@ def _format_output(answer: Mapping[str, Any], api: LettaApi) -> str:
     """What a tool gave, on one line, cut."""
     output = answer.get("func_return") or answer.get("stderr") or ""
     text = "\n".join(map(str, output)) if isinstance(output, list) else str(output)
-    return " ".join(api.hidden(text).split())[:200]
+    return " ".join(api.redact(text).split())[:200]
 
 
 def _run_turn(
@@ -113,7 +113,7 @@ def _run_turn(
         " gave."
     )
     try:
-        answer = api.turn(agent.id, text)
+        answer = api.run_turn(agent.id, text)
     except LettaError as error:
         return result(False, str(error))
     messages: Sequence[Mapping[str, Any]] = answer.get("messages") or ()
@@ -135,7 +135,7 @@ def _run_turn(
         )
     if called[-1].get("status") != "success":
         output = str(called[-1].get("tool_return"))
-        return result(False, f"it failed: {api.hidden(output)[:200]}")
+        return result(False, f"it failed: {api.redact(output)[:200]}")
     if steps < 2 and not tool.ends_turn:
         return result(False, "the turn ended after one step: its rule is missing")
     return result(True, f"{steps} step{'' if steps == 1 else 's'}")
