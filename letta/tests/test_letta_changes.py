@@ -87,7 +87,7 @@ def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
         "- tool end_day",
         "- rule end_day exit_loop",
     ]
-    assert plan.changes[0].undo == "needs the MCP server as it was before"
+    assert plan.changes[0].undo == "needs the previous version of the MCP server"
     order: list[tuple[str, str]] = []
     toy.fake.faults.before = lambda method, path: order.append((method, path))
     toy.apply(plan)
@@ -185,14 +185,11 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     toy.apply()
     found = toy.verified()
     assert format_verification(found) == (
-        "warning: keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
-        " that it goes on, and what is not the toolset's stays as it is\n"
-        "run delete_note by keeper: left out (it changes data, or needs approval;"
-        " --call-changing calls it)\n"
+        "warning: keeper, a memgpt_v2_agent, ends its turn after tools that have no rule to continue: `their_tool`; applying does not change the rules of other owners' tools\n"
+        "run delete_note by keeper: skipped (it changes data or requires approval; pass --call-changing to call it)\n"
         "run search_notes by keeper: ok (1 example)\n"
         "keeper has 3 of 3 canonical tools: delete_note, end_day, search_notes\n"
-        "keeper has 6 others: archival_memory_search, conversation_search,"
-        " memory_insert, memory_replace, send_message, their_tool\n"
+        "keeper has 6 other tools: archival_memory_search, conversation_search, memory_insert, memory_replace, send_message, their_tool\n"
         "attached_count: 9 (baseline 6 + 3)  keeper\n"
         "all_match: true\n"
     )

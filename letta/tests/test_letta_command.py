@@ -102,7 +102,7 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
         "name": "toy",
         "agent": "",
         "detail": "streamable HTTP at http://mcp.test/mcp, with a bearer token (not shown)",
-        "undo": "rolling back leaves the entry",
+        "undo": "rollback keeps the entry",
     }
     applied = run("apply", "--yes", "--format", "json")
     assert json.loads(applied.stdout)["tools"] == 9
@@ -184,7 +184,10 @@ def test_an_environment_that_lacks_something(
     monkeypatch.delenv("TOY_AGENT_ID")
     result = run("plan")
     assert result.exit_code == 2
-    assert "set TOY_AGENT_ID: the id of keeper" in result.output
+    assert (
+        "the id of keeper is not set: set the environment variable TOY_AGENT_ID"
+        in result.output
+    )
 
 
 def test_specs_with_errors_reach_no_server(
@@ -212,7 +215,7 @@ def test_a_refused_plan_says_what_to_do(run: Callable[..., Result], toy: Any) ->
     toy.world.custom_tool("end_day")
     result = run("plan", "--out", "p.json")
     assert result.exit_code == 1
-    assert "help: rename the tool, or name it: --allow-capture end_day" in result.output
+    assert "help: rename the tool, or pass --allow-capture end_day" in result.output
     assert "`end_day` belongs to a custom tool" in result.output
     assert result.output.endswith("Refused: 1 blocker.\nNot saved: p.json\n")
     assert not Path("p.json").exists()

@@ -87,7 +87,7 @@ def tried(
             CallOptions(),
             (
                 None,
-                "it changes data, or needs approval; --call-changing calls it",
+                "it changes data or requires approval; pass --call-changing to call it",
                 False,
             ),
         ),
@@ -96,7 +96,7 @@ def tried(
             CallOptions(tools=("a",)),
             (
                 None,
-                "it changes data, or needs approval; --call-changing calls it",
+                "it changes data or requires approval; pass --call-changing to call it",
                 True,
             ),
         ),

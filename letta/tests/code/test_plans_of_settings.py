@@ -54,15 +54,17 @@ def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
         (planned(OURS, OURS), ["twice: me has 2 servers named toys"]),
         (
             planned(OTHERS),
-            ["capture: me has a server toys that is somebody else's, at https"],
+            [
+                "capture: me has a server toys that does not belong to the toolset: https"
+            ],
         ),
         (
             planned(PROGRAM),
-            ["capture: me has a server toys that is somebody else's, at run"],
+            ["capture: me has a server toys that does not belong to the toolset: run"],
         ),
         (
             planned({"name": "toys"}),
-            ["capture: me has a server toys that is somebody else's, at an"],
+            ["capture: me has a server toys that does not belong to the toolset: an"],
         ),
         (planned(OTHERS, allow=("toys",)), []),
         (planned(OTHERS, allow=("other",)), ["capture: "]),
@@ -94,25 +96,33 @@ def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
         (
             planned(OURS, {"name": "a b"}, wanted=replace(WANTED, server_name="a.b")),
             [
-                "same-alias: me calls the tools of `a b` by the same names, mcp__a_b__..."
+                (
+                    "same-alias: the tools of the server `a b` of me have the same "
+                    "prefix, mcp__a_b__"
+                )
             ],
         ),
         (
             planned(
                 OURS, wanted=replace(WANTED, agents=(agent(forbids={"add": "No."}),))
             ),
-            ["forbidden: the MCP server offers me `add`, which it must not have: No."],
+            [
+                "forbidden: the MCP server offers `add` to me, which must not have it: No."
+            ],
         ),
         (
             planned(known=(None, "local:/x"), is_ambiguous=True),
             [
-                "ambiguous-agent: me (agent-1) is in the settings for Letta's cloud, local:/x"
+                (
+                    "ambiguous-agent: the settings file has several agents with the id "
+                    "of me (agent-1): on Letta's cloud, local:/x"
+                )
             ],
         ),
         (
             planned(OURS, offered={}),
             [
-                "empty-list: the MCP server offers no tool at all, as during a deployment"
+                "empty-list: the MCP server offers no tools, as it can during a deployment"
             ],
         ),
         (
@@ -140,42 +150,51 @@ def test_what_is_refused(plan: Plan, refused: list[str]) -> None:
     ("plan", "changes", "warnings"),
     [
         (planned(OURS), [], []),
-        (planned(), [("+", URL)], ["a Letta Code that runs"]),
+        (planned(), [("+", URL)], ["a running Letta Code"]),
         (
             planned(known=()),
             [("+", URL)],
             [
-                "me is not in the settings: agent-1 on Letta's cloud is added",
-                "a Letta Code",
+                (
+                    "the settings file has no entry for me; applying adds agent-1 on "
+                    "Letta's cloud"
+                ),
+                "a running Letta Code",
             ],
         ),
         (
             planned(known=(None,), home="local:/x"),
             [("+", URL)],
-            ["me is not in the settings: agent-1 on local:/x is added", "a Letta Code"],
+            [
+                "the settings file has no entry for me; applying adds agent-1 on local:/x",
+                "a running Letta Code",
+            ],
         ),
         (
             planned({**OURS, "url": "https://old.test", "extra": 1}),
             [("~", f"url: https://old.test -> {URL}")],
-            ["a Letta Code"],
+            ["a running Letta Code"],
         ),
         (
             planned(OTHERS, allow=("toys",)),
             [("~", f"url: https://other.test -> {URL}, headers")],
-            ["a Letta Code"],
+            ["a running Letta Code"],
         ),
         (
             planned(OURS, wanted=desired(tool("add", requires_approval=True))),
             [],
             [
-                "Letta Code asks for approval by its own permissions, not for add by name"
+                "Letta Code ignores `requires_approval` of add: it has its own permissions"
             ],
         ),
         (
             planned(OURS, wanted=desired(tool("add", attached=False))),
             [],
             [
-                "every offered tool is the agent's, also those that are not attached: add"
+                (
+                    "Letta Code gives agents every offered tool, including tools that "
+                    "are not attached: add"
+                )
             ],
         ),
     ],
@@ -234,7 +253,7 @@ def test_a_plan_holds_for_the_settings_that_it_was_made_for() -> None:
         return list_changes_since(plan, "settings.json", wanted, there(*servers))
 
     assert since({"name": "other"}) == since({"name": "other"}, OURS) == []
-    assert since({"name": "another"}) == ["somebody changed the servers of me"]
+    assert since({"name": "another"}) == ["the MCP servers of me were changed"]
     assert since({"name": "other"}, wanted=replace(WANTED, token="s3cret")) == [
-        "the token or a header of me is another one now"
+        "the token or a header for me was changed"
     ]

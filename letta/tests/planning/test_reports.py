@@ -34,16 +34,25 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
 @pytest.mark.parametrize(
     ("made", "text"),
     [
-        (plan(), "toys in s.json\n\nNo changes: Letta is as the specs say.\n"),
+        (plan(), "toys in s.json\n\nNo changes: Letta matches the specs.\n"),
         (
             plan(missing=("one",)),
-            "toys in s.json\n\nmissing: one\n\nNothing to do here, and Letta is not as it"
-            " should be.\n",
+            "toys in s.json\n"
+            "\n"
+            "missing: one\n"
+            "\n"
+            "Nothing to apply, but Letta does not match the specs.\n",
         ),
         (
             plan(Change("~", "registry", "a"), missing=("one",)),
-            "toys in s.json\n\n  registry, for every agent of the organisation\n    ~ a\n"
-            "\nmissing: one\n\nPlan: 0 to add, 1 to change, 0 to remove.\n",
+            "toys in s.json\n"
+            "\n"
+            "  registry, for every agent of the organization\n"
+            "    ~ a\n"
+            "\n"
+            "missing: one\n"
+            "\n"
+            "Plan: 0 to add, 1 to change, 0 to remove.\n",
         ),
         (
             plan(
@@ -52,10 +61,17 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
                 Change("+", "registry", "d", undo="it stays"),
                 Change("+", "server", "toys", "me", "http://a"),
             ),
-            "toys in s.json\n\n  registry, for every agent of the organisation\n"
-            "  -/+ a -> b  # cannot be undone: renamed\n    - c  (gone)\n"
-            "    + d  # it stays\n\n  MCP servers of me\n    + toys  (http://a)\n"
-            "\nPlan: 3 to add, 0 to change, 2 to remove.\n",
+            "toys in s.json\n"
+            "\n"
+            "  registry, for every agent of the organization\n"
+            "  -/+ a -> b  # cannot be undone: renamed\n"
+            "    - c  (gone)\n"
+            "    + d  # it stays\n"
+            "\n"
+            "  MCP servers of me\n"
+            "    + toys  (http://a)\n"
+            "\n"
+            "Plan: 3 to add, 0 to change, 2 to remove.\n",
         ),
         (
             plan(
@@ -109,7 +125,7 @@ FOUND = {
         AgentCount("you", (), 1),
         AgentCount("they", ("add",), 1, ("add",)),
     ),
-    "trials": (
+    "checks": (
         CheckResult("me", "add", "run", True, "1 example"),
         CheckResult("me", "sub", "run", False),
         CheckResult("me", "mul", "run", None, "no", is_asked=True),
@@ -126,17 +142,17 @@ def test_what_verifying_found_in_words() -> None:
         "differs: a block\n"
         "run add by me: ok (1 example)\n"
         "run sub by me: FAILED\n"
-        "run mul by me: left out (no)\n"
-        "run div by me: left out (no)\n"
+        "run mul by me: skipped (no)\n"
+        "run div by me: skipped (no)\n"
         "list by me: ok\n"
         "me has 1 of 1 canonical tools: add\n"
-        "me has 1 others: x\n"
+        "me has 1 other tools: x\n"
         "attached_count: 2 (baseline 2 + 1 - 1: lost y)  me\n"
         "you has 0 of 1 canonical tools: none\n"
-        "you has 0 others: none\n"
+        "you has 0 other tools: none\n"
         "attached_count: 0  you\n"
         "they has 1 of 1 canonical tools: add\n"
-        "they has 0 others: none\n"
+        "they has 0 other tools: none\n"
         "attached_count: 1 (baseline 1)  they\n"
         "not done: run mul by me: no\n"
         "all_match: false\n"
@@ -147,15 +163,15 @@ def test_what_verifying_found_in_words() -> None:
     ("more", "match", "success"),
     [
         ({"blocks": ()}, False, False),
-        ({"blocks": (), "trials": FOUND["trials"][3:]}, True, True),
-        ({"blocks": (), "trials": FOUND["trials"][2:]}, True, False),
-        ({"trials": ()}, False, False),
+        ({"blocks": (), "checks": FOUND["checks"][3:]}, True, True),
+        ({"blocks": (), "checks": FOUND["checks"][2:]}, True, False),
+        ({"checks": ()}, False, False),
         (
-            {"blocks": (), "trials": (), "plan": plan(Change("+", "a", "b"))},
+            {"blocks": (), "checks": (), "plan": plan(Change("+", "a", "b"))},
             False,
             False,
         ),
-        ({"blocks": (), "trials": (), "plan": plan(missing=("x",))}, False, False),
+        ({"blocks": (), "checks": (), "plan": plan(missing=("x",))}, False, False),
     ],
 )
 def test_all_match_when_nothing_differs_or_fails(

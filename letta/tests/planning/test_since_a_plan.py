@@ -64,7 +64,10 @@ def with_tools(*gone: str, **more: Any) -> CurrentState:
         (found(*CORE, "add", "theirs", "find", "end_day"), []),
         (found(rules=[rule("end_day", "exit_loop")]), []),
         # What somebody else does.
-        (found(version="0.16.7"), ["Letta is 0.16.7 now; it was 0.16.6"]),
+        (
+            found(version="0.16.7"),
+            ["Letta's version is 0.16.7; the plan was made for 0.16.6"],
+        ),
         (
             found(unreachable="away", offered={}),
             ["Letta cannot list the MCP server's tools: away"],
@@ -72,37 +75,40 @@ def with_tools(*gone: str, **more: Any) -> CurrentState:
         (
             found(offered=offered(tool("add"), tool("end_day"), tool("more"))),
             [
-                "the MCP server offers `find` otherwise than then",
-                "the MCP server offers `more` otherwise than then",
+                "the MCP server added, changed or removed `find`",
+                "the MCP server added, changed or removed `more`",
             ],
         ),
-        (found(entry=entry("http://new.test")), ["somebody changed the entry `toys`"]),
-        (found(entry=entry(is_http=False)), ["somebody changed the entry `toys`"]),
-        (found(entry=entry("http://old.test")), ["somebody changed the entry `toys`"]),
+        (found(entry=entry("http://new.test")), ["the entry `toys` was changed"]),
+        (found(entry=entry(is_http=False)), ["the entry `toys` was changed"]),
+        (found(entry=entry("http://old.test")), ["the entry `toys` was changed"]),
         (
             with_tools(add=registered("add", digest="x")),
-            ["somebody changed `add` in the registry"],
+            ["`add` was changed in the registry"],
         ),
         (
             with_tools(own=registered("own")),
-            ["`own` is in the registry, and was not"],
+            ["`own` was added to the registry"],
         ),
         (with_tools(other=registered("other", server_id="mcp-2")), []),
-        (with_agent(type="memgpt_agent"), ["me is a memgpt_agent now; it was a"]),
-        (found(*HAD, "got"), ["me has got `got`"]),
-        (found(*CORE, "add", "seek"), ["me has lost `theirs`"]),
+        (
+            with_agent(type="memgpt_agent"),
+            ["the type of me changed from letta_v1_agent to memgpt_agent"],
+        ),
+        (found(*HAD, "got"), ["`got` was attached to me"]),
+        (found(*CORE, "add", "seek"), ["`theirs` was detached from me"]),
         (found(*CORE, "seek", "theirs"), []),
         (
             with_agent(tools={**found().agents["me"].tools, "theirs": "another"}),
-            ["me has another `theirs`"],
+            ["`theirs` of me was replaced by another tool of that name"],
         ),
         (
             with_agent(tools={**found().agents["me"].tools, "gone": "another"}),
-            ["me has got `gone`"],
+            ["`gone` was attached to me"],
         ),
         (
             found(rules=[rule("add", "exit_loop")]),
-            ["somebody changed the rules of me"],
+            ["the rules of me were changed"],
         ),
     ],
 )
@@ -118,7 +124,7 @@ def test_an_id_that_the_registry_has_is_no_other_tool() -> None:
     assert list_changes_since(PLAN, "here", WANTED, now) == []
     without = {k: v for k, v in registry.items() if k != "theirs"}
     assert list_changes_since(PLAN, "here", WANTED, replace(now, registry=without)) == [
-        "me has another `theirs`"
+        "`theirs` of me was replaced by another tool of that name"
     ]
 
 
@@ -126,9 +132,17 @@ def test_an_id_that_the_registry_has_is_no_other_tool() -> None:
     ("place", "wanted", "said"),
     [
         ("there", WANTED, "the plan is for here, not for there"),
-        ("here", replace(WANTED, toolset="others"), "the specs or their settings are"),
+        (
+            "here",
+            replace(WANTED, toolset="others"),
+            "the specs or their settings have changed",
+        ),
         ("here", replace(WANTED, server_url="http://x"), "the specs or their settings"),
-        ("here", replace(WANTED, agents=()), "the specs or their settings are not"),
+        (
+            "here",
+            replace(WANTED, agents=()),
+            "the specs or their settings have changed",
+        ),
     ],
 )
 def test_a_plan_for_something_else_is_none(place: str, wanted: Any, said: str) -> None:
@@ -144,16 +158,28 @@ def test_a_plan_for_something_else_is_none(place: str, wanted: Any, said: str) -
     ("more", "said"),
     [
         ({}, None),
-        ({"id": "agent-2"}, "the specs do not lead to what the plan does to me"),
-        ({"home": "local:/x"}, "the specs do not lead to what the plan does to me"),
-        ({"servers_after": "x"}, "the specs do not lead to what the plan does to me"),
+        (
+            {"id": "agent-2"},
+            "the plan's result for me differs from what the specs require",
+        ),
+        (
+            {"home": "local:/x"},
+            "the plan's result for me differs from what the specs require",
+        ),
+        (
+            {"servers_after": "x"},
+            "the plan's result for me differs from what the specs require",
+        ),
         (
             {"tools_after": PLAN.agents[0].tools_after[1:]},
-            "the specs do not lead to what",
+            "the plan's result for ",
         ),
-        ({"tools_after": (*PLAN.agents[0].tools_after, "x")}, "the specs do not lead"),
-        ({"rules_after": ()}, "the specs do not lead to the rules that me gets"),
-        ({"name": "you"}, "the agents are others"),
+        ({"tools_after": (*PLAN.agents[0].tools_after, "x")}, "the plan's result for "),
+        (
+            {"rules_after": ()},
+            "the plan's result for the rules of me differs from what the specs require",
+        ),
+        ({"name": "you"}, "the plan and the specs have different agents"),
     ],
 )
 def test_a_plan_ends_where_the_specs_lead(more: Any, said: str | None) -> None:
@@ -167,7 +193,7 @@ def test_a_plan_ends_where_the_specs_lead(more: Any, said: str | None) -> None:
 def test_what_the_plan_does_to_the_registry_is_where_the_specs_lead() -> None:
     was = replace(PLAN, registry={**PLAN.registry, "add": (None, "ours x")})
     assert list(_compare_outcomes(was, PLAN)) == [
-        "the specs do not lead to what the plan does to `add`"
+        "the plan's result for `add` differs from what the specs require"
     ]
     less = {k: v for k, v in PLAN.registry.items() if k != "add"}
     assert list(_compare_outcomes(replace(PLAN, registry=less), PLAN)) == []
@@ -190,7 +216,7 @@ def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
     before = SimpleNamespace(tools_after=tools)
     return SimpleNamespace(
         saved=saved,
-        agent=lambda asked: before if asked == agent else None,
+        find_agent=lambda asked: before if asked == agent else None,
         registry={"kept": 1},
         renamed={"was": "now"},
     )

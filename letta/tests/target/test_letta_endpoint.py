@@ -118,8 +118,9 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
             "missed": [],
             "missing": [],
             "warnings": [
-                "keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
-                " that it goes on, and what is not the toolset's stays as it is"
+                "keeper, a memgpt_v2_agent, ends its turn after tools that have no "
+                "rule to continue: `their_tool`; applying does not change the rules "
+                "of other owners' tools"
             ],
         }
         server.wait_for("tools+rules synced - 9 tools, 10 rules")

@@ -95,7 +95,7 @@ def test_what_the_specs_do_not_lead_to_is_refused_although_the_seal_fits(
         file = tmp_path / "plan.json"
         file.write_text(json.dumps({**body, "seal": Seal().sign(body)}, default=list))
         plan = Plan.load(file, Seal())
-        with pytest.raises(PlanRefusedError, match="the specs do not lead to"):
+        with pytest.raises(PlanRefusedError, match="the plan's result for "):
             toy.apply(plan)
         assert "run_code" not in toy.names()
         assert toy.entry() is None

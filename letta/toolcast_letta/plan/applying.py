@@ -1,4 +1,4 @@
-"""Carries a plan out, or stops when something has changed since it was made."""
+"""Apply a plan, unless Letta or the specs have changed since it was made."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ def apply_plan(
     desired: DesiredState,
     report: Report = lambda line: None,
 ) -> ApplyResult:
-    """Carries a plan out.
+    """Apply a plan.
 
-    What remains: between the last look at an agent and the request that changes it, which
-    follows it at once, Letta has no way to notice somebody else's change.
+    A change by another client between reading an agent and the request that updates it,
+    which follows immediately, is not detected: Letta has no conditional requests.
 
     Args:
-        plan: made for this place and what is desired.
-        backend: what is read and changed.
-        desired: what the plan was made from.
-        report: is given each step.
+        plan: a plan for the backend's location and the desired state.
+        backend: the Letta to change.
+        desired: the desired state that the plan was made for.
+        report: receives a line for each step.
 
     Raises:
-        PlanRefusedError: the plan has blockers, something has changed since, or a step did not
-            have its effect.
-        ConcurrentRunError: another apply is under way.
-        BackendError: as of `carry_out`.
+        PlanRefusedError: the plan has blockers, something has changed since it was
+            made, or a step did not have its effect.
+        ConcurrentRunError: another apply or rollback is running.
+        BackendError: see `Backend.execute`.
     """
     _raise_if_blocked(plan)
     if backend.refusal:
@@ -42,9 +42,11 @@ def apply_plan(
         current = backend.read(desired)
         changes = list_changes_since(plan, backend.location, desired, current)
         raise_if_changed(changes)
-        # What is carried out is derived anew; what was saved only says what was agreed to.
+        # The executed plan is built from the current state; the saved plan only records
+        # what the user reviewed.
         new_plan = build_plan(backend.location, desired, current, plan.overrides)
-        # Something that the plan does not hold, another agent with a tool that goes.
+        # The new plan can have blockers that the saved one lacks, such as another agent
+        # that got a tool which the plan deletes.
         _raise_if_blocked(new_plan)
         raise_if_changed(list(_compare_outcomes(plan, new_plan)))
         if not new_plan.changes:
@@ -54,36 +56,39 @@ def apply_plan(
 
 
 def _compare_outcomes(plan: Plan, new_plan: Plan) -> Iterator[str]:
-    """Where a plan ends that is not where the specs lead now."""
+    """Yield the differences between the results of two plans."""
     for name, (_, after) in new_plan.registry.items():
         if name in plan.registry and plan.registry[name][1] != after:
-            yield f"the specs do not lead to what the plan does to `{name}`"
+            yield f"the plan's result for `{name}` differs from what the specs require"
     agents = {agent.name: agent for agent in new_plan.agents}
     if set(agents) != {agent.name for agent in plan.agents}:
-        yield "the agents are others"
+        yield "the plan and the specs have different agents"
         return
     for agent in plan.agents:
         new_agent = agents[agent.name]
-        if (agent.id, agent.home, agent.servers_after) != (
-            new_agent.id,
-            new_agent.home,
-            new_agent.servers_after,
-        ):
-            yield f"the specs do not lead to what the plan does to {agent.name}"
+        is_same_agent = (agent.id, agent.home) == (new_agent.id, new_agent.home)
+        if not is_same_agent or agent.servers_after != new_agent.servers_after:
+            yield f"the plan's result for {agent.name} differs from what the specs require"
         for name in sorted({*agent.tools_after} ^ {*new_agent.tools_after}):
-            yield f"the specs do not lead to what {agent.name} gets of `{name}`"
+            yield (
+                f"the plan's result for `{name}` of {agent.name} differs from what the"
+                " specs require"
+            )
         if not are_same_rules(agent.rules_after, new_agent.rules_after):
-            yield f"the specs do not lead to the rules that {agent.name} gets"
+            yield (
+                f"the plan's result for the rules of {agent.name} differs from what the"
+                " specs require"
+            )
 
 
 def raise_if_changed(changes: Sequence[str]) -> None:
-    """Stops because of what somebody else changed, a line each.
+    """Raise an error that lists changes since the plan was made, if there are any.
 
     Raises:
-        PlanRefusedError: there is any.
+        PlanRefusedError: there are changes.
     """
     if changes:
-        lines = ["this has changed since the plan:", *changes, "plan again"]
+        lines = ["changes since the plan was made:", *changes, "make a new plan"]
         raise PlanRefusedError("\n".join(lines))
 
 
@@ -99,7 +104,7 @@ def build_apply_result(
     baseline: str | None = None,
     missed: tuple[str, ...] = (),
 ) -> ApplyResult:
-    """What was done, with the numbers of the plan's first agent."""
+    """Return the result of applying a plan, with the counts of its first agent."""
     first = plan.agents[0] if plan.agents else None
     tools = len(first.tools_after) if first else 0
     return ApplyResult(

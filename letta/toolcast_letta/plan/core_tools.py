@@ -1,8 +1,8 @@
-"""Which of Letta's own tools an agent cannot do without, and what has become of them.
+"""Find out whether agents lack built-in tools of Letta that they need.
 
-A request that replaces an agent's list of tools takes away whatever it does not name; the
-agent then cannot write its memory any more, and no answer says so. What an agent's type needs
-was read off the agents that Letta 0.16.6 creates.
+A request that replaces an agent's list of tools detaches the tools that it does not
+list. Without its memory tools an agent cannot store anything, and no response reports
+it. The tools that each type needs are those of agents that Letta 0.16.6 creates.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _MEMORY_CHANGING_TOOLS = (
 )
 _CORE_TOOLS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     kind: (
-        ("to find what was said before", ("conversation_search",)),
+        ("to search earlier messages", ("conversation_search",)),
         ("to add to its core memory", _MEMORY_ADDING_TOOLS),
         ("to change its core memory", _MEMORY_CHANGING_TOOLS),
-        *((("to answer at all", ("send_message",)),) if "memgpt" in kind else ()),
+        *((("to answer", ("send_message",)),) if "memgpt" in kind else ()),
     )
     for kind in ("letta_v1_agent", "memgpt_v2_agent", "memgpt_agent")
 }
@@ -43,24 +43,28 @@ _CORE_TOOLS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
 def list_missing_tools(
     agent: DesiredAgent, plan: AgentPlan, current: CurrentState
 ) -> Iterator[str]:
-    """What an agent should have and will not have behind a plan, a line each.
+    """Yield descriptions of what an agent needs and does not have after a plan.
 
-    That an agent of the toolset does without a tool is said by its `forbids`.
+    A tool in the agent's `forbids` is not reported.
     """
     for purpose, names in _CORE_TOOLS.get(plan.type, ()):
         if not {*names} & {*plan.tools_after, *agent.forbids}:
-            shown = " or ".join(f"`{name}`" for name in names)
+            alternatives = " or ".join(f"`{name}`" for name in names)
             yield (
-                f"{agent.name} has no {shown}, which a {plan.type} needs {purpose};"
-                " `expects` attaches a tool, `forbids` says that it is not wanted"
+                f"{agent.name} has no {alternatives}, which a {plan.type} needs {purpose};"
+                " list a tool in `expects` to attach it, or in `forbids` if the agent does"
+                " not need it"
             )
     for rule in list_conflicting_rules(agent, plan):
         name = rule["tool_name"]
-        behavior = "ends its turn at"
-        help_ = "`expects` takes it away, `ends_turn` beside it says that it is meant"
+        behavior = "ends its turn after"
+        help_ = (
+            "list the tool in `expects` to remove the rule, and also in `ends_turn` to"
+            " keep it"
+        )
         if name == ANSWER_TOOL:
-            behavior = "goes on after"
-            help_ = "`expects` and `ends_turn` beside it take it away"
+            behavior = "continues its turn after"
+            help_ = "list the tool in `expects` and `ends_turn` to remove the rule"
         yield (
             f"{agent.name} {behavior} `{name}`, by a rule {rule['type']} that a {plan.type}"
             f" does not need; {help_}"
@@ -69,32 +73,34 @@ def list_missing_tools(
         registered = current.registry.get(name)
         if name in BUILT_INS and registered is not None and not registered.is_built_in:
             yield (
-                f"`{name}` of {agent.name} is not Letta's own: {current.format_owner(registered)}"
-                " has taken it over; delete it there, and Letta makes its own anew"
+                f"`{name}` of {agent.name} is not Letta's built-in tool:"
+                f" {current.format_owner(registered)} replaced it; delete that tool, and"
+                " Letta creates the built-in tool again"
             )
     for name in list_lost_tools(agent, plan, current):
         registered = current.registry.get(name)
         if registered is not None and registered.is_built_in:
-            when = current.agents[agent.name].baseline_time
+            time = current.agents[agent.name].baseline_time
             yield (
-                f"{agent.name} has lost `{name}`, which the baseline of {when} left it;"
-                " `expects` attaches a tool, `forbids` says that it is not wanted"
+                f"`{name}` was detached from {agent.name} since the baseline of {time};"
+                " list it in `expects` to attach it, or in `forbids` if the agent does not"
+                " need it"
             )
 
 
 def list_conflicting_rules(agent: DesiredAgent, plan: AgentPlan) -> list[Rule]:
-    """Rules by which a tool that the agent cannot do without ends the turn, or does not.
+    """Return rules that make an agent end or continue its turn at the wrong core tool.
 
-    What `expects` names is as the specs say.
+    Tools in `expects` are skipped: for them the spec decides.
     """
     core = {name for _, names in _CORE_TOOLS.get(plan.type, ()) for name in names}
-    wrong = {(name, EXIT_LOOP) for name in core - {ANSWER_TOOL}}
+    conflicts = {(name, EXIT_LOOP) for name in core - {ANSWER_TOOL}}
     if plan.type in TYPES_WITH_LOOP_RULES:
-        wrong.add((ANSWER_TOOL, CONTINUE_LOOP))
+        conflicts.add((ANSWER_TOOL, CONTINUE_LOOP))
     return [
         rule
         for rule in plan.rules_after
-        if (rule["tool_name"], rule["type"]) in wrong
+        if (rule["tool_name"], rule["type"]) in conflicts
         and rule["tool_name"] in plan.tools_after
         and rule["tool_name"] not in agent.expects
     ]
@@ -103,10 +109,9 @@ def list_conflicting_rules(agent: DesiredAgent, plan: AgentPlan) -> list[Rule]:
 def list_lost_tools(
     agent: DesiredAgent, plan: AgentPlan, current: CurrentState
 ) -> list[str]:
-    """Tools of others that the newest baseline left an agent and that it does not get."""
-    had = current.agents[agent.name].baseline_tools
+    """Return tools of other owners that were detached since the newest baseline."""
     return [
         name
-        for name in had
+        for name in current.agents[agent.name].baseline_tools
         if name not in plan.tools_after and name not in agent.forbids
     ]

@@ -1,4 +1,4 @@
-"""Plans, and what verifying found, as people read them."""
+"""Format plans and the results of verification as text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from .verification import Verification
 
 _LAYERS = {
     "server": "MCP server entry",
-    "registry": "registry, for every agent of the organisation",
+    "registry": "registry, for every agent of the organization",
     "tool": "tools of {agent}",
     "rule": "rules of {agent}",
 }
 
 
 def format_plan(plan: Plan) -> str:
-    """The plan, a line a change, marked as Terraform marks them; ends with a newline."""
+    """Return a plan as text: one line for each change, marked as in Terraform.
+
+    The text ends with a newline.
+    """
     return "\n".join(_format_plan_lines(plan)) + "\n"
 
 
@@ -37,10 +40,10 @@ def _format_plan_lines(plan: Plan) -> Iterator[str]:
             yield f"  {_LAYERS[layer].format(agent=agent_name)}"
         yield from _format_changes(list(changes))
     for agent in plan.agents:
-        stays = sorted({*agent.tools_after} & {*agent.tools_before})
-        if stays:
+        remaining = sorted({*agent.tools_after} & {*agent.tools_before})
+        if remaining:
             yield ""
-            yield from _wrap_names(f"  {agent.name} keeps ", stays)
+            yield from _wrap_names(f"  {agent.name} keeps ", remaining)
     for line in plan.missing:
         yield f"\nmissing: {line}"
     for warning in plan.warnings:
@@ -65,7 +68,7 @@ def _get_group_key(change: Change) -> tuple[str, str]:
 
 
 def _format_changes(changes: Sequence[Change]) -> Iterator[str]:
-    """A line a change; what is said of several is said once."""
+    """Yield one line for each change; changes with the same remark share a line."""
     names_by_change: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
         name, remark = change.name, _format_remark(change)
@@ -83,7 +86,7 @@ def _format_changes(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def _wrap_names(start: str, names: Sequence[str], remark: str = "") -> Iterator[str]:
-    """Names over as many lines as they need, with what is said of all of them behind."""
+    """Yield lines that list names after a prefix, wrapped, with a remark at the end."""
     line = start
     for number, name in enumerate(names):
         word = name + ("," if number + 1 < len(names) else remark)
@@ -106,9 +109,9 @@ def _format_summary(plan: Plan) -> str:
         number = len(plan.blockers)
         return f"Refused: {number} blocker{'' if number == 1 else 's'}."
     if not plan.changes and plan.missing:
-        return "Nothing to do here, and Letta is not as it should be."
+        return "Nothing to apply, but Letta does not match the specs."
     if not plan.changes:
-        return "No changes: Letta is as the specs say."
+        return "No changes: Letta matches the specs."
     counts = {"+": 0, "~": 0, "-": 0}
     for change in plan.changes:
         for sign in ("-", "+") if change.action == "-/+" else (change.action,):
@@ -120,24 +123,24 @@ def _format_summary(plan: Plan) -> str:
 
 
 def format_verification(verification: Verification) -> str:
-    """What was found, for people; ends with a newline."""
+    """Return the results of verification as text that ends with a newline."""
     lines = [f"differs: {line}" for line in verification.differences]
     lines += [f"warning: {line}" for line in verification.plan.warnings]
-    words = {True: "ok", False: "FAILED", None: "left out"}
+    outcomes = {True: "ok", False: "FAILED", None: "skipped"}
     for check in verification.checks:
         detail = f" ({check.detail})" if check.detail else ""
-        word = words[check.passed]
-        what = f" {check.tool}" if check.tool else ""
-        lines.append(f"{check.kind}{what} by {check.agent}: {word}{detail}")
+        outcome = outcomes[check.passed]
+        tool = f" {check.tool}" if check.tool else ""
+        lines.append(f"{check.kind}{tool} by {check.agent}: {outcome}{detail}")
     for count in verification.counts:
-        ours = [name for name in verification.canonical if name in count.names]
+        own = [name for name in verification.canonical if name in count.names]
         others = [name for name in count.names if name not in verification.canonical]
         lines.append(
-            f"{count.agent} has {len(ours)} of {count.canonical} canonical tools:"
-            f" {', '.join(ours) or 'none'}"
+            f"{count.agent} has {len(own)} of {count.canonical} canonical tools:"
+            f" {', '.join(own) or 'none'}"
         )
         lines.append(
-            f"{count.agent} has {len(others)} others: {', '.join(others) or 'none'}"
+            f"{count.agent} has {len(others)} other tools: {', '.join(others) or 'none'}"
         )
         lines.append(
             f"attached_count: {count.attached}{_format_baseline_difference(count)}  {count.agent}"
@@ -148,7 +151,10 @@ def format_verification(verification: Verification) -> str:
 
 
 def _format_baseline_difference(count: AgentCount) -> str:
-    """What is otherwise than in the baseline: nothing lost is hidden behind what came."""
+    """Return the numbers of gained and lost tools since the baseline.
+
+    Lost tools are listed by name, because new tools can hide them in the total.
+    """
     if count.baseline is None:
         return ""
     parts = [f" + {len(count.gained)}" if count.gained else ""]

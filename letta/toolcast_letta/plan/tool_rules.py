@@ -1,9 +1,9 @@
-"""The tool rules of an agent: those that its tools need, and what becomes of those it has.
+"""Tool rules of agents: the rules that tools need, and existing rules that remain.
 
-Measured on Letta 0.16.6 and 0.16.8: on a memgpt agent a tool without `continue_loop` ends
-the turn after one step; a letta_v1_agent needs no rule. A rule of a tool that is gone hurts:
-`run_first` then offers the model nothing at all. Attaching by PATCH does not bring the
-approval rule along.
+Measured on Letta 0.16.6 and 0.16.8: a `memgpt` agent ends its turn after a tool without
+the rule `continue_loop`; a `letta_v1_agent` needs no rule. A rule of a tool that is no
+longer attached does harm: with `run_first`, Letta then offers no tool to the model.
+Attaching a tool by PATCH does not add the rule that requires approval.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ CONTINUE_LOOP = "continue_loop"
 EXIT_LOOP = "exit_loop"
 REQUIRES_APPROVAL = "requires_approval"
 ANSWER_TOOL = "send_message"
-"""The tool by which a memgpt agent answers, and ends its turn."""
+"""The tool by which a memgpt agent answers and ends its turn."""
 TYPES_WITH_LOOP_RULES = frozenset(["memgpt_agent", "memgpt_v2_agent"])
-"""Types of agents that end their turn at a tool without a rule to go on."""
+"""Agent types that end their turn after a tool without a `continue_loop` rule."""
 _HARMLESS_STALE_RULES = frozenset(
     [CONTINUE_LOOP, EXIT_LOOP, REQUIRES_APPROVAL, "max_count_per_step"]
 )
@@ -31,18 +31,20 @@ _HARMLESS_STALE_RULES = frozenset(
 
 @dataclass(frozen=True)
 class RuleNeeds:
-    """What the rules of an agent have to say, by the names of tools.
+    """What determines the rules of an agent; tools are identified by name.
 
     Attributes:
-        agent_type: Letta's type of the agent.
-        own: the tools that the toolset attaches: whether each ends the turn.
-        expected: the tools of others that must be there: whether each ends the turn.
-        built_in: Letta's own tools that are attached; as Letta itself does, `send_message`
-            ends the turn and the others do not, where no rule says otherwise.
-        approving: tools whose calls a person approves.
-        removed: tools that the agent loses.
-        renamed: the new name of each tool that is renamed.
-        drop_stale: names of tools that are not attached, whose rules are to go.
+        agent_type: the agent's type in Letta.
+        own: the tools that the toolset attaches; True if a call ends the turn.
+        expected: the tools of other owners that the agent must have; True if a call
+            ends the turn.
+        built_in: the attached built-in tools. If no rule exists for them,
+            `send_message` ends the turn and the others continue it, as in Letta's own
+            agents.
+        approving: the tools whose calls a user must approve.
+        removed: the tools that are detached.
+        renamed: the new names of renamed tools.
+        drop_stale: tools that are not attached and whose rules are removed.
     """
 
     agent_type: str
@@ -62,9 +64,9 @@ def build_rule_needs(
     current: CurrentState,
     tools: Collection[str],
 ) -> RuleNeeds:
-    """What the rules of an agent have to say once it has these tools, and loses none."""
-    # Who attaches by PATCH brings no approval along. Of tools that others attached, they
-    # have decided.
+    """Build the rule needs of an agent that will have these tools and loses none."""
+    # Attaching by PATCH does not add the approval rule. For a tool that another client
+    # attached, that client has decided about approval.
     approving = [
         name
         for name in tools
@@ -86,11 +88,12 @@ def build_rule_needs(
 
 
 def merge_rules(before: Sequence[Rule], needs: RuleNeeds) -> list[dict[str, Any]]:
-    """The rules behind a change: every one that is not about a tool that goes, and those
-    that the tools need.
+    """Return the rules of an agent after a change of its tools.
 
-    Rules of other tools stay word for word, but for names that change and tools that go.
-    Approval is only ever added: somebody may have asked for it by hand.
+    Existing rules remain, without references to removed tools and with the new names of
+    renamed ones. Rules that contradict a spec are removed, and rules that the tools
+    need are added. A rule that requires approval is never removed from an attached
+    tool: a user may have added it.
     """
     result: list[dict[str, Any]] = []
     for rule in before:
@@ -112,12 +115,13 @@ def merge_rules(before: Sequence[Rule], needs: RuleNeeds) -> list[dict[str, Any]
 
 
 LOOP_RULES = frozenset([CONTINUE_LOOP, EXIT_LOOP])
-"""The rules that say whether a tool ends the turn."""
+"""The types of the rules that decide whether a tool ends the turn."""
 
 
 def _list_needed_rules(
     needs: RuleNeeds, has_loop_rule: Collection[str]
 ) -> Iterator[tuple[str, str]]:
+    """Yield the tool name and type of each rule that an agent's tools need."""
     for name, ends_turn in sorted({**needs.expected, **needs.own}.items()):
         if ends_turn:
             yield name, EXIT_LOOP
@@ -134,7 +138,7 @@ def _list_needed_rules(
 
 
 def _is_contradictory(name: str, kind: str, needs: RuleNeeds) -> bool:
-    """Whether a rule says the opposite of what the spec says of its tool."""
+    """Return whether a rule contradicts what the spec declares for its tool."""
     ends_turn = {**needs.expected, **needs.own}.get(name)
     if ends_turn is None or (name == ANSWER_TOOL and not ends_turn):
         return False
@@ -142,7 +146,10 @@ def _is_contradictory(name: str, kind: str, needs: RuleNeeds) -> bool:
 
 
 def _rename_tools(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | None:
-    """The rule with new names and without tools that go; None when nothing is left."""
+    """Return a rule with new tool names and without removed tools.
+
+    Return None if no tool remains that the rule could lead to.
+    """
     changed = {**rule, "tool_name": name}
     if isinstance(rule.get("children"), list):
         children = [needs.renamed.get(child, child) for child in rule["children"]]
@@ -175,21 +182,21 @@ def _rename_tools(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | N
 
 
 def is_stale(rule: Rule, attached: Collection[str]) -> bool:
-    """Whether a rule is about a tool that is not attached, and hurts for that."""
+    """Return whether a rule does harm because its tool is not attached."""
     if rule["type"] in _HARMLESS_STALE_RULES:
         return False
     return not collect_tool_names(rule) <= {*attached}
 
 
 def collect_tool_names(rule: Rule) -> set[str]:
-    """The tools that a rule is about."""
+    """Return the names of the tools that a rule refers to."""
     names = {rule["tool_name"], *(rule.get("children") or ())}
     names |= {*(rule.get("child_output_mapping") or {}).values()}
     return names | {name for name in [rule.get("default_child")] if name}
 
 
 def list_unneeded_rules(rules: Sequence[Rule], needs: RuleNeeds) -> list[Rule]:
-    """Rules about the toolset's tools, expected or Letta's own ones that nothing asks for."""
+    """Return rules of own, expected or built-in tools that these tools do not need."""
     names = {*needs.own, *needs.expected, *needs.built_in}
     needed = {*_list_needed_rules(needs, ()), (ANSWER_TOOL, EXIT_LOOP)}
     return [
@@ -201,7 +208,7 @@ def list_unneeded_rules(rules: Sequence[Rule], needs: RuleNeeds) -> list[Rule]:
 
 
 def format_rule(rule: Rule) -> str:
-    """`add continue_loop`, with what else the rule says."""
+    """Return a rule as text, such as `add continue_loop`, with its other fields."""
     shown_fields = ("tool_name", "type", "prompt_template")
     rest = ", ".join(
         f"{key}={value!r}"
@@ -212,7 +219,7 @@ def format_rule(rule: Rule) -> str:
 
 
 def are_same_rules(rules: Sequence[Rule], other_rules: Sequence[Rule]) -> bool:
-    """Whether two lists say the same; order and unset fields do not count."""
+    """Return whether two lists have equal rules, regardless of order and unset fields."""
     return sorted(map(_encode_rule, rules)) == sorted(map(_encode_rule, other_rules))
 
 
