@@ -64,7 +64,7 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     assert [line.split(";")[0] for line in done.lost if ";" in line] == [
         "keeper: `search_notes` is not in the registry"
     ]
-    assert "`search_notes`, deleted from the registry since then" in done.stays
+    assert "`search_notes` was deleted from the registry since then" in done.stays
     assert set(toy.names()) == {
         "archival_memory_search",
         "conversation_search",
@@ -130,7 +130,10 @@ def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
     done = toy.rolled_back()
     assert (done.agents, done.lost) == (1, ())
     assert done.stays == (
-        "the text or schema of `search_notes`: deploy the MCP server as it was, and apply",
+        (
+            "the description or schema of `search_notes` was changed since then: "
+            "deploy the previous version of the MCP server, and apply"
+        ),
     )
 
 
@@ -176,9 +179,9 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
     assert (done.agents, done.lost) == (1, ())
     assert set(toy.names()) == {*names, "made_since"}, "what others did stays"
     assert toy.rules() == rules
-    assert done.stays[0] == "keeper: `made_since`, attached since then"
-    assert "the entry toy, created since then" in done.stays
-    assert "`end_day`, registered since then" in done.stays
+    assert done.stays[0] == "keeper: `made_since` was attached since then"
+    assert "the entry toy was created since then" in done.stays
+    assert "`end_day` was registered since then" in done.stays
 
 
 def test_verify_calls_what_has_an_example(toy: Any) -> None:
@@ -215,8 +218,8 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
         # It is called once, and not once more for its words.
         (
             "delete_note",
-            "the tool failed, and Letta does not say why; the MCP server's log does, with"
-            " `--log-level debug`",
+            "the tool failed, and Letta returned no reason; see the log of the "
+            "MCP server with `--log-level debug`",
             1,
         ),
     ],
@@ -244,7 +247,7 @@ def test_what_fails_for_an_agent_alone_is_told_so(stage: Stage) -> None:
     stage.mcp.answers["search_notes"] = fail_once
     [trial] = stage.verify(tools=("search_notes",)).checks
     assert (
-        trial.detail == "the tool failed for the agent, and then not, without an agent"
+        trial.detail == "the tool failed for the agent and succeeded without an agent"
     )
 
 

@@ -88,7 +88,7 @@ def test_the_exit_codes_of_terraform(run: Callable[..., Result], toy: Any) -> No
     toy.fake.__exit__(None, None, None)
     broken = run("plan", "--detailed-exitcode", "--timeout", "2")
     assert broken.exit_code == 1
-    assert broken.output.startswith("error: GET /v1/health/: no answer from http://")
+    assert broken.output.startswith("error: GET /v1/health/: no response from http://")
     assert run("plan", "--detailed-exitcode", "--toolset", "x").exit_code == 1
     assert run("plan", "--toolset", "x").exit_code == 2
 
@@ -163,7 +163,7 @@ def test_an_address_that_is_none_is_told(
 ) -> None:
     monkeypatch.setenv("LETTA_BASE_URL", "http://[")
     result = run("plan")
-    assert "`http://[` is no URL of a Letta server" in result.output
+    assert "`http://[` is not an http or https URL" in result.output
     assert "Traceback" not in result.output
     assert result.exit_code in (1, 2)
 
@@ -298,4 +298,4 @@ def test_a_reason_over_several_lines_is_refused_once(
     result = run("apply", "p.json")
     assert result.exit_code == 1
     assert result.output.count("refused: ") == 1
-    assert "\n  plan again\n" in result.output
+    assert "\n  make a new plan\n" in result.output

@@ -175,5 +175,5 @@ def test_two_agents_changed_at_the_last_moment_are_noticed_behind_it(toy: Any) -
 
     toy.fake.faults.before = attach
     done = toy.apply(plan)
-    assert done.missed == ("keeper has `in_the_gap`, which somebody else attached",)
+    assert done.missed == ("another client attached `in_the_gap` to keeper",)
     assert "in_the_gap" in toy.names()

@@ -14,8 +14,8 @@ from toolcast_letta.v1.tool_checks import run_agent_checks
 
 AGENT: Any = SimpleNamespace(name="me", id="agent-1")
 UNSAID = (
-    "the tool failed, and Letta does not say why; the MCP server's log does, with"
-    " `--log-level debug`"
+    "the tool failed, and Letta returned no reason; see the log of the "
+    "MCP server with `--log-level debug`"
 )
 GOOD: dict[str, Any] = {"arguments": {"x": "é"}}
 
@@ -134,12 +134,12 @@ FAILS = {**GOOD, "error": "no"}
         (
             tool(FAILS),
             Api({"status": "success", "func_return": "a  s3cret\nb"}),
-            "the example says that it fails, and it gave a *** b",
+            "the example declares an error, but the call returned a *** b",
         ),
         (
             tool(FAILS),
             Api({"status": "success"}),
-            "the example says that it fails, and it gave nothing",
+            "the example declares an error, but the call returned nothing",
         ),
         (tool(GOOD), Api(LettaError("away")), "away"),
         (tool(GOOD), Api({"status": "error", "stderr": ["a", 1]}), "a 1"),
@@ -154,7 +154,7 @@ FAILS = {**GOOD, "error": "no"}
         (
             tool(GOOD),
             Api({"status": "error"}, {"status": "success"}),
-            "the tool failed for the agent, and then not, without an agent",
+            "the tool failed for the agent and succeeded without an agent",
         ),
         (
             tool(GOOD, changes_data=True),
@@ -201,7 +201,7 @@ def _turned(status: str = "success", name: str = "a", steps: Any = 2) -> dict[st
         (tool(ends_turn=True), _turned(steps=None), True, "0 steps"),
         (tool(), _turned("error"), False, "it failed: ***" + "x" * 197),
         (tool(), _turned(name="b"), False, "it was not called; the agent called ['b']"),
-        (tool(), {}, False, "it was not called; the agent called nothing"),
+        (tool(), {}, False, "it was not called; the agent called no tool"),
         (
             tool(),
             {"messages": [{"message_type": "tool_call_message"}]},
@@ -213,13 +213,13 @@ def _turned(status: str = "success", name: str = "a", steps: Any = 2) -> dict[st
             tool(requires_approval=True),
             _turned(),
             None,
-            "a person would have to approve it in the middle",
+            "a user would have to approve the call during the turn",
         ),
         (
             tool(changes_data=True),
             _turned(),
             None,
-            "it changes data; --call-changing makes the turn",
+            "it changes data; pass --call-changing to run the turn",
         ),
     ],
 )

@@ -41,7 +41,7 @@ def test_what_was_detached_on_purpose_does_not_come_back(stage: Stage) -> None:
     stage.ask("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool}")
     done = stage.roll_back()
     assert stage.names() == THEIRS - {"their_tool"}
-    assert any("--restore their_tool attaches it" in line for line in done.stays)
+    assert any("--restore their_tool to attach it" in line for line in done.stays)
     stage.roll_back("their_tool")
     assert stage.names() == THEIRS
 

@@ -94,7 +94,7 @@ def test_rules_of_built_in_tools_that_were_wiped_are_no_match(stage: Stage) -> N
     [
         ({"tools": ("delete_note",)}, "--call-changing to call it"),
         ({"tools": ("end_day",)}, "its spec has no example"),
-        ({"turn": "delete_note"}, "a person would have to approve it"),
+        ({"turn": "delete_note"}, "a user would have to approve the call"),
     ],
 )
 def test_what_was_asked_for_and_left_out_is_no_success(

@@ -187,7 +187,7 @@ def test_for_how_long_a_server_goes_on_trying_is_settable(
     toy.fake.__exit__(None, None, None)
     with served(toy, port, **environment) as server:
         server.wait_for("is not tried again after 3 seconds: toolcast letta apply")
-        failed = [line for line in server.log if "no answer from" in line]
+        failed = [line for line in server.log if "no response from" in line]
     assert len(failed) == 2, "behind one second, and at the end"
 
 

@@ -146,11 +146,11 @@ def test_a_key_that_is_refused_is_no_server_that_is_away(
 
 def test_a_server_that_is_away_is_said_to_be() -> None:
     away = LettaError("Cannot CONNECT")
-    said = "; Letta says the same of both: Cannot CONNECT"
-    assert _explain_unreachable(away, ADD) == f"the server is away{said}"
+    said = ": Cannot CONNECT"
+    assert _explain_unreachable(away, ADD) == f"the server is not reachable{said}"
     assert (
         _explain_unreachable(away, WITH_TOKEN)
-        == f"the server is away or refuses the token{said}"
+        == f"the server is not reachable or refuses the token{said}"
     )
 
 
@@ -295,7 +295,7 @@ def test_settings_that_a_registration_reset_are_given_back(
     said: list[str] = []
     registering.restore_settings(api, before, said.append)
     assert api.done == [("update_tool", "id-a", {"return_char_limit": 5})]
-    assert said == ["gave a its settings back: return_char_limit"]
+    assert said == ["restored settings of a: return_char_limit"]
     registering.restore_settings(api, {}, said.append)
     assert len(said) == 1
 
@@ -339,7 +339,7 @@ def test_a_list_that_has_just_changed_is_not_refreshed(
     )
     found = current(ADD)
     api: Any = Registers()
-    with pytest.raises(LettaError, match="offers other tools now than a moment ago"):
+    with pytest.raises(LettaError, match="the tools of the MCP server have changed"):
         registering.register_tools(
             api, ADD, planned(ADD, found), found, {}, lambda _: None
         )
@@ -370,7 +370,7 @@ def test_an_entry_is_made_as_it_should_be(
         monkeypatch.setattr(registering, "read_current_state", lambda *_, now=now: now)
         if asked:
             with pytest.raises(
-                LettaError, match="the entry toys is not as it was sent"
+                LettaError, match="the entry toys differs from what was sent"
             ):
                 registering.ensure_entry(api, ADD, found, lambda _: None)
 

@@ -42,10 +42,13 @@ def message(ask: Any) -> str:
     ("answer", "said"),
     [
         *((status(number), "as it was said") for number in (None, 401, 403, 429, 500)),
-        *((status(number), f"gave HTTP {number}") for number in (402, 404, 430, 499)),
-        ([], "gave an answer without a version"),
-        ({}, "gave an answer without a version"),
-        ({"version": 1}, "gave an answer without a version"),
+        *(
+            (status(number), f"returned HTTP {number}")
+            for number in (402, 404, 430, 499)
+        ),
+        ([], "returned a response without a version"),
+        ({}, "returned a response without a version"),
+        ({"version": 1}, "returned a response without a version"),
         ({"version": "0.16.6"}, ""),
     ],
 )
@@ -63,12 +66,12 @@ def test_a_health_is_that_of_a_letta(answer: Any, said: str) -> None:
         (
             status(401),
             None,
-            "asks for its key, and LETTA_API_KEY is not set (HTTP 401)",
+            "requires a key, and LETTA_API_KEY is not set (HTTP 401)",
         ),
-        (status(403), "k", "and LETTA_API_KEY is not the one that it asks (HTTP 403)"),
+        (status(403), "k", "and LETTA_API_KEY is wrong (HTTP 403)"),
         (status(402), None, "as it was said"),
-        (True, None, "/v1/tools/count does not answer as Letta does"),
-        ("7", None, "/v1/tools/count does not answer as Letta does"),
+        (True, None, "/v1/tools/count returned an unexpected response"),
+        ("7", None, "/v1/tools/count returned an unexpected response"),
         (7, None, ""),
         (0, None, ""),
     ],
@@ -121,7 +124,7 @@ def test_agents_come_by_fifty() -> None:
     "answer", [{}, "x", [1], [{"id": "1"}], [{"id": 1, "server_name": "a"}]]
 )
 def test_what_is_no_list_of_entries_is_no_answer(answer: Any) -> None:
-    assert "does not answer as Letta does" in message(Api(answer).list_servers)
+    assert "returned an unexpected response" in message(Api(answer).list_servers)
 
 
 @pytest.mark.parametrize(
@@ -160,10 +163,10 @@ def test_the_cloud_is_known(url: str, is_cloud: bool) -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("ftp://a", "is no URL of a Letta server"),
-        ("http://", "is no URL of a Letta server"),
-        ("http://me@a", "holds a password"),
-        ("http://:pw@a", "holds a password"),
+        ("ftp://a", "is not an http or https URL"),
+        ("http://", "is not an http or https URL"),
+        ("http://me@a", "contains a password"),
+        ("http://:pw@a", "contains a password"),
         ("http://a/v1", "ends with /v1"),
         ("http://a/v1/", "ends with /v1"),
     ],

@@ -1,4 +1,4 @@
-"""Reads what is in Letta now, once and complete."""
+"""Read the current state of a Letta server."""
 
 from __future__ import annotations
 
@@ -27,9 +27,14 @@ from .api import LettaApi, LettaError
 def build_server_config(
     desired: DesiredState, headers: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """The configuration of the entry, the token as a header that can be changed later.
+    """Return the configuration of the MCP server's entry.
 
-    A token of Letta's own kind could never be rotated: a new one is accepted and ignored.
+    The token is sent as a custom header. Letta's own token field cannot be changed
+    later: a new value is accepted and ignored.
+
+    Args:
+        desired: the desired state.
+        headers: the entry's current headers; headers of other owners are preserved.
     """
     sent_headers = {
         key: value
@@ -46,29 +51,32 @@ def build_server_config(
 
 
 def find_raw_entry(api: LettaApi, desired: DesiredState) -> dict[str, Any] | None:
-    """The entry as the API shows it, secrets in clear; None when there is none."""
+    """Return the entry as the API returns it, with secrets; None if it does not exist."""
     return _find_entry(api.list_servers(), desired)
 
 
 def _find_entry(
     entries: list[dict[str, Any]], desired: DesiredState
 ) -> dict[str, Any] | None:
-    named = (e for e in entries if e["server_name"] == desired.server_name)
-    return next(named, None)
+    for entry in entries:
+        if entry["server_name"] == desired.server_name:
+            return entry
+    return None
 
 
 def read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
-    """Reads health, access, entry, live tools, registry and agents.
+    """Read version, access, entry, offered tools, registry and agents.
 
     Raises:
-        LettaError: a request failed, an agent is not there, or what answers is no Letta.
+        LettaError: a request failed, an agent does not exist, or the server is not a
+            Letta server.
     """
     try:
         return _read_current_state(api, desired)
     except (AttributeError, KeyError, TypeError) as error:
-        # What a Letta answers is known; this is something deep in what another one does.
+        # The outer structure of responses is validated; this error is deeper inside one.
         raise LettaError(
-            f"{api.base_url} does not answer as Letta does ({type(error).__name__})"
+            f"{api.base_url} returned an unexpected response ({type(error).__name__})"
         ) from error
 
 
@@ -81,15 +89,18 @@ def _read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
     offered, unreachable = _probe_offered_tools(api, desired, raw)
     registry = read_registry(api)
     agents = {agent.name: read_agent(api, agent.id) for agent in desired.agents}
-    names = {one["id"]: one["server_name"] for one in entries}
+    names = {item["id"]: item["server_name"] for item in entries}
     current = CurrentState(
         "v1", version, entry, offered, unreachable, registry, agents, names
     )
-    leaving = [name for name in current.own_names if name not in desired.tools]
-    leaving = [name for name in leaving if name not in offered]
-    if leaving and not unreachable:
-        own = {agent.id for agent in desired.agents}
-        current = replace(current, holders=_find_holders(api, leaving, own))
+    obsolete = [
+        name
+        for name in current.own_names
+        if name not in desired.tools and name not in offered
+    ]
+    if obsolete and not unreachable:
+        own_ids = {agent.id for agent in desired.agents}
+        current = replace(current, holders=_find_holders(api, obsolete, own_ids))
     return current
 
 
@@ -110,15 +121,18 @@ def _parse_entry(raw: Mapping[str, Any], desired: DesiredState) -> ServerEntry:
 def _probe_offered_tools(
     api: LettaApi, desired: DesiredState, raw: Mapping[str, Any] | None
 ) -> tuple[dict[str, OfferedTool], str]:
-    """What the server will offer Letta once the entry is as it should be."""
+    """Return what the MCP server will offer once its entry is as desired.
+
+    The second value states why Letta cannot reach the server; it is empty if it can.
+    """
     try:
         config = build_server_config(
             desired, raw.get("custom_headers") if raw else None
         )
-        is_as_wanted = raw is not None and all(
+        is_up_to_date = raw is not None and all(
             (raw.get(key) or None) == value for key, value in config.items()
         )
-        if raw is not None and is_as_wanted:
+        if is_up_to_date:
             return read_offered_tools(api, desired), ""
         offered = api.probe_server(desired.server_name, config)
     except LettaError as error:
@@ -129,15 +143,16 @@ def _probe_offered_tools(
 
 
 def _explain_unreachable(error: LettaError, desired: DesiredState) -> str:
-    """What Letta said, and what it says the same words of."""
+    """Return Letta's error message, with the possible causes if it is ambiguous."""
     if "connect" not in str(error).lower():
         return str(error)
+    # Letta returns the same message if the server refuses the token.
     token = " or refuses the token" if desired.token is not None else ""
-    return f"the server is away{token}; Letta says the same of both: {error}"
+    return f"the server is not reachable{token}: {error}"
 
 
 def read_offered_tools(api: LettaApi, desired: DesiredState) -> dict[str, OfferedTool]:
-    """What the entry's server offers now, by name."""
+    """Read the tools that the entry's MCP server currently offers, by name."""
     offered = api.list_live_tools(desired.server_name)
     return {tool["name"]: _parse_offered_tool(tool) for tool in offered}
 
@@ -155,7 +170,7 @@ def _parse_offered_tool(tool: Mapping[str, Any]) -> OfferedTool:
 
 
 def read_registry(api: LettaApi) -> dict[str, RegisteredTool]:
-    """Every tool of the organisation, by name."""
+    """Read every registered tool of the organization, by name."""
     return {tool["name"]: _parse_registered_tool(tool) for tool in api.list_tools()}
 
 
@@ -164,7 +179,7 @@ def _parse_registered_tool(tool: Mapping[str, Any]) -> RegisteredTool:
     metadata = tool.get("metadata_") or tool.get("metadata") or {}
     owner = metadata.get("mcp") or {}
     parameters = remove_injected(schema.get("parameters") or {})
-    # Letta goes by the first of them.
+    # Letta uses the first of these tags.
     tags = [tag for tag in tool.get("tags") or () if tag.startswith("mcp:")]
     return RegisteredTool(
         tool["id"],
@@ -180,10 +195,10 @@ def _parse_registered_tool(tool: Mapping[str, Any]) -> RegisteredTool:
 
 
 def read_agent(api: LettaApi, agent_id: str) -> AgentState:
-    """One agent, with all of its tools.
+    """Read an agent with all its tools.
 
     Raises:
-        LettaError: there is no such agent, or its tools were left out.
+        LettaError: the agent does not exist, or the response lacks its tools or rules.
     """
     try:
         raw = api.get_agent(agent_id)
@@ -193,9 +208,9 @@ def read_agent(api: LettaApi, agent_id: str) -> AgentState:
         raise
     tools, rules = raw.get("tools"), raw.get("tool_rules") or []
     if not _is_object_list(tools, "name", "id"):
-        raise LettaError(f"the answer for agent {agent_id} holds no list of tools")
+        raise LettaError(f"the response for agent {agent_id} has no list of tools")
     if not _is_object_list(rules, "tool_name", "type"):
-        raise LettaError(f"the answer for agent {agent_id} holds no list of rules")
+        raise LettaError(f"the response for agent {agent_id} has no list of rules")
     return AgentState(
         raw["id"],
         raw["name"],
@@ -208,15 +223,15 @@ def read_agent(api: LettaApi, agent_id: str) -> AgentState:
 
 def _is_object_list(value: Any, *keys: str) -> bool:
     return isinstance(value, list) and all(
-        isinstance(one, dict) and all(isinstance(one.get(key), str) for key in keys)
-        for one in value
+        isinstance(item, dict) and all(isinstance(item.get(key), str) for key in keys)
+        for item in value
     )
 
 
 def _find_holders(
     api: LettaApi, names: list[str], own_ids: set[str]
 ) -> dict[str, tuple[str, ...]]:
-    """The agents besides our own that have one of the tools, by the tool's name."""
+    """Return the agents outside the toolset that have one of the tools, by tool name."""
     holders: dict[str, list[str]] = {}
     for agent in api.list_agents():
         if agent["id"] in own_ids:

@@ -1,8 +1,8 @@
-"""A Letta server: what is there is read, and a plan is carried out.
+"""The backend for a Letta server: read its state and execute plans.
 
-First the entry, then the registry, each agent in one request, then what goes. The order is
-chosen so that an agent never loses a tool before it has what replaces it, and so that a run
-which ends anywhere can be started again.
+The order is: entry, registry, each agent in one request, deletions. So an agent never
+loses a tool before it has the replacement, and a run that was interrupted at any point
+can be started again.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from .tool_checks import run_agent_checks
 
 @dataclass(frozen=True)
 class ServerBackend:
-    """A Letta server, 0.13 to 0.16.
+    """A Letta server, version 0.13 to 0.16.
 
     Attributes:
         api: the server.
-        baselines: where the baseline and the lock are.
+        baselines: the folder with the baselines and the lock.
     """
 
     api: LettaApi
@@ -51,49 +51,52 @@ class ServerBackend:
 
     @property
     def refusal(self) -> str:
-        """Why nothing is changed there."""
+        """Why plans cannot be applied: the server is Letta's cloud; else empty."""
         if not self.api.is_cloud:
             return ""
         return (
-            "this is Letta's cloud, where names and rules behave otherwise: nothing is"
-            " changed there"
+            "Letta's cloud is not supported for changes: names and rules behave"
+            " differently there"
         )
 
     def read(self, desired: DesiredState) -> CurrentState:
-        """Everything that a plan looks at."""
+        """Read the current state, with the tools of the newest baseline."""
         current = read_current_state(self.api, desired)
-        kept = self.baselines.list_all(desired.toolset, self.location)
+        saved = self.baselines.list_all(desired.toolset, self.location)
         return replace(
             current,
             agents={
-                name: _add_baseline(state, desired, kept)
+                name: _add_baseline(state, desired, saved)
                 for name, state in current.agents.items()
             },
         )
 
     def lock(self) -> AbstractContextManager[None]:
-        """Holds the lock of the baselines' folder."""
+        """Return a context manager that locks the folder of the baselines."""
         return self.baselines.lock()
 
     def close_interrupted_run(self, desired: DesiredState) -> None:
-        """Closes what a run left open that ended just before it could say so."""
+        """Mark the newest baseline as complete.
+
+        Its apply was interrupted after its last change and before it was marked.
+        """
         self.baselines.finish_latest(desired.toolset, self.location)
 
     def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
-        """Saves what is there, and changes it."""
+        """Save the current state as a baseline, and apply the plan's changes."""
         api = self.api
         baseline = self.baselines.begin(_build_baseline(plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
         for line in self.baselines.list_foreign_files(desired.toolset):
-            report(f"left out: {line}")
+            report(f"ignored: {line}")
         current = ensure_entry(api, desired, current, report)
-        # A tool that gets another name is still that tool.
+        # A renamed tool keeps the settings that it had under its former name.
         settings = {
-            baseline.renamed.get(name, name): kept
-            for name, kept in baseline.settings.items()
+            baseline.renamed.get(name, name): tool_settings
+            for name, tool_settings in baseline.settings.items()
         }
         register_tools(api, desired, plan, current, settings, report)
         current = replace(current, registry=read_registry(api))
@@ -115,10 +118,10 @@ class ServerBackend:
     def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
-        """The number of each agent's tools, and of those in the newest baseline."""
-        kept = self.baselines.list_all(desired.toolset, self.location)
+        """Yield each agent's tools, and those it had in the newest baseline."""
+        saved = self.baselines.list_all(desired.toolset, self.location)
         for agent in desired.agents:
-            before = kept[-1].find_agent(agent.id) if kept else None
+            before = saved[-1].find_agent(agent.id) if saved else None
             yield AgentCount(
                 agent.name,
                 tuple(sorted(current.agents[agent.name].tools)),
@@ -129,21 +132,21 @@ class ServerBackend:
     def run_checks(
         self, desired: DesiredState, current: CurrentState, calls: CallOptions
     ) -> Iterator[CheckResult]:
-        """Calls what is to be called, agent by agent."""
+        """Call the selected tools of each agent, and yield the results."""
         for agent in desired.agents:
             yield from run_agent_checks(self.api, desired, agent, current, calls)
 
 
 def _add_baseline(
-    state: AgentState, desired: DesiredState, kept: list[Baseline]
+    state: AgentState, desired: DesiredState, saved: list[Baseline]
 ) -> AgentState:
-    """An agent, with what the newest baseline left it of others' tools."""
-    for baseline in reversed(kept):
+    """Return an agent's state with the other owners' tools of its newest baseline."""
+    for baseline in reversed(saved):
         before = baseline.find_agent(state.id)
         if before is not None:
-            ours = {*desired.tools, *desired.removed_names, *baseline.registry}
-            ours |= {*baseline.renamed.values()}
-            had = tuple(name for name in before.tools_after if name not in ours)
+            own_names = {*desired.tools, *desired.removed_names, *baseline.registry}
+            own_names |= {*baseline.renamed.values()}
+            had = tuple(name for name in before.tools_after if name not in own_names)
             return replace(
                 state, baseline_tools=had, baseline_time=baseline.saved[:19] + "Z"
             )
@@ -178,40 +181,49 @@ def _build_baseline(
 
 
 def _raise_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
-    """Letta skips in silence; nobody is attached to what is not there."""
+    """Raise an error if a desired or expected tool is not registered as it should be.
+
+    Letta skips tools without an error; this stops before agents are changed.
+    """
     lines = []
     for name in desired.canonical:
         tool = current.registry.get(name)
         if tool is None:
-            lines.append(f"`{name}` is not in Letta's registry, although it was sent")
+            lines.append(f"Letta did not register `{name}`")
         elif not current.is_own_tool(name):
-            lines.append(f"`{name}` belongs to another owner in Letta's registry")
+            lines.append(f"`{name}` in the registry belongs to another owner")
         elif not current.is_up_to_date(desired.tools[name]):
             lines.append(
-                f"`{name}` is in the registry with another text, schema or tag"
+                f"the description, schema or tag of `{name}` in the registry is wrong"
             )
     for agent in desired.agents:
         lines += [
-            f"`{name}`, which {agent.name} must have, is not in the registry"
+            f"`expects` of {agent.name} lists `{name}`, which is not in the registry"
             for name in agent.expected
             if name not in current.registry
         ]
     if lines:
         raise PlanRefusedError(
-            "\n".join(["no agent was touched:", *lines, "look into Letta's log"])
+            "\n".join(
+                ["no agent was changed:", *lines, "see Letta's log for the reason"]
+            )
         )
 
 
 def _update_agent(
     api: LettaApi, plan: AgentPlan, current: CurrentState, report: Report
 ) -> None:
-    """Both fields in one request, behind a last look at what is there."""
+    """Set an agent's tools and rules in one request.
+
+    The agent is read again immediately before, because Letta has no conditional
+    requests.
+    """
     state = read_agent(api, plan.id)
     raise_if_changed(list(list_agent_changes_since(plan, state, current)))
     unknown = [name for name in plan.tools_after if name not in current.registry]
     if unknown:
         raise_if_changed(
-            [f"`{name}` is not in the registry any more" for name in unknown]
+            [f"`{name}` was removed from the registry" for name in unknown]
         )
     if not _list_differences(plan, state, current):
         return
@@ -226,16 +238,16 @@ def _update_agent(
 def _list_differences(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> list[str]:
-    """How an agent differs from what the plan leaves."""
+    """Return the differences of an agent from the state that the plan leads to."""
     lines = []
-    wanted = {name: current.registry[name].id for name in plan.tools_after}
-    for name in sorted({*wanted, *state.tools}):
+    tool_ids = {name: current.registry[name].id for name in plan.tools_after}
+    for name in sorted({*tool_ids, *state.tools}):
         if name not in state.tools:
             lines.append(f"{plan.name} does not have `{name}`")
-        elif name not in wanted:
-            lines.append(f"{plan.name} has `{name}`, which somebody else attached")
-        elif state.tools[name] != wanted[name]:
-            lines.append(f"{plan.name} has `{name}` by an id that is not its own")
+        elif name not in tool_ids:
+            lines.append(f"another client attached `{name}` to {plan.name}")
+        elif state.tools[name] != tool_ids[name]:
+            lines.append(f"{plan.name} has an outdated id of `{name}`")
     if not are_same_rules(state.rules, plan.rules_after):
-        lines.append(f"{plan.name} has other rules than those that were sent")
+        lines.append(f"the rules of {plan.name} differ from what was sent")
     return lines

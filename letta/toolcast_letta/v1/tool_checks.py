@@ -1,4 +1,4 @@
-"""Calls attached tools through Letta, without a model and in a real turn."""
+"""Call attached tools through a Letta server, without a model or in a turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..plan.desired_state import DesiredAgent, DesiredState, DesiredTool
 from .api import LettaApi, LettaError
 
 _NO_REASON = (
-    "the tool failed, and Letta does not say why; the MCP server's log does, with"
+    "the tool failed, and Letta returned no reason; see the log of the MCP server with"
     " `--log-level debug`"
 )
 
@@ -24,7 +24,7 @@ def run_agent_checks(
     current: CurrentState,
     calls: CallOptions,
 ) -> Iterator[CheckResult]:
-    """Calls the examples of an agent's tools, and one tool in a real turn."""
+    """Call the examples of an agent's tools, and one tool in a turn if requested."""
     attached = current.agents[agent.name].tools
     for name in desired.canonical:
         tool = desired.tools[name]
@@ -46,7 +46,7 @@ def run_agent_checks(
 def _run_examples(
     api: LettaApi, agent: DesiredAgent, tool: DesiredTool, current: CurrentState
 ) -> str:
-    """What is wrong with the first answer that is; empty where all are right."""
+    """Return the problem with the first example that fails; empty if all succeed."""
     for example in tool.examples:
         try:
             answer = api.run_attached(agent.id, tool.name, example["arguments"])
@@ -57,7 +57,7 @@ def _run_examples(
             output = _format_output(answer, api)
             if expected == "error":
                 output = output or "nothing"
-                return f"the example says that it fails, and it gave {output}"
+                return f"the example declares an error, but the call returned {output}"
             return output or _find_failure_reason(
                 api, tool, example["arguments"], current
             )
@@ -70,25 +70,25 @@ def _find_failure_reason(
     arguments: Mapping[str, Any],
     current: CurrentState,
 ) -> str:
-    """Why a call failed of which Letta says nothing.
+    """Return why a call failed for which Letta returned no message.
 
-    It drops the words of what fails for an agent, and gives them where nobody's agent asks: a
-    tool that only reads is asked so once more.
+    Letta drops the error message of a tool that runs for an agent, but not without an
+    agent. So a tool that only reads is called again without one.
     """
     if tool.needs_opt_in or current.entry is None:
         return _NO_REASON
     try:
         tool_id = current.registry[tool.name].id
-        again = api.run_registered(current.entry.id, tool_id, arguments)
+        answer = api.run_registered(current.entry.id, tool_id, arguments)
     except LettaError:
         return _NO_REASON
-    if again.get("status") == "success":
-        return "the tool failed for the agent, and then not, without an agent"
-    return _format_output(again, api) or _NO_REASON
+    if answer.get("status") == "success":
+        return "the tool failed for the agent and succeeded without an agent"
+    return _format_output(answer, api) or _NO_REASON
 
 
 def _format_output(answer: Mapping[str, Any], api: LettaApi) -> str:
-    """What a tool gave, on one line, cut."""
+    """Return a tool's output as one line, shortened."""
     output = answer.get("func_return") or answer.get("stderr") or ""
     text = "\n".join(map(str, output)) if isinstance(output, list) else str(output)
     return " ".join(api.redact(text).split())[:200]
@@ -97,15 +97,15 @@ def _format_output(answer: Mapping[str, Any], api: LettaApi) -> str:
 def _run_turn(
     api: LettaApi, agent: DesiredAgent, tool: DesiredTool, calls: CallOptions
 ) -> CheckResult:
-    """The only proof that an agent can call a tool: that it does."""
+    """Make the agent call the tool with its own model."""
 
     def result(passed: bool | None, detail: str) -> CheckResult:
         return CheckResult(agent.name, tool.name, "turn", passed, detail, is_asked=True)
 
     if tool.requires_approval:
-        return result(None, "a person would have to approve it in the middle")
+        return result(None, "a user would have to approve the call during the turn")
     if tool.changes_data and not calls.changing:
-        return result(None, "it changes data; --call-changing makes the turn")
+        return result(None, "it changes data; pass --call-changing to run the turn")
     arguments = tool.examples[0]["arguments"] if tool.examples else {}
     text = (
         f"Please call your tool `{tool.name}` once, with exactly these arguments:"
@@ -117,24 +117,24 @@ def _run_turn(
     except LettaError as error:
         return result(False, str(error))
     messages: Sequence[Mapping[str, Any]] = answer.get("messages") or ()
-    called = [
+    returns = [
         message
         for message in messages
         if message.get("message_type") == "tool_return_message"
         and message.get("name") == tool.name
     ]
     steps = (answer.get("usage") or {}).get("step_count") or 0
-    if not called:
-        asked = [
+    if not returns:
+        called_names = [
             (m.get("tool_call") or {}).get("name")
             for m in messages
             if m.get("message_type") == "tool_call_message"
         ]
         return result(
-            False, f"it was not called; the agent called {asked or 'nothing'}"
+            False, f"it was not called; the agent called {called_names or 'no tool'}"
         )
-    if called[-1].get("status") != "success":
-        output = str(called[-1].get("tool_return"))
+    if returns[-1].get("status") != "success":
+        output = str(returns[-1].get("tool_return"))
         return result(False, f"it failed: {api.redact(output)[:200]}")
     if steps < 2 and not tool.ends_turn:
         return result(False, "the turn ended after one step: its rule is missing")

@@ -1,8 +1,8 @@
-"""What a rollback does, as a value: derived from three states, carried out by nobody here.
+"""Compute what a rollback does, from a baseline and the current state.
 
-A baseline holds what was there before an apply and what that apply made of it. What differs
-between the two was the apply's doing and is undone; what differs between the second and now
-was done by others since then, and stays.
+A baseline has the state before an apply and the state that the apply led to.
+Differences between these two are undone. Differences between the second and the current
+state were made by others and are kept.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ..state.baseline import AgentBaseline, Baseline
 
 @dataclass(frozen=True)
 class AgentUndo:
-    """One agent.
+    """What a rollback does to one agent.
 
     Attributes:
-        name: the toolset's name for it.
-        id: Letta's id.
-        tools: the names of the tools that it gets.
-        rules: the rules that it gets.
-        changes: what changes, a line each.
-        lost: what was there and cannot be put back.
-        stays: what others did since then, and a rollback leaves.
+        name: the agent's name in the toolset.
+        id: the agent's id in Letta.
+        tools: the names of its tools after the rollback.
+        rules: its rules after the rollback.
+        changes: descriptions of the changes.
+        lost: descriptions of what cannot be restored.
+        stays: descriptions of later changes by others, which the rollback keeps.
     """
 
     name: str
@@ -51,10 +51,11 @@ class Undo:
     """What a rollback does.
 
     Attributes:
-        agents: each agent.
-        register: tools to be registered again, which the MCP server still offers.
-        lost: what cannot be put back, besides the agents' own.
-        stays: what is left as it is, besides the agents' own.
+        agents: what it does to each agent.
+        register: the tools to register again, which the MCP server still offers.
+        lost: descriptions of what cannot be restored, in addition to those of the
+            agents.
+        stays: descriptions of what is kept, in addition to those of the agents.
     """
 
     agents: tuple[AgentUndo, ...]
@@ -65,13 +66,13 @@ class Undo:
 
 @dataclass(frozen=True)
 class _ChangesSinceBaseline:
-    """What applies have done to one agent since a baseline.
+    """The changes that were applied to one agent since a baseline.
 
     Attributes:
-        given: tools that they attached.
-        taken: tools that they detached.
-        rules_given: rules that they made.
-        rules_taken: rules that they removed.
+        attached: the names of the tools that were attached.
+        detached: the names of the tools that were detached.
+        rules_added: the rules that were added.
+        rules_removed: the rules that were removed.
     """
 
     given: frozenset[str]
@@ -87,21 +88,21 @@ def build_undo(
     current: CurrentState,
     restore: Collection[str] = (),
 ) -> Undo:
-    """What it takes to undo the applies since a baseline.
+    """Compute how to undo what was applied since a baseline.
 
     Args:
-        desired: what the toolset wants now.
-        baseline: what was there before the first of them.
-        later: the baselines of the others.
-        current: what is there now.
-        restore: tools that others detached since then and that are to come back all the
-            same, with their rules.
+        desired: the desired state.
+        baseline: the state before the first apply to undo.
+        later: the baselines of the applies after it.
+        current: the current state.
+        restore: tools that others detached since then and that are attached again, with
+            their rules.
     """
     renamed = dict(baseline.renamed)
     holders = dict(baseline.holders)
-    for one in later:
-        renamed.update(one.renamed)
-        holders.update(one.holders)
+    for other in later:
+        renamed.update(other.renamed)
+        holders.update(other.holders)
     states = {state.id: state for state in current.agents.values()}
     agents = tuple(
         _undo_agent(
@@ -110,14 +111,14 @@ def build_undo(
         for before in baseline.agents
         if (steps := _collect_changes([baseline, *later], before.id))
     )
-    wanted = {name for agent in agents for name in agent.tools}
+    names = {name for agent in agents for name in agent.tools}
     return Undo(
         agents,
-        tuple(sorted(name for name in wanted if name not in current.registry)),
+        tuple(sorted(name for name in names if name not in current.registry)),
         tuple(
-            f"`{name}` was taken from other agents, too, which do not get it back:"
-            f" {', '.join(others)}"
-            for name, others in sorted(holders.items())
+            f"`{name}` was also removed from other agents, where it is not restored:"
+            f" {', '.join(agent_names)}"
+            for name, agent_names in sorted(holders.items())
         ),
         tuple(_list_unrestored(desired, baseline, current)),
     )
@@ -126,7 +127,11 @@ def build_undo(
 def _collect_changes(
     baselines: Sequence[Baseline], agent_id: str
 ) -> _ChangesSinceBaseline:
-    steps = [one for b in baselines if (one := b.find_agent(agent_id)) is not None]
+    steps = [
+        agent
+        for baseline in baselines
+        if (agent := baseline.find_agent(agent_id)) is not None
+    ]
     attached: set[str] = set()
     detached: set[str] = set()
     rules_added: list[Rule] = []
@@ -168,8 +173,8 @@ def _undo_agent(
             tools.append(tool)
         elif tool not in since.taken and tool not in restore:
             stays.append(
-                f"{name}: without `{tool}`, detached since then; --restore {tool}"
-                " attaches it"
+                f"{name}: `{tool}` was detached since then; pass --restore {tool} to"
+                " attach it again"
             )
         elif tool in available:
             tools.append(tool)
@@ -181,15 +186,15 @@ def _undo_agent(
                 tools.append(new_name)
                 note = f"; it keeps `{new_name}`"
             lost.append(
-                f"{name}: `{tool}` is not in the registry{note}; deploy the MCP server"
-                " that had it, then roll back again"
+                f"{name}: `{tool}` is not in the registry{note}; deploy a version of the"
+                " MCP server that has it, then roll back again"
             )
     own_tools = {*since.given, *desired.canonical, *desired.removed_names}
     own_tools |= {*current.own_names}
     for tool in state.tools:
         if tool not in before.tools and tool not in tools and tool not in own_tools:
             tools.append(tool)
-            stays.append(f"{name}: `{tool}`, attached since then")
+            stays.append(f"{name}: `{tool}` was attached since then")
     tools = list(dict.fromkeys(tools))
     rules = _undo_rules(before, state, since, tools, removed, restore, lost, stays)
     changes = [f"+ tool {tool}" for tool in tools if tool not in state.tools]
@@ -221,7 +226,11 @@ def _undo_rules(
     lost: list[str],
     stays: list[str],
 ) -> list[Rule]:
-    """The rules behind a rollback; a rule of somebody's that has a newer version stays one."""
+    """Return an agent's rules after a rollback.
+
+    A rule that others changed since the apply keeps its newer version. Descriptions are
+    appended to `lost` and `stays`.
+    """
     leaving = {*state.tools} - {*tools}
     kept: list[Rule] = []
     for rule in state.rules:
@@ -230,7 +239,8 @@ def _undo_rules(
         if _contains_rule(rule, since.rules_given) and not _contains_rule(
             rule, before.rules
         ):
-            # An apply made it. It stays where what was there before cannot come back.
+            # An apply added this rule. It is kept only if the rule that it replaced
+            # cannot be restored.
             older = [r for r in before.rules if _get_rule_key(r) == _get_rule_key(rule)]
             is_needed = any(collect_tool_names(r) & {*removed} for r in older)
             if rule["tool_name"] in before.tools and not is_needed:
@@ -245,24 +255,25 @@ def _undo_rules(
             continue
         if collect_tool_names(rule) & {*removed}:
             lost.append(text)
-        elif any(_get_rule_key(one) == (name, kind) for one in kept):
-            stays.append(f"{text} as somebody has changed it since then")
+        elif any(_get_rule_key(other) == (name, kind) for other in kept):
+            stays.append(f"{text} was changed since then")
         elif _contains_rule(rule, since.rules_taken) or name in restore:
             kept.append(rule)
         elif name in tools and _is_safeguard(rule, kept):
-            # Without it the agent's turn ends at once, or nobody is asked.
+            # Without it the agent's turn would end early, or no user would approve calls.
             kept.append(rule)
         elif name in tools:
-            stays.append(f"{text} stays away: somebody has removed it since then")
+            stays.append(f"{text} was removed since then")
     return kept
 
 
 def _is_safeguard(rule: Rule, kept: Sequence[Rule]) -> bool:
+    """Return whether a removed rule must be restored because its tool needs it."""
     name, kind = _get_rule_key(rule)
     if kind == REQUIRES_APPROVAL:
         return True
-    others = {k for n, k in map(_get_rule_key, kept) if n == name}
-    return kind in LOOP_RULES and not others & LOOP_RULES
+    other_types = {t for n, t in map(_get_rule_key, kept) if n == name}
+    return kind in LOOP_RULES and not other_types & LOOP_RULES
 
 
 def _get_rule_key(rule: Rule) -> tuple[str, str]:
@@ -270,25 +281,26 @@ def _get_rule_key(rule: Rule) -> tuple[str, str]:
 
 
 def _contains_rule(rule: Rule, rules: Sequence[Rule]) -> bool:
-    return any(are_same_rules([rule], [one]) for one in rules)
+    return any(are_same_rules([rule], [other]) for other in rules)
 
 
 def _list_unrestored(
     desired: DesiredState, baseline: Baseline, current: CurrentState
 ) -> list[str]:
-    """What no request of this command brings back."""
+    """Return descriptions of registry changes that a rollback does not undo."""
     lines = []
     if current.entry is not None and baseline.entry is None:
-        lines.append(f"the entry {desired.server_name}, created since then")
+        lines.append(f"the entry {desired.server_name} was created since then")
     for name in current.own_names:
         digest = baseline.registry.get(name)
         if digest is None:
-            lines.append(f"`{name}`, registered since then")
+            lines.append(f"`{name}` was registered since then")
         elif digest != current.registry[name].digest:
             lines.append(
-                f"the text or schema of `{name}`: deploy the MCP server as it was, and apply"
+                f"the description or schema of `{name}` was changed since then: deploy the"
+                " previous version of the MCP server, and apply"
             )
     for name in baseline.registry:
         if name not in current.registry:
-            lines.append(f"`{name}`, deleted from the registry since then")
+            lines.append(f"`{name}` was deleted from the registry since then")
     return lines
