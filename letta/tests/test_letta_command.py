@@ -72,7 +72,7 @@ def test_from_plan_to_rollback(run: Callable[..., Result], toy: Any) -> None:
     assert "in one request" not in again.output
     back = run("rollback")
     assert back.exit_code == 0, back.output
-    assert "1 of 1 agents as they were at" in back.output
+    assert "restored 1 of 1 agents to" in back.output
     assert toy.names() == names
     assert run("verify", "--no-calls").exit_code == 1
 
@@ -120,7 +120,7 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("apply",), 2, "--yes plans and applies at once"),
+        (("apply",), 2, "--yes to apply without review"),
         (("apply", "none.json"), 2, "none.json cannot be read"),
         (("plan", "--agent", "nobody"), 2, "the toolset toy has no agent `nobody`"),
         (("plan", "--toolset", "toyy"), 2, "did you mean `toy`?"),
@@ -131,7 +131,7 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
         ),
         (("verify", "--tool", "list_plain"), 2, "`list_plain` is not attached"),
         (("verify", "--turn", "x"), 2, "`x` is not attached"),
-        (("rollback",), 2, "there is no baseline of toy on http://"),
+        (("rollback",), 2, "has no baseline of toy on http://"),
         (("rollback", "none.json"), 2, "none.json cannot be read"),
         (("blocks", "--out", "."), 2, "'--out': File '.' is a directory"),
         (("blocks", "--write", "."), 2, "'--write': File '.' is a directory"),
@@ -153,7 +153,7 @@ def test_nothing_reaches_the_cloud_by_default(
     monkeypatch.delenv("LETTA_BASE_URL")
     result = run("plan")
     assert result.exit_code == 2
-    assert "nothing says where Letta is" in result.output
+    assert "the URL of Letta is not set" in result.output
     monkeypatch.setenv("LETTA_BASE_URL", "")
     assert run("plan").exit_code == 2
 
@@ -245,7 +245,7 @@ def test_one_of_several_toolsets_has_to_be_named(
     project.write("specs/second/search_more.yaml", other)
     result = run("plan")
     assert result.exit_code == 2, result.output
-    told = "several toolsets have a `letta`: add --toolset, one of toy, second"
+    told = "several toolsets have a `letta`\n  help: pass --toolset with one of toy, second"
     assert told in result.output
     named = run("plan", "--toolset", "toy")
     assert named.exit_code == 0, named.output
@@ -270,7 +270,7 @@ def test_a_rollback_is_shown_before_it_is_done(
     shown = run("rollback", "--dry-run")
     assert shown.exit_code == 0
     assert "    - tool search_notes\n" in shown.output
-    assert "Nothing was changed; this goes back to " in shown.output
+    assert "Nothing was changed. The baseline is from " in shown.output
     assert toy.names() == names
     value = json.loads(run("rollback", "--dry-run", "--format", "json").stdout)
     assert "- tool search_notes" in value["agents"][0]["changes"]
@@ -285,7 +285,7 @@ def test_an_agent_that_the_specs_do_not_have_is_not_rolled_back(
     before = toy.names()
     result = run("rollback")
     assert result.exit_code == 2
-    assert "which the specs do not have" in result.output
+    assert "agents that the specs do not declare" in result.output
     assert toy.names() == before
 
 

@@ -119,9 +119,7 @@ def test_one_apply_at_a_time(toy: Any) -> None:
     baselines = Baselines(toy.state)
     with (
         baselines.lock(),
-        pytest.raises(
-            ConcurrentRunError, match="another apply or rollback is under way"
-        ),
+        pytest.raises(ConcurrentRunError, match="another apply or rollback is running"),
     ):
         toy.apply(plan)
     assert toy.entry() is None

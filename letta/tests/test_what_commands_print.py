@@ -145,7 +145,7 @@ SYNCED = "tools+rules synced - 3 tools, 4 rules\n"
             False,
             ApplyResult(3, 4, False),
             0,
-            f"{PLAN}here: toys for 2 agents, as it should be already\n",
+            f"{PLAN}here: toys for 2 agents, already up to date\n",
             "",
         ),
     ],
@@ -192,7 +192,7 @@ def test_what_was_done_is_told(
         (
             UnverifiedStateError("cut"),
             1,
-            "error: cut\n  help: whether it was done is not known; run it again\n",
+            "error: cut\n  help: run the command again: the effect is unknown\n",
         ),
     ],
 )

@@ -1,8 +1,8 @@
-"""Memory blocks of agents: what the specs say in them, what would change, and writing that.
+"""Memory blocks of agents: render, compare and write the part from the specs.
 
-An agent reads its memory as the truth. So a text says what is, in the words of the specs'
-summaries, and never what the agent should do. The block is the agent's own: only what stands
-between two marks is written, and the rest stays as it is.
+An agent treats its memory as true. So the text describes what exists, with the
+summaries of the specs, and gives no instructions. The rest of a block belongs to the
+agent: only the part between two markers is written.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _FORMAT = "toolcast-letta-blocks/1"
 
 
 class BlockError(Exception):
-    """A block cannot be read, planned or written; the text says why, a line a reason."""
+    """A block cannot be read, compared or written; the message has one reason a line."""
 
 
 class BlockTextError(Exception):
-    """A block's text cannot be put together; the message says why."""
+    """The new text of a block cannot be built; the message states the reason."""
 
 
 @dataclass(frozen=True)
 class BlockChange:
-    """One block of one agent.
+    """A memory block of an agent, with its current and its desired value.
 
     Attributes:
-        agent: the toolset's name for the agent.
-        agent_id: Letta's id of it.
+        agent: the agent's name in the toolset.
+        agent_id: the agent's id in Letta.
         label: the block's label.
-        before: its value.
-        after: what it should be.
+        before: its current value.
+        after: its desired value.
     """
 
     agent: str
@@ -49,18 +49,19 @@ class BlockChange:
     after: str
 
     @property
-    def changes(self) -> bool:
-        """Whether it is not as it should be."""
+    def is_changed(self) -> bool:
+        """Whether the current value differs from the desired one."""
         return self.before != self.after
 
 
 def list_block_changes(
     api: LettaApi, toolset: Toolset, desired: DesiredState
 ) -> list[BlockChange]:
-    """Every block that the toolset declares, of the agents that are wanted.
+    """Return the current and desired values of the blocks that the toolset declares.
 
     Raises:
-        BlockError: a block is not there, cannot take the text, or its marks are broken.
+        BlockError: a block does not exist, is too short for the text, or has invalid
+            markers.
         LettaError: a request failed.
     """
     changes: list[BlockChange] = []
@@ -70,7 +71,7 @@ def list_block_changes(
             label = f"the block `{block.label}` of {agent.name}"
             received = api.find_block(agent.id, block.label)
             if received is None:
-                problems.append(f"{label} is not there: create it in Letta first")
+                problems.append(f"{label} does not exist: create it in Letta")
                 continue
             value, limit = received
             try:
@@ -82,7 +83,7 @@ def list_block_changes(
                 continue
             if len(after) > limit:
                 problems.append(
-                    f"{label} would have {len(after)} characters, and its limit is {limit}"
+                    f"{label} would have {len(after)} characters; its limit is {limit}"
                 )
             changes.append(BlockChange(agent.name, agent.id, block.label, value, after))
     if problems:
@@ -91,10 +92,10 @@ def list_block_changes(
 
 
 def format_block_changes(changes: Sequence[BlockChange]) -> Iterator[str]:
-    """What would be written, as a difference of lines."""
+    """Yield a unified diff of each block that differs, and one line for each other."""
     for change in changes:
-        if not change.changes:
-            yield f"{change.agent}: `{change.label}` is as the specs say"
+        if not change.is_changed:
+            yield f"{change.agent}: `{change.label}` matches the specs"
             continue
         yield from difflib.unified_diff(
             change.before.splitlines(),
@@ -108,10 +109,10 @@ def format_block_changes(changes: Sequence[BlockChange]) -> Iterator[str]:
 def save_block_changes(
     changes: Sequence[BlockChange], toolset: str, base_url: str, path: Path, seal: Seal
 ) -> None:
-    """Keeps what was shown, for whoever reviews it and for writing it.
+    """Save the changes for review and for writing them later.
 
     Raises:
-        StateError: as of `Seal.save`.
+        StateError: see `Seal.save`.
     """
     value = {
         "format": _FORMAT,
@@ -125,16 +126,16 @@ def save_block_changes(
 def load_block_changes(
     path: Path, toolset: str, base_url: str, seal: Seal
 ) -> list[BlockChange]:
-    """What was saved.
+    """Load saved changes.
 
     Raises:
-        BlockError: it is for something else.
-        StateError: as of `Seal.load`.
+        BlockError: they are for another toolset or server.
+        StateError: see `Seal.load`.
     """
     value = seal.load(path, _FORMAT)
     if (value["toolset"], value["place"]) != (toolset, base_url):
         raise BlockError(f"{path} is for {value['toolset']} at {value['place']}")
-    return [BlockChange(**one) for one in value["blocks"]]
+    return [BlockChange(**block) for block in value["blocks"]]
 
 
 def write_block_changes(
@@ -142,58 +143,64 @@ def write_block_changes(
     reviewed: Sequence[BlockChange],
     current_changes: Sequence[BlockChange],
 ) -> list[str]:
-    """Writes exactly what was agreed to; what is written already stays.
+    """Write reviewed changes to the agents' blocks.
 
     Args:
-        agreed: what was shown and saved.
-        now: the same blocks as they are now.
+        api: the Letta server.
+        reviewed: the saved changes.
+        current_changes: the same blocks with their current values.
 
     Returns:
-        what was written, a line each.
+        Descriptions of the blocks that were written; blocks that already have the
+            desired value are skipped.
 
     Raises:
-        BlockError: a block, or what the specs say, has changed since then; nothing was
-            written. Or a block is not as it was sent.
+        BlockError: a block or its desired value has changed since the changes were
+            saved, and nothing was written; or a written block differs from what was
+            sent.
     """
-    changes_by_block = {(one.agent_id, one.label): one for one in current_changes}
+    changes_by_block = {
+        (change.agent_id, change.label): change for change in current_changes
+    }
     problems = []
     for change in reviewed:
         current = changes_by_block.get((change.agent_id, change.label))
         label = f"`{change.label}` of {change.agent}"
         if current is None:
-            problems.append(f"the specs do not have {label} any more")
+            problems.append(f"the specs no longer declare {label}")
         elif current.after != change.after:
             problems.append(
-                f"{label} was shown with another text, or changed since then"
+                f"the specs' text for {label} has changed since it was shown"
             )
         elif current.before not in (change.before, change.after):
-            problems.append(f"somebody has changed {label} since it was shown")
+            problems.append(f"{label} was changed since it was shown")
     if problems:
-        raise BlockError("\n".join([*problems, "show them again"]))
+        raise BlockError("\n".join([*problems, "show and review the blocks again"]))
     written = []
     for change in reviewed:
         current = changes_by_block[change.agent_id, change.label]
-        if not current.changes:
+        if not current.is_changed:
             continue
         api.write_block(change.agent_id, change.label, change.after)
         if (api.find_block(change.agent_id, change.label) or ("", 0))[
             0
         ] != change.after:
             raise BlockError(
-                f"`{change.label}` of {change.agent} is not as it was sent"
+                f"`{change.label}` of {change.agent} differs from what was sent"
             )
         written.append(f"{change.agent}: `{change.label}` written")
     return written
 
 
 def render_block(toolset: Toolset, content: str) -> str:
-    """The toolset's part of a block, with its marks; the same for every agent.
+    """Return the toolset's part of a block, with its markers.
 
     Args:
-        content: `tools`, those that are attached; or `data`, the tables that they read and write.
+        toolset: the toolset.
+        content: `tools` for the attached tools, `data` for the tables that they use.
 
     Raises:
-        BlockTextError: a spec's text holds one of the marks.
+        BlockTextError: a text of the specs contains a marker.
     """
     attached = [
         tool for tool in toolset.tools if build_tool_part(toolset, tool)["attached"]
@@ -206,12 +213,12 @@ def render_block(toolset: Toolset, content: str) -> str:
     text = "\n".join(lines)
     begin, end = _build_markers(toolset.name)
     if begin in text or end in text:
-        raise BlockTextError(f"a summary or section holds `{begin}` or `{end}`")
+        raise BlockTextError(f"a summary or section contains `{begin}` or `{end}`")
     return f"{begin}\n{text}\n{end}"
 
 
 def _render_tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
-    yield f"The {len(attached)} tools of {toolset.name} that are attached:"
+    yield f"The {len(attached)} attached tools of {toolset.name}:"
     sections = {section.name: section.heading for section in toolset.sections}
     section_names = [*sections, None]
     for name in section_names:
@@ -229,7 +236,7 @@ def _render_tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[st
 
 
 def _render_data(attached: Sequence[ToolSpec]) -> Iterator[str]:
-    yield "Where the data of the attached tools lies:"
+    yield "The tables that the attached tools use:"
     tables: dict[tuple[str, str], dict[str, list[str]]] = {}
     for tool in sorted(attached, key=lambda tool: tool.name):
         data = tool.data or {}
@@ -248,14 +255,14 @@ def _render_data(attached: Sequence[ToolSpec]) -> Iterator[str]:
         pool_note = f" (pool {pool})" if pool else ""
         yield f"- {table}{pool_note}: {uses}"
     if not tables:
-        yield "- no spec names a table"
+        yield "- none"
 
 
 def insert_part(value: str, part: str, toolset: str) -> str:
-    """A block's value with the toolset's part in its place, or at its end.
+    """Return a block's value with the toolset's part replaced, or appended if missing.
 
     Raises:
-        BlockTextError: the marks do not stand there once each, in order.
+        BlockTextError: the value does not contain each marker once, in order.
     """
     begin, end = _build_markers(toolset)
     counts = (value.count(begin), value.count(end))
@@ -264,7 +271,7 @@ def insert_part(value: str, part: str, toolset: str) -> str:
     start, stop = value.find(begin), value.find(end)
     if counts != (1, 1) or stop < start:
         raise BlockTextError(
-            f"`{begin}` and `{end}` do not stand in it once each: mend it by hand"
+            f"it does not contain `{begin}` and `{end}` once each, in order: fix it by hand"
         )
     return value[:start] + part + value[stop + len(end) :]
 

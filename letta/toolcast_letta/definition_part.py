@@ -1,4 +1,4 @@
-"""The `letta` of a tool's definition: for the generator, and for generated tests."""
+"""The `letta` object in a tool's definition, for generator and generated tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the specs of a toolset say of Letta."""
+"""Build settings and the desired state for Letta from the specs of a toolset."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from .settings import LettaAgent, LettaBlock, LettaServer, LettaSettings
 
 
 def get_letta_fields(tool: ToolSpec) -> Mapping[str, Any]:
-    """The `letta` of a tool; empty when its spec has none."""
+    """Return the `letta` object of a tool's spec; empty if it has none."""
     facts: Mapping[str, Any] = tool.extensions.get("letta", {})
     return facts
 
 
 def has_settings(toolset: Toolset) -> bool:
-    """Whether the toolset has a `letta`."""
+    """Return whether the toolset has a `letta` object."""
     return "letta" in toolset.extensions
 
 
 def build_settings(toolset: Toolset) -> LettaSettings:
-    """The toolset's settings; without any, an entry of its name and no agent.
+    """Build the toolset's settings for Letta, with defaults for omitted fields.
 
-    What a spec leaves out has the default of the settings.
+    Without a `letta` object, they have an entry with the toolset's name and no agents.
     """
     value = toolset.extensions.get("letta", {})
-    plain = {key: value[key] for key in ("backend", "on_start") if key in value}
+    options = {key: value[key] for key in ("backend", "on_start") if key in value}
     if "on_start_patience" in value:
-        plain["on_start_patience"] = float(value["on_start_patience"])
+        options["on_start_patience"] = float(value["on_start_patience"])
     return LettaSettings(
         name=toolset.name,
         server=LettaServer(**{"name": toolset.name, **value.get("server", {})}),
         agents=tuple(
             _build_agent(name, body) for name, body in value.get("agents", {}).items()
         ),
-        **plain,
+        **options,
     )
 
 
 def _build_agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
-    plain = {key: body[key] for key in ("id", "id_env", "type") if key in body}
+    options = {key: body[key] for key in ("id", "id_env", "type") if key in body}
     return LettaAgent(
         name,
-        **plain,
+        **options,
         expects=tuple(body.get("expects", ())),
         ends_turn=tuple(body.get("ends_turn", ())),
         forbids={entry["name"]: entry["reason"] for entry in body.get("forbids", ())},
@@ -55,7 +55,7 @@ def _build_agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
 
 
 def list_offered_tools(toolset: Toolset) -> list[ToolSpec]:
-    """The tools that the MCP server shows Letta, in order."""
+    """Return the tools that the MCP server offers to Letta, in the toolset's order."""
     tools = list(toolset.tools_in("mcp"))
     if not toolset.clients:
         return tools
@@ -66,14 +66,18 @@ def list_offered_tools(toolset: Toolset) -> list[ToolSpec]:
 
 
 def can_change_data(tool: ToolSpec) -> bool:
-    """Whether the spec says that a call changes something."""
+    """Return whether the spec declares that a call changes data."""
     return is_changing_data(_collect_spec_fields(tool))
 
 
 def build_tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
-    """What the tool's definition says of Letta; see `definition_part`."""
-    declared = {e.tool: e.reason for e in toolset.exclusions if e.target == "letta"}
-    return build_definition_part(_collect_spec_fields(tool), declared.get(tool.name))
+    """Build the `letta` object of a tool's definition; see `build_definition_part`."""
+    reasons = {
+        exclusion.tool: exclusion.reason
+        for exclusion in toolset.exclusions
+        if exclusion.target == "letta"
+    }
+    return build_definition_part(_collect_spec_fields(tool), reasons.get(tool.name))
 
 
 def _collect_spec_fields(tool: ToolSpec) -> dict[str, Any]:
@@ -88,7 +92,7 @@ def _collect_spec_fields(tool: ToolSpec) -> dict[str, Any]:
 
 
 def find_omission_reason(toolset: Toolset, tool: ToolSpec) -> str | None:
-    """Why a tool is not attached; None when it is."""
+    """Return why a tool is not attached; None if it is."""
     part = build_tool_part(toolset, tool)
     return None if part["attached"] else part.get("reason", "it is not attached")
 
@@ -96,10 +100,16 @@ def find_omission_reason(toolset: Toolset, tool: ToolSpec) -> str | None:
 def build_desired_state_from_specs(
     toolset: Toolset, environment: Mapping[str, str], *, server_url: str | None = None
 ) -> DesiredState:
-    """What a toolset wants to be in Letta.
+    """Build the desired state of a toolset from its specs.
+
+    Args:
+        toolset: the toolset.
+        environment: the environment variables; the specs can leave URL, token and ids
+            to them.
+        server_url: the MCP server's URL; overrides the specs.
 
     Raises:
-        MissingSettingError: the environment lacks something that the specs leave to it.
+        MissingSettingError: a required variable is not set.
     """
     offered = {tool.name for tool in list_offered_tools(toolset)}
     tools = (

@@ -146,7 +146,7 @@ def test_a_server_that_is_not_deployed_is_refused(desk: Desk) -> None:
 
 def test_a_server_that_is_down_is_refused(desk: Desk) -> None:
     desk.mcp.is_down = True
-    assert "does not answer" in refused(desk, *LOCAL)
+    assert "does not respond" in refused(desk, *LOCAL)
 
 
 def test_somebody_elses_entry_of_that_name_is_only_taken_when_named(desk: Desk) -> None:
@@ -210,7 +210,7 @@ def test_verify_finds_a_changed_schema_and_a_failing_example(desk: Desk) -> None
     done = desk.letta("verify", *LOCAL)
     assert done.exit_code == 1
     assert "example 1: the call failed: no ink" in done.stdout
-    assert "another description" in done.stdout
+    assert "its description differs from the spec" in done.stdout
     assert "all_match: false" in done.stdout
 
 
@@ -242,7 +242,7 @@ def test_what_was_there_is_kept_and_put_back(desk: Desk, had_one: bool) -> None:
     desk.write(value)
     before = desk.settings.read_bytes()
     done = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
-    assert "what was there is kept: " in done.stdout
+    assert "backup saved: " in done.stdout
     headers = desk.read()["agents"][1]["mcpServers"][1]["headers"]
     assert "X-Key" not in headers, "it is for another server"
     [copy] = desk.settings.parent.glob("toolcast-toy-*.json")
@@ -253,7 +253,7 @@ def test_what_was_there_is_kept_and_put_back(desk: Desk, had_one: bool) -> None:
     assert desk.settings.read_bytes() != before
     assert desk.letta("rollback", *LOCAL).exit_code == 0
     assert desk.settings.read_bytes() == before
-    assert "nothing to put back" in desk.letta("rollback", *LOCAL).stdout
+    assert "nothing to restore" in desk.letta("rollback", *LOCAL).stdout
 
 
 def test_an_entry_that_somebody_changed_since_then_stays(desk: Desk) -> None:
@@ -263,7 +263,7 @@ def test_an_entry_that_somebody_changed_since_then_stays(desk: Desk) -> None:
     desk.write(value)
     done = desk.letta("rollback", *LOCAL)
     assert done.exit_code == 1
-    assert "somebody has changed it since then" in done.stderr
+    assert "was changed since then" in done.stderr
     assert desk.read() == value
 
 
@@ -288,4 +288,4 @@ def test_what_was_asked_for_and_left_out_is_no_success(desk: Desk) -> None:
 def test_tools_are_not_restored_where_none_is_attached(desk: Desk) -> None:
     done = desk.letta("rollback", *LOCAL, "--restore", "x")
     assert done.exit_code == 2
-    assert "here no tool is attached" in done.stderr
+    assert "which attaches no tools" in done.stderr

@@ -120,12 +120,12 @@ def test_every_shape_of_a_file_takes_the_entry(
     [
         ('{"a": 1,}', "line 1, column"),
         ('{\n // mine\n "a": 1}', "line 2, column 2"),
-        ('{"a": 1, "a": 2}', "`a` stands twice"),
+        ('{"a": 1, "a": 2}', "`a` occurs twice"),
         ("\ufeff{}", "byte order mark"),
-        ('{"a": NaN}', "`NaN` is no JSON"),
-        ("[]", "it is no object"),
-        ('{"agents": {}}', "`agents` is no list"),
-        ('{"agents": [1]}', "`agents` is no list of objects"),
+        ('{"a": NaN}', "`NaN` is not valid JSON"),
+        ("[]", "the settings are not an object"),
+        ('{"agents": {}}', "`agents` is not an array"),
+        ('{"agents": [1]}', "`agents` is not an array of objects"),
         ('{"agents": [{"mcpServers": [1]}]}', "`mcpServers` of an agent"),
         ("[" * 100_000, "cannot be read"),
         ("1" * 5000, "cannot be read"),
@@ -169,7 +169,7 @@ def test_a_change_in_between_is_not_overwritten(tmp_path: Path) -> None:
     file.write_text("{}")
     before = Settings.read(file)
     file.write_text('{"mine": 1}')
-    with pytest.raises(SettingsError, match="has just been changed"):
+    with pytest.raises(SettingsError, match="another program changed"):
         before.set_server(AGENT, None, SERVER).write(before)
     assert file.read_text() == '{"mine": 1}'
 
@@ -194,7 +194,7 @@ def test_a_write_that_fails_leaves_the_file(
 def test_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
     link = tmp_path / "settings.json"
     link.symlink_to(tmp_path / "gone")
-    with pytest.raises(SettingsError, match="link to nothing"):
+    with pytest.raises(SettingsError, match="broken symbolic link"):
         Settings.read(link)
 
 

@@ -198,4 +198,4 @@ def test_a_server_leaves_letta_code_to_the_command(
         "    print(error)\n"
     )
     ran = project.run("-c", program)
-    assert "says `backend: code`: use `toolcast letta`" in ran.stdout, ran.stderr
+    assert "has `backend: code`: use `toolcast letta`" in ran.stdout, ran.stderr

@@ -65,7 +65,7 @@ def test_a_plan_that_was_edited_is_not_obeyed(
 def test_a_plan_of_another_user_is_not_obeyed(toy: Any, tmp_path: Path) -> None:
     file = saved(toy, tmp_path)
     other = Seal({"XDG_STATE_HOME": str(tmp_path / "another")})
-    with pytest.raises(ForeignFileError, match="or somebody else saved it"):
+    with pytest.raises(ForeignFileError, match="or another user saved it"):
         Plan.load(file, other)
 
 
@@ -109,9 +109,9 @@ def test_a_baseline_that_was_edited_is_left_out_and_named(toy: Any) -> None:
     baselines = Baselines(toy.state)
     assert baselines.list_all("toy", toy.fake.url) == []
     assert [str(file) in line for line in baselines.list_foreign_files("toy")] == [True]
-    with pytest.raises(ForeignFileError, match="its seal does not fit"):
+    with pytest.raises(ForeignFileError, match="its signature is not valid"):
         baselines.load(file)
-    with pytest.raises(StateError, match="its seal does not fit"):
+    with pytest.raises(StateError, match="its signature is not valid"):
         toy.rolled_back()
     assert set(toy.names()) > set(names)
 
@@ -126,7 +126,7 @@ def test_files_that_hold_no_baseline_do_not_stop_an_apply(
     os.mkfifo(toy.state / "toy-3.json")
     assert toy.apply().changed
     assert len(Baselines(toy.state).list_foreign_files("toy")) == 3
-    left = [line for line in toy.said if line.startswith("left out: ")]
+    left = [line for line in toy.said if line.startswith("ignored: ")]
     assert [f"toy-{n}.json" in line for n, line in enumerate(left, 1)] == [True] * 3
 
 
@@ -158,7 +158,7 @@ def test_a_key_that_is_none_is_told(tmp_path: Path) -> None:
     folder.mkdir()
     seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
     (folder / "letta.key").write_text("x")
-    with pytest.raises(StateError, match="holds no whole key"):
+    with pytest.raises(StateError, match="contains an incomplete key"):
         seal.sign(1)
     (folder / "letta.key").unlink()
     (folder / "letta.key").symlink_to(tmp_path / "elsewhere")
@@ -183,7 +183,7 @@ def test_a_key_has_sixteen_characters(
 ) -> None:
     seal = Seal({KEY_VARIABLE: f" {'k' * length} ", "XDG_STATE_HOME": str(tmp_path)})
     if is_key is False:
-        with pytest.raises(StateError, match="has less than 16 characters"):
+        with pytest.raises(StateError, match="has fewer than 16 characters"):
             seal.sign({})
         return
     assert seal.is_valid({}, seal.sign({}))
@@ -193,7 +193,7 @@ def test_a_key_has_sixteen_characters(
     assert file.exists() is (is_key is None)
     if is_key is None:
         file.write_bytes(b"k" * 15)
-        with pytest.raises(StateError, match="holds no whole key"):
+        with pytest.raises(StateError, match="contains an incomplete key"):
             seal.sign({})
         file.write_bytes(b"k" * 16)
         assert seal.is_valid({}, seal.sign({}))
@@ -209,7 +209,9 @@ def test_what_was_saved_has_sixteen_mebibytes_and_a_key_one_kibibyte(
         return b"k" * 16 if path.endswith(".key") else b"[]"
 
     monkeypatch.setattr(seals, "read_regular_file", read)
-    with pytest.raises(ForeignFileError, match="holds no x, which this version saves"):
+    with pytest.raises(
+        ForeignFileError, match="does not have the format x of this version"
+    ):
         Seal({}).load(tmp_path / "plan.json", "x")
     assert Seal({"XDG_STATE_HOME": str(tmp_path)}).sign({})
     assert given == [16 << 20, 1024]

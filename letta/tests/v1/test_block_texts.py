@@ -41,7 +41,7 @@ def test_a_part_has_its_place(value: str, after: str) -> None:
     [BEGIN, END, f"{END} {BEGIN}", f"{BEGIN} {BEGIN} {END}", f"{BEGIN} {END} {END}"],
 )
 def test_broken_marks_are_for_a_person(value: str) -> None:
-    with pytest.raises(BlockTextError, match="do not stand in it once each"):
+    with pytest.raises(BlockTextError, match="once each, in order"):
         insert_part(value, PART, "toys")
 
 
@@ -77,7 +77,7 @@ def attached(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
     assert render_block(TOYS, "tools").split("\n") == [
         BEGIN,
-        "The 4 tools of toys that are attached:",
+        "The 4 attached tools of toys:",
         "The first:",
         "- a: Does a.",
         "- b: Does b.",
@@ -87,17 +87,17 @@ def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert render_block(TOYS, "data").split("\n") == [
         BEGIN,
-        "Where the data of the attached tools lies:",
+        "The tables that the attached tools use:",
         "- t: read by a",
         "- s (pool p): deleted by b; written by c",
         "- t (pool p): read by b, c; written by c",
         END,
     ]
     none: Any = SimpleNamespace(name="toys", sections=[], tools=[])
-    assert "- no spec names a table" in render_block(none, "data")
+    assert "- none" in render_block(none, "data")
     for mark in (BEGIN, END):
         monkeypatch.setattr(TOYS.tools[0], "summary", mark)
-        with pytest.raises(BlockTextError, match="a summary or section holds"):
+        with pytest.raises(BlockTextError, match="a summary or section contains"):
             render_block(TOYS, "tools")
 
 
@@ -126,12 +126,12 @@ class Api:
     [
         (change(), change(), None),
         (change(), change("b"), None),
-        (change(), change(agent="2"), "the specs do not have `notes` of me any more"),
-        (change(), change(after="c"), "was shown with another text"),
+        (change(), change(agent="2"), "the specs no longer declare `notes` of me"),
+        (change(), change(after="c"), "the specs' text for `notes` of me has changed"),
         (
             change(),
             change("c"),
-            "somebody has changed `notes` of me since it was shown",
+            "`notes` of me was changed since it was shown",
         ),
     ],
 )
@@ -143,20 +143,22 @@ def test_what_was_agreed_to_is_written(agreed: Any, now: Any, said: str | None) 
         assert api.written == []
         return
     done = write_block_changes(api, [agreed], [now])
-    assert done == ["me: `notes` written"] * now.changes
-    assert api.written == [("1", "notes", "b")] * now.changes
+    assert done == ["me: `notes` written"] * now.is_changed
+    assert api.written == [("1", "notes", "b")] * now.is_changed
 
 
 def test_a_block_that_does_not_stay_is_told() -> None:
     for api in (Api("a", sticks=False), Api(None, sticks=False)):
         one: Any = api
-        with pytest.raises(BlockError, match="`notes` of me is not as it was sent"):
+        with pytest.raises(
+            BlockError, match="`notes` of me differs from what was sent"
+        ):
             write_block_changes(one, [change()], [change()])
 
 
 def test_what_would_be_written_is_shown() -> None:
     assert [*format_block_changes([change("a", "a")])] == [
-        "me: `notes` is as the specs say"
+        "me: `notes` matches the specs"
     ]
     assert [*format_block_changes([change()])] == [
         "--- me: notes (now)",
@@ -174,10 +176,10 @@ def test_what_would_be_written_is_shown() -> None:
         (
             "mine",
             -1,
-            "the block `notes` of me would have {0} characters, and its limit is",
+            "the block `notes` of me would have {0} characters; its limit is",
         ),
-        (None, 0, "the block `notes` of me is not there: create it in Letta first"),
-        (BEGIN, 0, "the block `notes` of me: `"),
+        (None, 0, "the block `notes` of me does not exist: create it in Letta"),
+        (BEGIN, 0, "the block `notes` of me: it does not contain `"),
     ],
 )
 def test_a_block_has_room_for_its_part(value: Any, more: int, said: str | None) -> None:
@@ -189,7 +191,11 @@ def test_a_block_has_room_for_its_part(value: Any, more: int, said: str | None) 
     api: Any = Api(value, length + more)
     if said is None:
         (found,) = list_block_changes(api, TOYS, wanted)
-        assert (found.before, len(found.after), found.changes) == ("mine", length, True)
+        assert (found.before, len(found.after), found.is_changed) == (
+            "mine",
+            length,
+            True,
+        )
         return
     with pytest.raises(BlockError) as told:
         list_block_changes(api, TOYS, wanted)

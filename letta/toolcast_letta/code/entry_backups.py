@@ -1,7 +1,7 @@
-"""What stood in the settings of Letta Code before an apply, kept beside them.
+"""Backups of settings entries that an apply replaced.
 
-The entries hold tokens in clear, as the settings themselves do. So a copy lies in the settings'
-own folder, for its owner alone, and never in the project.
+Entries contain tokens in plain text, as the settings themselves do. So a backup is in
+the folder of the settings file, readable only by its owner, and not in the project.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ _FORMAT = "toolcast-letta-entries/1"
 
 @dataclass(frozen=True)
 class EntryBackup:
-    """One agent's entry of a server.
+    """An agent's entry of an MCP server, before an apply.
 
     Attributes:
-        agent: the toolset's name for the agent.
-        agent_id: Letta's id of it.
-        home: where it lives, as the settings say it.
+        agent: the agent's name in the toolset.
+        agent_id: the agent's id in Letta.
+        home: where the agent lives, as in the settings file.
         server: the entry's name.
-        before: the entry as it was; None when there was none. It may hold secrets.
-        after: digest of the entry that the apply wrote.
+        before: the entry before the apply; None if it did not exist. It can contain
+            secrets.
+        after: the digest of the entry that the apply wrote.
     """
 
     agent: str
@@ -44,29 +45,32 @@ class EntryBackup:
 def find_entry(
     servers: Sequence[Mapping[str, Any]], name: str
 ) -> dict[str, Any] | None:
-    """The entry of a name."""
-    return next((dict(one) for one in servers if one.get("name") == name), None)
+    """Return a copy of the entry with a name, or None."""
+    for server in servers:
+        if server.get("name") == name:
+            return dict(server)
+    return None
 
 
 def save_backup(
     settings: Path, toolset: str, entries: Sequence[EntryBackup], seal: Seal
 ) -> Path:
-    """Writes a copy; gives its file.
+    """Write the entries to a new file, and return its path.
 
     Raises:
-        StateError: as of `Seal.save`.
+        StateError: see `Seal.save`.
     """
     stamp = "".join(c for c in datetime.now(UTC).isoformat()[:26] if c.isdigit())
     file = settings.resolve().parent / f"{_build_file_prefix(toolset)}{stamp}.json"
-    entries_ = [asdict(entry) for entry in entries]
-    seal.save(file, {"format": _FORMAT, "entries": entries_}, create=True)
+    value = {"format": _FORMAT, "entries": [asdict(entry) for entry in entries]}
+    seal.save(file, value, create=True)
     return file
 
 
 def get_newest_backup(
     settings: Path, toolset: str, seal: Seal
 ) -> tuple[Path, list[EntryBackup]]:
-    """The newest copy that this user kept, and its file.
+    """Return the path and the entries of the newest backup of this user.
 
     Raises:
         StateError: there is none.
@@ -77,22 +81,25 @@ def get_newest_backup(
     ):
         with contextlib.suppress(ForeignFileError):
             return file, load_backup(file, seal)
-    raise StateError(f"no copy of entries of {toolset} is in {folder}")
+    raise StateError(f"{folder} has no backup of entries of {toolset}")
 
 
 def load_backup(file: Path, seal: Seal) -> list[EntryBackup]:
-    """The entries of a copy.
+    """Return the entries of a backup.
 
     Raises:
-        StateError: as of `Seal.load`.
+        StateError: see `Seal.load`.
     """
-    return [EntryBackup(**one) for one in seal.load(file, _FORMAT)["entries"]]
+    return [EntryBackup(**entry) for entry in seal.load(file, _FORMAT)["entries"]]
 
 
 def restore_entries(
     settings: Settings, entries: Sequence[EntryBackup]
 ) -> tuple[Settings, list[str], list[str]]:
-    """The settings with the entries as they were; what changes, and what cannot."""
+    """Return the settings with the entries restored, what changed, and what could not.
+
+    An entry that was changed after the apply is not restored.
+    """
     restored: list[str] = []
     lost: list[str] = []
     for entry in entries:
@@ -103,12 +110,12 @@ def restore_entries(
         if current == entry.before:
             continue
         if current is None or compute_digest(current) != entry.after:
-            lost.append(f"{label} stays: somebody has changed it since then")
+            lost.append(f"{label} was changed since then and is kept")
             continue
         settings = settings.replace_entry(
             entry.agent_id, entry.home, entry.server, entry.before
         )
-        restored.append(f"{label} {'removed' if entry.before is None else 'as it was'}")
+        restored.append(f"{label} {'removed' if entry.before is None else 'restored'}")
     return settings, restored, lost
 
 

@@ -1,7 +1,7 @@
-"""Edits a JSON text in place: everything but the edited value stays as it was written.
+"""Edit a JSON text in place; everything except the edited value remains unchanged.
 
-Order, spacing, escapes, the lexemes of numbers and unknown keys survive, because they are
-never written anew.
+Order, spacing, escapes, number formats and unknown keys are preserved, because only the
+edited value is encoded.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ _DECODER = json.JSONDecoder()
 
 
 class InvalidJsonError(Exception):
-    """Text that is not the expected JSON; the message has the position and the reason."""
+    """A text that is not valid JSON; the message has the position and the reason."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A member of an object, or an element of an array.
+    """The position of an object's member or of an array's element in the text.
 
     Attributes:
-        key: its key; empty for an element.
-        begin: where the key begins; the same as `start` for an element.
-        start: where the value begins.
-        end: where it has ended.
+        key: the member's key; empty for an element.
+        begin: the index of the key; for an element, of the value.
+        start: the index of the value.
+        end: the index after the value.
     """
 
     key: str
@@ -37,11 +37,11 @@ class Member:
 
 
 def parse_json(text: str) -> Any:
-    """The value of a text.
+    """Parse a JSON text.
 
     Raises:
-        InvalidJsonError: with line and column where there is one; also for a key that stands twice
-            in one object, of which every reader loses one.
+        InvalidJsonError: the text is not valid, or an object has a key twice: every
+            parser drops one of the values.
     """
 
     def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -49,25 +49,25 @@ def parse_json(text: str) -> Any:
         if len(value) != len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise InvalidJsonError(f"the key `{twice}` stands twice in one object")
+            raise InvalidJsonError(f"the key `{twice}` occurs twice in an object")
         return value
 
-    def refuse(word: str) -> Any:
-        raise InvalidJsonError(f"`{word}` is no JSON")
+    def refuse(constant: str) -> Any:
+        raise InvalidJsonError(f"`{constant}` is not valid JSON")
 
     if text.startswith("\ufeff"):
         raise InvalidJsonError("it begins with a byte order mark")
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise InvalidJsonError(f"{place}: {error.msg}") from None
+        position = f"line {error.lineno}, column {error.colno}"
+        raise InvalidJsonError(f"{position}: {error.msg}") from None
     except (ValueError, RecursionError) as error:
         raise InvalidJsonError(f"it cannot be read: {error}") from None
 
 
 def list_members(text: str, start: int = 0) -> list[Member]:
-    """The members of the object that begins at `start` of a valid text, in order."""
+    """Return the members of the object at an index of a valid text, in order."""
     result = []
     at = _skip_opening(text, start)
     while text[at] != "}":
@@ -80,7 +80,7 @@ def list_members(text: str, start: int = 0) -> list[Member]:
 
 
 def list_elements(text: str, start: int) -> list[Member]:
-    """The elements of the array that begins at `start` of a valid text, in order."""
+    """Return the elements of the array at an index of a valid text, in order."""
     result = []
     at = _skip_opening(text, start)
     while text[at] != "]":
@@ -91,7 +91,7 @@ def list_elements(text: str, start: int) -> list[Member]:
 
 
 def set_member(text: str, start: int, key: str, value: Any) -> str:
-    """The text with one member of the object at `start` set, behind the others if new."""
+    """Return the text with a member of the object at `start` set; a new one is last."""
     existing = list_members(text, start)
     for member in existing:
         if member.key == key:
@@ -101,19 +101,19 @@ def set_member(text: str, start: int, key: str, value: Any) -> str:
 
 
 def append_element(text: str, start: int, value: Any) -> str:
-    """The text with one more element at the end of the array at `start`."""
+    """Return the text with an element appended to the array at `start`."""
     return _insert(text, start, list_elements(text, start), "", value)
 
 
 def replace_element(text: str, start: int, index: int, value: Any) -> str:
-    """The text with an element of the array at `start` replaced."""
+    """Return the text with an element of the array at `start` replaced."""
     element = list_elements(text, start)[index]
     formatted = _format_value(value, text, element.start)
     return text[: element.start] + formatted + text[element.end :]
 
 
 def remove_element(text: str, start: int, index: int) -> str:
-    """The text without an element of the array at `start`."""
+    """Return the text without an element of the array at `start`."""
     existing = list_elements(text, start)
     element = existing[index]
     if index > 0:
@@ -127,7 +127,7 @@ def _insert(
     text: str, start: int, existing: Sequence[Member], label: str, value: Any
 ) -> str:
     if existing:
-        # Laid out as the last one is: what stands in front of it goes before the new one.
+        # The new item gets the white space that precedes the last one.
         last = existing[-1]
         space = last.begin - len(text[: last.begin].rstrip(_SPACE))
         before = text[last.begin - space : last.begin]
@@ -147,7 +147,7 @@ def _insert(
 
 
 def _format_value(value: Any, text: str, near: int, deeper: int = 0) -> str:
-    """A value laid out as the text is, for a line that is indented as the one of `near`."""
+    """Return a value as JSON, indented like the line at an index of the text."""
     unit = _detect_indent(text)
     if not unit:
         return json.dumps(value, ensure_ascii=False)
@@ -157,7 +157,7 @@ def _format_value(value: Any, text: str, near: int, deeper: int = 0) -> str:
 
 
 def _detect_indent(text: str) -> str:
-    """What the text indents by, which its first indented line shows; empty for one line."""
+    """Return the indentation unit of the text; empty if it is on one line."""
     for line in text.splitlines()[1:]:
         inside = line.lstrip(" \t")
         if inside and inside != line:
@@ -175,7 +175,7 @@ def _detect_newline(text: str) -> str:
 
 
 def _skip_opening(text: str, start: int) -> int:
-    """Where the first thing inside of an object or array is, or its end."""
+    """Return the index of the first key or value of an object or array, or of its end."""
     return _skip_space(text, _skip_space(text, start) + 1)
 
 

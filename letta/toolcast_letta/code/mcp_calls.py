@@ -1,4 +1,4 @@
-"""Lists and calls the tools of an MCP server as an agent of Letta Code would.
+"""List and call the tools of an MCP server as an agent of Letta Code would.
 
 Needs `mcp` 2.x.
 """
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class McpServerError(Exception):
-    """MCP server that does not answer; the message contains no secret."""
+    """The MCP server does not respond; the message contains no secret."""
 
 
 def list_offered_tools(
     url: str, headers: Mapping[str, str], timeout: float
 ) -> list[dict[str, Any]]:
-    """The server's `tools/list`, complete.
+    """Return all tools that the server lists.
 
     Raises:
-        McpServerError: it gives none.
+        McpServerError: the request failed.
     """
     import anyio
 
@@ -49,14 +49,16 @@ def run_agent_checks(
     calls: CallOptions,
     timeout: float,
 ) -> Iterator[CheckResult]:
-    """Lists the tools, and calls their examples over one connection.
+    """Compare the listed tools with the specs, and call the selected examples.
+
+    All calls use one connection.
 
     Args:
-        server: the entry of an agent's list of servers.
-        desired: what it should offer.
+        server: the entry in the agent's list of MCP servers.
+        desired: the desired state.
         agent: the agent's name.
-        calls: which examples are called.
-        timeout: seconds that the server may take for one answer.
+        calls: the options that select the calls.
+        timeout: the number of seconds to wait for a response.
     """
     import anyio
 
@@ -64,12 +66,12 @@ def run_agent_checks(
 
     async def run() -> list[CheckResult]:
         async with _connect(url, headers, timeout) as client:
-            there = {tool["name"]: tool for tool in await _list_all_tools(client)}
-            trials = list(_compare_tools(desired, there, agent))
+            listed = {tool["name"]: tool for tool in await _list_all_tools(client)}
+            results = list(_compare_tools(desired, listed, agent))
             for name, tool in sorted(desired.tools.items()):
-                if name in there and calls.selects(tool):
-                    trials.append(await _check_examples(client, tool, agent, calls))
-            return trials
+                if name in listed and calls.selects(tool):
+                    results.append(await _check_examples(client, tool, agent, calls))
+            return results
 
     try:
         yield from anyio.run(run)
@@ -87,9 +89,9 @@ def _compare_tools(
         if name not in listed:
             problem = "it is not offered"
         elif listed[name]["inputSchema"] != tool.parameters:
-            problem = "it is offered with another schema"
+            problem = "its schema differs from the spec"
         elif (listed[name]["description"] or "") != tool.description:
-            problem = "it is offered with another description"
+            problem = "its description differs from the spec"
         if problem:
             yield CheckResult(agent, name, "list", False, problem)
 
@@ -105,7 +107,7 @@ async def _check_examples(
 
 
 async def _run_examples(client: Client, tool: DesiredTool) -> list[str]:
-    """What is wrong with the answers to a tool's examples."""
+    """Return descriptions of the examples whose calls do not end as declared."""
     problems = []
     for number, example in enumerate(tool.examples, start=1):
         result = await client.call_tool(tool.name, dict(example.get("arguments", {})))
@@ -122,7 +124,7 @@ async def _list_all_tools(client: Client) -> list[dict[str, Any]]:
     cursor: str | None = None
     while True:
         page = await client.list_tools(cursor=cursor)
-        shown = [
+        listed = [
             {
                 "name": tool.name,
                 "description": tool.description,
@@ -130,7 +132,7 @@ async def _list_all_tools(client: Client) -> list[dict[str, Any]]:
             }
             for tool in page.tools
         ]
-        tools += shown
+        tools += listed
         cursor = page.next_cursor
         if cursor is None:
             return tools
@@ -156,10 +158,10 @@ async def _connect(
 def _format_connection_error(
     url: str, headers: Mapping[str, str], error: BaseException
 ) -> str:
-    """Why a connection failed, in one line, without the values of headers."""
+    """Return why a connection failed as one line, without the values of headers."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = f"{type(error).__name__}: {error}"
     for value in headers.values():
         text = text.replace(value, "***")
-    return f"the MCP server at {url} does not answer ({' '.join(text.split())[:300]})"
+    return f"the MCP server at {url} does not respond ({' '.join(text.split())[:300]})"

@@ -1,4 +1,4 @@
-"""What the commands do, the same for every kind of Letta; each gives an exit code."""
+"""The implementation of the commands; each function returns an exit code."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def plan(
     *,
     detailed_exitcode: bool,
 ) -> int:
-    """Prints the plan, and saves it where that is asked for and nothing speaks against it."""
+    """Print a plan, and save it if requested and not blocked."""
     desired, backend = _connect(request)
     new_plan = _build_plan(desired, backend, overrides)
     if out is not None and not new_plan.blockers:
@@ -81,7 +81,7 @@ def plan(
 
 
 def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int:
-    """Carries out a saved plan, or one that is made now."""
+    """Apply a saved plan, or one that is made now."""
     desired, backend = _connect(request)
     if file is not None:
         try:
@@ -113,12 +113,12 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
 def _format_result(applied_plan: Plan, result: ApplyResult) -> str:
     if applied_plan.backend == "v1":
         return f"tools+rules synced - {result.tools} tools, {result.rules} rules\n"
-    state = "written" if result.changed else "as it should be already"
+    state = "written" if result.changed else "already up to date"
     return f"{applied_plan.location}: {applied_plan.server['name']} for {len(applied_plan.agents)} agents, {state}\n"
 
 
 def verify(request: LettaRequest, calls: CallOptions) -> int:
-    """Prints what is otherwise than the specs say."""
+    """Print differences from the specs and the results of calls."""
     desired, backend = _connect(request)
     try:
         verification = _exit_on_error(lambda: verify_it(backend, desired, calls))
@@ -138,7 +138,7 @@ def verify(request: LettaRequest, calls: CallOptions) -> int:
 def _list_outdated_blocks(
     request: LettaRequest, desired: DesiredState, backend: Backend
 ) -> tuple[str, ...]:
-    """Memory blocks that are not as the specs say, a line each."""
+    """Return descriptions of memory blocks that differ from the specs."""
     if not isinstance(backend, ServerBackend):
         return ()
     if not any(agent.blocks for agent in desired.agents):
@@ -148,17 +148,17 @@ def _list_outdated_blocks(
     except BlockError as error:
         return tuple(str(error).split("\n"))
     return tuple(
-        f"the block `{one.label}` of {one.agent} is not as the specs say:"
-        " `toolcast letta blocks` shows it"
-        for one in changes
-        if one.changes
+        f"the block `{change.label}` of {change.agent} differs from the specs: run"
+        " `toolcast letta blocks`"
+        for change in changes
+        if change.is_changed
     )
 
 
 def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
-    """Shows what the specs say in memory blocks, or writes what was shown."""
+    """Print the changes of memory blocks, or write reviewed changes."""
     if request.kind != "v1":
-        fail(f"the backend `{request.kind}` has no memory blocks that can be written")
+        fail(f"the backend `{request.kind}` does not support memory blocks")
     toolset, settings = request.toolset, build_settings(request.toolset)
     try:
         desired = get_desired_state(request)
@@ -166,18 +166,24 @@ def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
     except (MissingSettingError, LettaError) as error:
         fail(str(error))
     if not any(agent.blocks for agent in settings.agents):
-        fail("no agent of the toolset has `blocks`: they name what the specs write")
+        fail(
+            "no agent of the toolset has `blocks`\n"
+            "  help: declare memory blocks for an agent in the toolset's `letta`"
+        )
     try:
         changes = _exit_on_error(lambda: list_block_changes(api, toolset, desired))
         if write is not None:
             if api.is_cloud:
-                return _print_refusal("this is Letta's cloud: nothing is changed there")
+                return _print_refusal("Letta's cloud is not supported for changes")
             reviewed = load_block_changes(write, toolset.name, api.base_url, Seal())
             written = _exit_on_error(
                 lambda: write_block_changes(api, reviewed, changes)
             )
             _print(
-                "".join(f"{line}\n" for line in written or ["all is written already"])
+                "".join(
+                    f"{line}\n"
+                    for line in written or ["all blocks already match the specs"]
+                )
             )
             return CLEAN
         if out is not None:
@@ -189,7 +195,7 @@ def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
     _print("".join(f"{line}\n" for line in format_block_changes(changes)))
     if out is not None:
         _print(
-            "Let the agent review it, then:"
+            "Let the agent review the texts, then run:"
             f" toolcast letta blocks --write {shlex.quote(str(out))}\n"
         )
     return CLEAN
@@ -202,10 +208,12 @@ def rollback(
     *,
     dry_run: bool,
 ) -> int:
-    """Undoes what applies did since a baseline, or says what it would do."""
+    """Undo what was applied since a baseline, or print what would be undone."""
     if request.kind != "v1":
         if restore:
-            fail("--restore is for agents of a server: here no tool is attached")
+            fail(
+                "--restore is not supported for --backend code, which attaches no tools"
+            )
         return _roll_back_settings(request, file, dry_run=dry_run)
     baselines = Baselines(request.state)
     try:
@@ -218,14 +226,17 @@ def rollback(
     except (MissingSettingError, LettaError, StateError) as error:
         fail(str(error))
     if (baseline.toolset, baseline.base_url) != (desired.toolset, api.base_url):
-        fail(f"that baseline is of {baseline.toolset} at {baseline.base_url}")
+        fail(f"the baseline is for {baseline.toolset} at {baseline.base_url}")
     for line in baselines.list_foreign_files(desired.toolset) if file is None else ():
-        _print(f"left out: {line}\n", err=True)
+        _print(f"ignored: {line}\n", err=True)
     agent_ids = {agent.id for agent in desired.agents}
     foreign = [a for a in baseline.agents if a.id not in agent_ids]
     if foreign and not request.agents:
         names = ", ".join(f"{agent.name} ({agent.id})" for agent in foreign)
-        fail(f"that baseline has {names}, which the specs do not have: --agent chooses")
+        fail(
+            f"the baseline has agents that the specs do not declare: {names}\n"
+            "  help: pass --agent to select the agents to roll back"
+        )
     if dry_run:
         undo = _exit_on_error(
             lambda: preview_rollback(api, desired, baseline, baselines, restore)
@@ -247,14 +258,14 @@ def rollback(
     else:
         _print_remaining(result.stays, result.lost)
         number = sum(agent.id in agent_ids for agent in baseline.agents)
-        _print(f"{result.agents} of {number} agents as they were at {baseline.saved}\n")
+        _print(f"restored {result.agents} of {number} agents to {baseline.saved}\n")
     return FINDINGS if result.lost else CLEAN
 
 
 def _roll_back_settings(
     request: LettaRequest, file: Path | None, *, dry_run: bool
 ) -> int:
-    """Puts the entries of a settings file back that an apply has replaced."""
+    """Restore the entries of a settings file that an apply has replaced."""
     path, seal = request.settings or get_default_path(os.environ), Seal()
     try:
         if file is None:
@@ -262,7 +273,7 @@ def _roll_back_settings(
         else:
             entries = load_backup(file, seal)
         if request.agents:
-            entries = [one for one in entries if one.agent in request.agents]
+            entries = [entry for entry in entries if entry.agent in request.agents]
         before = Settings.read(path)
         after, done, lost = restore_entries(before, entries)
         if done and not dry_run:
@@ -273,9 +284,11 @@ def _roll_back_settings(
         value = {"copy": str(file), "done": done, "lost": lost, "dry_run": dry_run}
         _print_json(value)
     else:
-        _print("".join(f"{line}\n" for line in done or ["nothing to put back"]))
+        _print("".join(f"{line}\n" for line in done or ["nothing to restore"]))
         _print_remaining([], lost)
-        _print("Nothing was changed.\n" if dry_run else f"{path}: as {file} says\n")
+        _print(
+            "Nothing was changed.\n" if dry_run else f"restored {path} from {file}\n"
+        )
     return FINDINGS if lost else CLEAN
 
 
@@ -293,7 +306,7 @@ def _print_undo(request: LettaRequest, baseline: Baseline, undo: Undo) -> None:
         [*(line for agent in undo.agents for line in agent.stays), *undo.stays],
         [*(line for agent in undo.agents for line in agent.lost), *undo.lost],
     )
-    _print(f"Nothing was changed; this goes back to {baseline.saved}.\n")
+    _print(f"Nothing was changed. The baseline is from {baseline.saved}.\n")
 
 
 def _print_remaining(stays: Sequence[str], lost: Sequence[str]) -> None:
@@ -317,14 +330,16 @@ def _build_plan(desired: DesiredState, backend: Backend, overrides: Overrides) -
 
 
 def _exit_on_error(operation: Callable[[], Result]) -> Result:
-    """Runs what reads or changes Letta; where that fails, the program ends."""
+    """Return the result of an operation on Letta; on error, print it and exit."""
     try:
         return operation()
     except UnverifiedStateError as error:
         _print(f"error: {error}\n", err=True)
-        click.echo("  help: whether it was done is not known; run it again", err=True)
+        click.echo("  help: run the command again: the effect is unknown", err=True)
     except SettingsError as error:
-        fail(f"{error}\n  help: Letta Code itself could not read it; mend it by hand")
+        fail(
+            f"{error}\n  help: fix the settings file by hand: Letta Code cannot read it"
+        )
     except BackendError as error:
         _print(f"error: {error}\n", err=True)
     sys.exit(FINDINGS)
@@ -346,7 +361,7 @@ def _print_refusal(reasons: str) -> int:
 
 
 def _print(text: str, *, err: bool = False) -> None:
-    """Prints text in which specs or a server may have had a say."""
+    """Print text from specs or servers, with control characters escaped."""
     from toolcast.extension_api import printable
 
     lines = "\n".join(printable(line) for line in text.split("\n"))

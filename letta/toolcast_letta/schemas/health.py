@@ -1,7 +1,7 @@
-"""Which schemas Letta skips in silence.
+"""Find schemas for which Letta skips a tool without an error.
 
-Source: `normalize_mcp_schema` and `validate_complete_json_schema` of Letta 0.16.6, as far as
-the second says INVALID of what the first gives.
+Source: `normalize_mcp_schema` and `validate_complete_json_schema` of Letta 0.16.6; a
+schema is skipped if the second function rates the result of the first as INVALID.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from .stored import normalize_schema
 
 Path = tuple[str | int, ...]
-"""The keys and indexes from a schema's root to a place in it."""
+"""The keys and indexes from a schema's root to a value in it."""
 
 _TYPES = frozenset(
     ["string", "number", "integer", "boolean", "null", "array", "object"]
@@ -21,9 +21,9 @@ _UNIONS = ("anyOf", "oneOf", "allOf")
 
 
 def list_schema_problems(schema: Mapping[str, Any]) -> list[str]:
-    """Why Letta would not register a tool with this input schema; empty when it would.
+    """Return why Letta would not register a tool with this input schema.
 
-    Each problem begins with the path to it: `root.properties.rows: ...`.
+    Each problem begins with its path, such as `root.properties.rows: ...`.
     """
     return [
         f"{_format_path(path)}: {problem}"
@@ -32,7 +32,7 @@ def list_schema_problems(schema: Mapping[str, Any]) -> list[str]:
 
 
 def find_schema_problems(schema: Mapping[str, Any]) -> list[tuple[Path, str]]:
-    """The same, each with its path apart."""
+    """Return the path and the description of each problem."""
     normalized = normalize_schema(schema)
     problems = list(_check_node(normalized, ()))
     if normalized.get("type") != "object":
@@ -53,7 +53,7 @@ def _check_node(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str
         elif "items" in node:
             kind = "array"
         elif not any(word in node for word in _UNIONS):
-            yield path, "no type"
+            yield path, "the schema has no `type`"
             return
     if kind == "object":
         yield from _check_object(node, path)
@@ -62,33 +62,33 @@ def _check_node(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str
         if isinstance(items, Mapping):
             yield from _check_node(items, (*path, "items"))
         else:
-            yield path, "an array without `items`"
+            yield path, "the array schema has no `items`"
     elif isinstance(kind, list):
         for type_name in kind:
             if type_name not in _TYPES:
-                yield path, f"`{type_name}` is no type"
+                yield path, f"`{type_name}` is not a JSON Schema type"
     for keyword in _UNIONS:
         if keyword not in node:
             continue
         parts = node[keyword]
         if not isinstance(parts, list):
-            yield path, f"`{keyword}` must be a list"
+            yield path, f"`{keyword}` must be an array"
             continue
         for index, part in enumerate(parts):
             if isinstance(part, Mapping):
                 yield from _check_node(part, (*path, keyword, index))
             else:
-                yield (*path, keyword, index), "no schema"
+                yield (*path, keyword, index), "the value is not a schema"
 
 
 def _check_object(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
     properties = node.get("properties")
     if properties is not None and not isinstance(properties, Mapping):
-        yield path, "`properties` must be a mapping"
+        yield path, "`properties` must be an object"
         return
     required = node.get("required")
     if required is not None and not isinstance(required, list):
-        yield path, "`required` must be a list"
+        yield path, "`required` must be an array"
         required = None
     for name in required or ():
         if not properties:
@@ -100,18 +100,18 @@ def _check_object(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, s
         if isinstance(property_schema, Mapping) and _can_be_empty(property_schema):
             yield (
                 (*path, "properties", name),
-                "required, and an object that may be empty:"
-                " give it required properties, or `additionalProperties`",
+                "the required property can be an empty object:"
+                " declare required properties, or `additionalProperties`",
             )
     for name, property_schema in (properties or {}).items():
         if isinstance(property_schema, Mapping):
             yield from _check_node(property_schema, (*path, "properties", name))
         else:
-            yield (*path, "properties", name), "no schema"
+            yield (*path, "properties", name), "the value is not a schema"
 
 
 def _can_be_empty(node: Mapping[str, Any]) -> bool:
-    """Whether it is a closed object without required properties."""
+    """Return whether a schema is a closed object without required properties."""
     return (
         node.get("type") == "object"
         and not node.get("required")

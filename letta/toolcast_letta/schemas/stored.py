@@ -1,8 +1,8 @@
-"""What Letta makes of the schema of an MCP tool, to compare its registry with a spec.
+"""Compute how Letta stores the schema of an MCP tool, to compare it with a spec.
 
 Source: `normalize_mcp_schema` and `generate_tool_schema_for_mcp` of Letta 0.16.6. Letta
-closes objects, puts types beside references, replaces references by what they name, and adds
-its own parameter `request_heartbeat`.
+closes objects, adds types next to references, replaces references by their definitions,
+and adds the parameter `request_heartbeat`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ INJECTED_PARAMETER = "request_heartbeat"
 """The parameter that Letta adds to every tool."""
 
 _MAX_DEPTH = 10
-"""Levels of schemas in which references are inlined."""
+"""The number of nested schemas in which Letta replaces references."""
 _DEFINITION_PREFIX = "#/$defs/"
 
 Node = dict[str, Any]
 
 
 def build_stored_parameters(schema: Mapping[str, Any]) -> Node:
-    """The parameters that the registry holds for a tool with this input schema.
+    """Return the parameters that Letta's registry has for a tool with this schema.
 
-    Without what Letta injects; `without_injected` takes that off a registry's answer.
+    The result lacks the parameter that Letta adds; `remove_injected` removes it from
+    the registry's version.
     """
     parameters = normalize_schema({"type": "object", "properties": {}, **schema})
     parameters.setdefault("required", [])
@@ -40,7 +41,7 @@ def build_stored_parameters(schema: Mapping[str, Any]) -> Node:
 
 
 def normalize_schema(schema: Mapping[str, Any]) -> Node:
-    """What `normalize_mcp_schema` makes of a schema: objects closed, types beside references."""
+    """Apply Letta's `normalize_mcp_schema`: close objects, add types to references."""
     result = copy.deepcopy(dict(schema))
     definitions = _get_definitions(result)
     for node in (*definitions.values(), result):
@@ -55,7 +56,7 @@ def _get_definitions(schema: Node) -> Node:
 
 
 def remove_injected(parameters: Mapping[str, Any]) -> Node:
-    """A registry's parameters without what Letta injected into them."""
+    """Return registered parameters without the parameter that Letta added."""
     result = copy.deepcopy(dict(parameters))
     if isinstance(result.get("properties"), dict):
         result["properties"].pop(INJECTED_PARAMETER, None)
@@ -67,12 +68,12 @@ def remove_injected(parameters: Mapping[str, Any]) -> Node:
 
 
 def compute_tool_digest(description: str | None, parameters: Mapping[str, Any]) -> str:
-    """The digest of what an agent sees of a tool: description and parameters."""
+    """Return the digest of a tool's description and parameters."""
     return compute_digest({"description": description or "", "parameters": parameters})
 
 
 def _add_type(node: Node, definitions: Node) -> None:
-    """Puts a type beside a reference: that of what it names, else object."""
+    """Add the type of the referenced definition next to a reference; default: object."""
     if "type" in node:
         return
     reference = node["$ref"]
@@ -84,7 +85,7 @@ def _add_type(node: Node, definitions: Node) -> None:
 
 
 def _close(node: Node, definitions: Node) -> None:
-    """Closes an object and those that Letta finds below it."""
+    """Close an object and the nested objects that Letta also closes."""
     if node.get("type") == "object":
         node.setdefault("additionalProperties", False)
     properties = node.get("properties")
@@ -129,7 +130,8 @@ def _inline_references(node: Any, definitions: Node, depth: int) -> Any:
             )
     if isinstance(result.get("anyOf"), list):
         options = [
-            _inline_references(one, definitions, depth + 1) for one in result["anyOf"]
+            _inline_references(option, definitions, depth + 1)
+            for option in result["anyOf"]
         ]
         result["anyOf"] = _merge_alternatives(options)
     if isinstance(result.get("properties"), dict):
@@ -143,23 +145,24 @@ def _inline_references(node: Any, definitions: Node, depth: int) -> Any:
 
 
 def _merge_alternatives(options: list[Any]) -> list[Any]:
-    """Alternatives of one type are taken for one: the more specific one is kept."""
+    """Keep only one of several alternatives of the same type: the most specific one."""
     result: list[Any] = []
     for option in options:
         if not isinstance(option, dict):
             if option not in result:
                 result.append(option)
             continue
-        for index, kept in enumerate(result):
-            if not isinstance(kept, dict):
+        for index, previous in enumerate(result):
+            if not isinstance(previous, dict):
                 continue
-            if option == kept:
+            if option == previous:
                 break
-            if option.get("type") and option["type"] == kept.get("type"):
-                mine, other = option.get("format"), kept.get("format")
-                if mine and other and mine != other:
+            if option.get("type") and option["type"] == previous.get("type"):
+                new_format, old_format = option.get("format"), previous.get("format")
+                if new_format and old_format and new_format != old_format:
                     continue
-                if (mine and not other) or (mine == other and len(option) >= len(kept)):
+                is_longer = new_format == old_format and len(option) >= len(previous)
+                if (new_format and not old_format) or is_longer:
                     result[index] = option
                 break
         else:
