@@ -172,7 +172,9 @@ def test_b_core_memory_tools_of_the_older_type_are_missed(
     toy.agent.tool_ids.remove(toy.world.tool_named(name).id)
     found = toy.verified(examples=False)
     assert not found.all_match
-    assert [f"`{name}` was detached from" in line for line in found.differences] == [True]
+    assert [f"`{name}` was detached from" in line for line in found.differences] == [
+        True
+    ]
     for other in ("core_memory_append", "core_memory_replace", "memory"):
         kept = [t for t in toy.agent.tool_ids if toy.world.tools[t].name != other]
         toy.agent.tool_ids = kept

@@ -1,4 +1,4 @@
-"""The runbook of a toolset in Letta, and that of one tool."""
+"""The runbooks of a toolset and of a tool in Letta."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _BLOCKS = "letta.blocks.json"
 
 
 class ForbiddenView(NamedTuple):
-    """A tool that an agent must not have."""
+    """A tool that an agent must not have, for the template."""
 
     name: Code
     reason: Code
 
 
 class AgentView(NamedTuple):
-    """One agent."""
+    """An agent, for the template."""
 
     name: Code
     type: Code
@@ -53,7 +53,7 @@ class AgentView(NamedTuple):
 
 
 class ToolsetRunbook(NamedTuple):
-    """The toolset's page."""
+    """The values of a toolset's runbook."""
 
     header: Code
     name: Code
@@ -84,14 +84,14 @@ class ToolsetRunbook(NamedTuple):
 
 
 class ToolRunbook(NamedTuple):
-    """One tool's page."""
+    """The values of a tool's runbook."""
 
     name: Code
     summary: Code
     is_attached: bool
     agents: Code
     ends_turn: bool
-    goes_on: bool
+    continues_turn: bool
     requires_approval: bool
     is_excluded: bool
     reason: Code
@@ -130,9 +130,10 @@ class ToolRunbook(NamedTuple):
 
 
 def build_toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
-    """The page of a toolset; nothing in it changes with a tool.
+    """Build the values of a toolset's runbook, which do not depend on its tools.
 
     Args:
+        toolset: the toolset.
         package: the dotted name of its generated package.
     """
     settings = build_settings(toolset)
@@ -170,10 +171,10 @@ def build_toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
                 "## Add, change or remove a tool",
                 "## The tools",
                 *(["## The agents' memory blocks"] if _has_blocks(toolset) else []),
-                "## When something went wrong",
+                "## Roll back",
                 "## Settings",
                 "## Agents",
-                "## Before you apply, ask the agent",
+                "## Questions for the agent",
             )
         ),
     )
@@ -199,9 +200,11 @@ def _build_agent_view(agent: LettaAgent) -> AgentView:
 
 
 def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
-    """The page of a tool.
+    """Build the values of a tool's runbook.
 
     Args:
+        toolset: the toolset.
+        tool: the tool.
         package: the dotted name of the toolset's generated package.
     """
     part = build_tool_part(toolset, tool)
@@ -211,9 +214,8 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
     tables = list(dict.fromkeys([*tables, *data.get("deletes", ())]))
     agents = [agent.name for agent in build_settings(toolset).agents]
     plan = _format_command("plan", toolset, f" --out {_PLAN}")
-    name, is_approved = encode_shell_word(tool.name), bool(
-        part.get("requires_approval")
-    )
+    name = encode_shell_word(tool.name)
+    is_approved = bool(part.get("requires_approval"))
     is_called = is_attached and bool(tool.examples)
     changing = " --call-changing" if can_change_data(tool) or is_approved else ""
     only = f" --tool {name}{changing}" if is_called else " --no-calls"
@@ -222,14 +224,12 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
         name=encode_code_span(tool.name),
         summary=encode_block(tool.summary),
         is_attached=is_attached,
-        agents=_encode_names(agents) if agents else encode_inline("no agent yet"),
+        agents=_encode_names(agents) if agents else encode_inline("no agents yet"),
         ends_turn=is_attached and bool(part.get("ends_turn")),
-        goes_on=is_attached and not part.get("ends_turn"),
+        continues_turn=is_attached and not part.get("ends_turn"),
         requires_approval=is_attached and bool(part.get("requires_approval")),
         is_excluded=not is_attached,
-        reason=encode_inline(
-            _collapse_whitespace(part.get("reason", "no reason is given"))
-        ),
+        reason=encode_inline(_collapse_whitespace(part.get("reason", "no reason"))),
         has_former_names=bool(tool.renamed_from),
         former_names=_encode_names(tool.renamed_from),
         has_handler=tool.handler is not None,
@@ -266,7 +266,7 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
 
 
 def render_tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str | None:
-    """The runbook of a tool, by its present or a former name; None without such a tool."""
+    """Return the runbook of a tool, by its current or a former name; None if unknown."""
     for tool in toolset.tools:
         if name == tool.name or name in tool.renamed_from:
             package = ".".join(filter(None, (workspace.package, toolset.name)))
@@ -277,13 +277,16 @@ def render_tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str |
 
 
 def format_tool_list(toolset: Toolset) -> str:
-    """A line for each tool: attached, or not and why; ends with a newline."""
+    """Return one line for each tool: attached, or the reason why not.
+
+    The text ends with a newline.
+    """
     lines = []
     for tool in sorted(toolset.tools, key=lambda tool: tool.name):
         part = build_tool_part(toolset, tool)
         state = "attached"
         if not part["attached"]:
-            reason = _collapse_whitespace(part.get("reason", "no reason is given"))
+            reason = _collapse_whitespace(part.get("reason", "no reason"))
             state = f"not attached: {reason}"
         lines.append(f"{tool.name}: {state}\n")
     return "".join(lines)
@@ -298,7 +301,10 @@ def _format_command(verb: str, toolset: Toolset, rest: str = "") -> str:
 
 
 def _encode_deploy_command(package: str) -> Code:
-    """One process over HTTP; a platform says host and port by its environment."""
+    """Return the command that starts the server over HTTP in one process.
+
+    Hosting platforms set host and port in environment variables.
+    """
     options = '--host "${HOST:-127.0.0.1}" --port "${PORT:-8000}"'
     return _encode_commands(
         f".venv/bin/python -m {package}.mcp_server --http {options}"

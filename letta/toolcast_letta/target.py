@@ -1,4 +1,4 @@
-"""What a toolset wants to be in Letta, and the page that says how to bring it there."""
+"""The target `letta`: a module with the desired state in Letta, and its runbook."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .specs import build_settings, build_tool_part, find_omission_reason
 
 
 class ServerView(NamedTuple):
-    """The entry of the MCP server."""
+    """The MCP server's entry, for the template."""
 
     name: Code
     url: Code
@@ -33,7 +33,7 @@ class ServerView(NamedTuple):
 
 
 class AgentView(NamedTuple):
-    """One agent."""
+    """An agent, for the template."""
 
     name: Code
     id: Code
@@ -45,7 +45,7 @@ class AgentView(NamedTuple):
 
 
 class LettaView(NamedTuple):
-    """The module."""
+    """The values of the generated module."""
 
     header: Code
     name: Code
@@ -69,7 +69,7 @@ class LettaView(NamedTuple):
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`letta.py` and `runbook.md`."""
+    """Render `letta.py` and `runbook.md`."""
     settings = build_settings(toolset)
     view = LettaView(
         header=encode_header(f"{toolset.folder}/toolset.yaml"),
@@ -93,7 +93,10 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def _build_server_view(server: LettaServer) -> ServerView:
     fields = server._asdict()
     return ServerView(
-        *(encode_literal(fields[n], f"{' ' * 8}{n}=", ",") for n in ServerView._fields)
+        *(
+            encode_literal(fields[name], f"{' ' * 8}{name}=", ",")
+            for name in ServerView._fields
+        )
     )
 
 
@@ -105,13 +108,16 @@ def _build_agent_view(agent: LettaAgent) -> AgentView:
         "forbids": dict(sorted(agent.forbids.items())),
     }
     return AgentView(
-        *(encode_literal(fields[n], f"{' ' * 12}{n}=", ",") for n in AgentView._fields)
+        *(
+            encode_literal(fields[name], f"{' ' * 12}{name}=", ",")
+            for name in AgentView._fields
+        )
     )
 
 
 TARGET = Target(
     name="letta",
-    purpose="Which tools Letta's agents get with which rules, and the runbook for it.",
+    purpose="The tools and rules of Letta agents, and a runbook for applying them.",
     generate=generate,
     reads=frozenset("""
         name summary description parameters annotations mcp handler clients letta data

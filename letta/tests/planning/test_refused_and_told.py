@@ -23,10 +23,10 @@ from letta.tests.planning.states import (
     rule,
     tool,
 )
-from toolcast_letta.plan.blockers import _is_private
 from toolcast_letta.plan.current_state import CurrentState, OfferedTool
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Plan
+from toolcast_letta.plan.plan_warnings import _is_private
 
 MEMGPT = desired(tool("add"), agents=(agent(type="memgpt_agent"),))
 SPARE = desired(tool("add"), tool("spare", attached=False))

@@ -52,7 +52,7 @@ NOBODY: Any = None
 )
 def test_a_name_has_48_characters(length: int, letta: Any, is_found: bool) -> None:
     one = spec("x" * length, letta)
-    said = [(("name",), f"the name has {length} characters; Letta takes 48")]
+    said = [(("name",), f"the name has {length} characters; Letta accepts at most 48")]
     assert found(rules.check_name_too_long.problems(one, NOBODY)) == said * is_found
 
 
@@ -74,12 +74,12 @@ def test_a_call_has_two_minutes(own: Any, all_: Any, letta: Any, place: Any) -> 
     )
     assert [path for path, _ in problems] == ([] if place is None else [place])
     if place == ("timeout",):
-        assert problems[0][1].startswith("a call of `note` may take 120.5 s; an")
+        assert problems[0][1].startswith("`note` has a timeout of 120.5 s; attached")
     elif place:
         assert (
-            "may take 121 s by the toolset; an attached tool has 120 s"
-            in problems[0][1]
-        )
+            "has a timeout of 121 s from the toolset; attached tools can have at "
+            "most 120 s"
+        ) in problems[0][1]
 
 
 @pytest.mark.parametrize(
@@ -146,12 +146,12 @@ def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
 @pytest.mark.parametrize(
     ("tools", "shown"),
     [
-        ((), "sends a message into the agent's loop: `{}`"),
+        ((), "sends a message to the agent: `{}`"),
         (
             (ANY_TOOL,),
-            "may call any tool, those among them that message the agent: `{}`",
+            "can call any tool, including tools that send a message to the agent: `{}`",
         ),
-        (("a",), "calls a tool that sends a message into the agent's loop: `{}`"),
+        (("a",), "calls a tool that sends a message to the agent: `{}`"),
     ],
 )
 def test_of_a_place_80_characters_are_shown(tools: Any, shown: str) -> None:

@@ -164,12 +164,12 @@ def test_every_command_of_the_runbook_is_real(
 
 def test_a_tools_page_says_what_is_special_of_it(generated: Any) -> None:
     page = runbook(generated, "delete_note")
-    assert "* A person approves each call.\n" in page
+    assert "* A user must approve each call.\n" in page
     assert "pool" not in page.lower()
     called = "toolcast letta verify --toolset toy --tool delete_note --call-changing\n"
     assert called in page
     assert "--turn" not in page
-    assert "approve the call there: no command can" in page
+    assert "approve the call in Letta: no command can do this" in page
     assert "* Ends the agent's turn.\n" in runbook(generated, "end_day")
     page = runbook(generated, "wake_agent")
     assert "* Not attached to an agent: It calls the agent's own loop.\n" in page

@@ -100,7 +100,7 @@ def test_an_agent_of_the_page() -> None:
     assert flags(bare.agents[0]) == set()
 
 
-PLAIN = {"is_attached", "goes_on", "changes_nothing", "stays_out_of_loop"}
+PLAIN = {"is_attached", "continues_turn", "changes_nothing", "stays_out_of_loop"}
 DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
 
 
@@ -108,7 +108,7 @@ DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
     ("one", "true"),
     [
         (tool({}), PLAIN),
-        (tool({"ends_turn": True}), PLAIN - {"goes_on"} | {"ends_turn"}),
+        (tool({"ends_turn": True}), PLAIN - {"continues_turn"} | {"ends_turn"}),
         (
             tool({"requires_approval": True}),
             PLAIN | {"requires_approval", "is_approved"},
@@ -180,9 +180,9 @@ def test_names_of_a_tools_page() -> None:
     agents = {"agents": (AGENT, LettaAgent("you", id="2"))}
     view = runbook.build_tool_runbook(toolset(**agents), tool({}, data=DATA), "toys")
     assert (str(view.agents), str(view.tables)) == ("`me`, `you`", "`t`, `s`, `r`")
-    assert str(view.reason) == "no reason is given"
+    assert str(view.reason) == "no reason"
     nobody = runbook.build_tool_runbook(toolset(), tool({}, clients=("a", "b")), "toys")
-    assert (str(nobody.agents), str(nobody.clients)) == ("no agent yet", "`a`, `b`")
+    assert (str(nobody.agents), str(nobody.clients)) == ("no agents yet", "`a`, `b`")
     none = runbook.build_tool_runbook(toolset(), tool({}, clients=()), "toys")
     assert str(none.clients) == "none"
 
@@ -195,7 +195,7 @@ def test_a_line_for_each_tool() -> None:
         tool({}, name="a"),
     )
     assert runbook.format_tool_list(made) == (
-        "a: attached\nb: not attached: no reason is given\nc: not attached: Not now.\n"
+        "a: attached\nb: not attached: no reason\nc: not attached: Not now.\n"
     )
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from ..digests import compute_digest
 from .agent_servers import build_desired_entry, compare_entry, set_entry
-from .blockers import list_blockers, list_warnings
+from .blockers import list_blockers
 from .core_tools import list_missing_tools
 from .current_state import AgentState, CurrentState, ServerEntry
 from .desired_state import DesiredAgent, DesiredState
 from .plan import AgentPlan, Change, Overrides, Plan
+from .plan_warnings import list_warnings
 from .tool_rules import are_same_rules, build_rule_needs, format_rule, merge_rules
 
 _DELETION_DETAIL = "deleted for every agent; its id cannot be restored"
