@@ -19,7 +19,7 @@ import click
 
 from toolcast.commands.command_group import main as toolcast
 from toolcast.diff.change import AUDIENCES, ChangeRule, Grade
-from toolcast.diff.comparison import rules as change_rules
+from toolcast.diff.comparison import load_change_rules as change_rules
 from toolcast.extensions import COMMANDS, list_missing, load_contributions, load_fields
 from toolcast.rules.rule import Rule, limit
 from toolcast.rules.rule_docs import page
@@ -175,7 +175,7 @@ def _changes(kinds: Iterable[ChangeRule]) -> Iterator[str]:
             "-" if grade is Grade.SAFE else grade.word for grade in rule.grades
         )
         opposite = "the same" if rule.opposite == rule.id else f"`{rule.opposite}`"
-        yield f"| `{rule.id}` | {grades} | {escape_cell(rule.means)} | {opposite} |"
+        yield f"| `{rule.id}` | {grades} | {escape_cell(rule.meaning)} | {opposite} |"
 
 
 def _render_extension_page(name: str, distribution: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from toolcast.spec_language.spec_language import schema
+from toolcast.spec_language.spec_language import get_schema
 from toolcast_runtime.http import settings as http_settings
 
 FOLDER = Path(__file__).parent
@@ -113,7 +113,7 @@ def _variable_rows(variables: Mapping[str, str]) -> Iterator[str]:
 
 def _toolset_variables() -> set[str]:
     """Return the names with TOOLSET in descriptions of the spec language and the runtime."""
-    text = json.dumps(schema("toolset")) + inspect.getsource(http_settings)
+    text = json.dumps(get_schema("toolset")) + inspect.getsource(http_settings)
     suffixes = re.findall(r"`(_(?:OAUTH_[A-Z_]+|PUBLIC_URL))`", text)
     names = {"TOOLSET_TOKEN", *(f"TOOLSET{suffix}" for suffix in suffixes)}
     return names | set(re.findall(r"TOOLSET_[A-Z_]*[A-Z]", text))

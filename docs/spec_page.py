@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcast.spec_language.spec_language import schema
+from toolcast.spec_language.spec_language import get_schema
 from toolcast.targets.table import load_targets
 
 _SPEC_INTRO = """\
@@ -181,16 +181,16 @@ def build_spec_page() -> str:
     tables = _FieldTables()
     parts = [
         _SPEC_INTRO,
-        *tables.render("tool", schema("tool"), _readers()),
+        *tables.render("tool", get_schema("tool"), _readers()),
         "\n## Toolset: `toolset.yaml`\n",
-        *tables.render("toolset", schema("toolset"), None),
+        *tables.render("toolset", get_schema("toolset"), None),
         _DEFINITIONS,
         "\n## Resource: `mcp_resources/NAME.yaml`\n",
-        *tables.render("resource", schema("mcp_resource"), None),
+        *tables.render("resource", get_schema("mcp_resource"), None),
         "\n## MCP prompt: `mcp_prompts/NAME.yaml`\n",
-        *tables.render("prompt", schema("mcp_prompt"), None),
+        *tables.render("prompt", get_schema("mcp_prompt"), None),
         "\n## Project: `toolcast.yaml`\n",
-        *tables.render("project", schema("workspace"), None),
+        *tables.render("project", get_schema("workspace"), None),
         *tables.render_enums(),
         "",
     ]
@@ -204,7 +204,7 @@ def _readers() -> dict[str, str]:
             target.name for target in load_targets(()).values() if field in target.reads
         )
         or "-"
-        for field in schema("tool")["properties"]
+        for field in get_schema("tool")["properties"]
     }
 
 

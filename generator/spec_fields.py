@@ -9,14 +9,14 @@ import os
 import sys
 from pathlib import Path
 
-from toolcast.spec_language.definition_fields import definition_fields_text
+from toolcast.spec_language.definition_fields import render_definition_fields
 from toolcast_runtime import testing
 
 
 def main() -> int:
     """Return the exit code: 1 if --check finds other fields in the file."""
     path = Path(testing.__path__[0]) / "spec_fields.json"
-    text = definition_fields_text()
+    text = render_definition_fields()
     if path.is_file() and path.read_text("utf-8") == text:
         return 0
     shown = os.path.relpath(path)

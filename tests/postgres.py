@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Unavailable", "postgres_server"]
+__all__ = ["PostgresUnavailableError", "postgres_server"]
 
 _NOBODY = 65534
 
 
-class Unavailable(Exception):
+class PostgresUnavailableError(Exception):
     """No PostgreSQL is asked for; the text says how to."""
 
 
@@ -25,12 +25,12 @@ def programs() -> Path:
     """The folder of PostgreSQL's programs.
 
     Raises:
-        Unavailable: TOOLCAST_TEST_POSTGRES does not ask for one. What is installed does not
+        PostgresUnavailableError: TOOLCAST_TEST_POSTGRES does not ask for one. What is installed does not
             decide what is tried: a run takes as long everywhere.
         RuntimeError: there is none.
     """
     if not os.environ.get("TOOLCAST_TEST_POSTGRES"):
-        raise Unavailable("`make test-postgres` runs it on PostgreSQL")
+        raise PostgresUnavailableError("`make test-postgres` runs it on PostgreSQL")
     found = shutil.which("initdb")
     folders = [Path(found).resolve().parent] if found else []
     # Debian keeps them out of the path.
@@ -46,7 +46,7 @@ def postgres_server(*databases: str) -> Iterator[dict[str, str]]:
     """Runs a new server with empty databases; gives the address of each by its name.
 
     Raises:
-        Unavailable: as `programs`.
+        PostgresUnavailableError: as `programs`.
         RuntimeError: as `programs`, or a program of PostgreSQL fails; with the end of its output.
     """
     account: dict[str, Any] = {}

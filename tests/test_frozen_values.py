@@ -12,7 +12,6 @@ GROWING = {
     "CallContext",
     "DiskDifferences",
     "ProcessExit",
-    "ProcessSignals",
     "Locals",
     "Node",
     "ObjectType",

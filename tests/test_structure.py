@@ -312,10 +312,19 @@ def _max_lines(name: str) -> int:
 
 
 def _count_code_lines(file: Path) -> int:
-    """Count the lines that are neither blank nor a comment."""
+    """Count the lines that are neither blank nor a comment nor a docstring."""
     text = file.read_text(encoding="utf-8")
-    lines = [line.strip() for line in text.splitlines()]
-    return sum(bool(line) and not line.startswith("#") for line in lines)
+    docstring_lines = {
+        number
+        for node in ast.walk(parse_source(file))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    return sum(
+        bool(line.strip()) and not line.lstrip().startswith("#")
+        for number, line in enumerate(text.splitlines(), 1)
+        if number not in docstring_lines
+    )
 
 
 def test_number_of_modules_in_a_folder() -> None:

@@ -147,7 +147,7 @@ async def _do(workspace: Workspace, task_id: str, text: str) -> None:
     try:
         answer = await asyncio.to_thread(skills.work, workspace, text)
         state = "completed"
-    except skills.CannotDo as reason:
+    except skills.SkillError as reason:
         answer, state = str(reason), "failed"
     except Exception:
         log.exception("%s: %s failed", workspace.id, task_id)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from examples.molecule.arithmetic import calculate
 from examples.molecule.registry import Workspace
 
-__all__ = ["SKILLS", "CannotDo", "Skill", "work"]
+__all__ = ["SKILLS", "SkillError", "Skill", "work"]
 
 
-class CannotDo(Exception):
+class SkillError(Exception):
     """The worker cannot do what it was asked; the text says why."""
 
 
@@ -25,16 +25,16 @@ class Skill:
 
 
 def work(workspace: Workspace, request: str) -> str:
-    """Does what `request` asks, as `skill: text`, or raises CannotDo."""
+    """Does what `request` asks, as `skill: text`, or raises SkillError."""
     name, colon, text = request.partition(":")
     name = " ".join(name.lower().split())
     if not colon or name not in workspace.skills:
         known = ", ".join(f"`{skill}: ...`" for skill in workspace.skills)
-        raise CannotDo(f"{workspace.name} does only: {known or 'nothing'}")
+        raise SkillError(f"{workspace.name} does only: {known or 'nothing'}")
     try:
         return SKILLS[name].run(text.strip())
     except (ArithmeticError, ValueError) as error:
-        raise CannotDo(f"{name}: {error}") from error
+        raise SkillError(f"{name}: {error}") from error
 
 
 def _count_words(text: str) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from toolcast_runtime.core.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
-    from .analysis.mcp_definitions import mcp_definition
-    from .analysis.tool_search import directly_listed
+    from .analysis.mcp_definitions import build_mcp_definition
+    from .analysis.tool_search import select_listed_tools
     from .commands.exit_codes import (
         CLEAN,
         FINDINGS,
@@ -48,11 +48,15 @@ if TYPE_CHECKING:
     from .rules.rule import Problem, Rule, problem_at, rule
     from .rules.runner import check_workspace
     from .rules.subjects import Scope
-    from .static_analysis.call_graph import ReachableCode, TracedUse, reached_from
+    from .static_analysis.call_graph import (
+        ReachableCode,
+        TracedObservation,
+        trace_handler,
+    )
     from .static_analysis.function_body import Observation
-    from .static_analysis.local_names import Locals
-    from .static_analysis.modules import arguments_of, last_name
-    from .static_analysis.string_values import texts_of
+    from .static_analysis.local_names import LocalScope
+    from .static_analysis.modules import get_last_name, list_arguments
+    from .static_analysis.string_values import find_strings
     from .suggestions import did_you_mean, format_quoted_list
     from .targets.table import list_enabled_targets
     from .targets.target import (
@@ -71,27 +75,26 @@ __all__ = [
     "FINDINGS",
     "Fields",
     "JsonSchema",
-    "Locals",
+    "LocalScope",
     "MarkdownShape",
-    "TracedUse",
+    "Observation",
     "Path",
     "Problem",
     "PythonShape",
     "ReachableCode",
     "Reference",
     "Rule",
-    "Observation",
+    "Scope",
     "Severity",
     "Target",
     "ToolSpec",
     "Toolset",
+    "TracedObservation",
     "USAGE",
-    "Scope",
     "Workspace",
-    "arguments_of",
+    "build_mcp_definition",
     "check_workspace",
     "did_you_mean",
-    "directly_listed",
     "encode_block",
     "encode_cell",
     "encode_code_block",
@@ -104,25 +107,26 @@ __all__ = [
     "encode_shell_word",
     "encode_table_row",
     "fail",
+    "find_strings",
     "format_quoted_list",
+    "get_last_name",
     "get_package_name",
     "has_errors",
     "join_values",
-    "last_name",
+    "list_arguments",
     "list_enabled_targets",
     "load_workspace",
-    "mcp_definition",
     "place",
     "print_findings",
     "printable",
     "problem_at",
     "project_option",
     "project_root",
-    "reached_from",
     "render",
     "rule",
+    "select_listed_tools",
     "sort_findings",
-    "texts_of",
+    "trace_handler",
     "way_to",
 ]
 
@@ -136,27 +140,26 @@ __getattr__ = lazy_getattr(
         "FINDINGS": "toolcast.commands.exit_codes",
         "Fields": "toolcast.extensions",
         "JsonSchema": "toolcast.json_schema.graph",
-        "Locals": "toolcast.static_analysis.local_names",
+        "LocalScope": "toolcast.static_analysis.local_names",
         "MarkdownShape": "toolcast.rendering.output_shape",
-        "TracedUse": "toolcast.static_analysis.call_graph",
+        "Observation": "toolcast.static_analysis.function_body",
         "Path": "toolcast.parsing.tree",
         "Problem": "toolcast.rules.rule",
         "PythonShape": "toolcast.rendering.output_shape",
         "ReachableCode": "toolcast.static_analysis.call_graph",
         "Reference": "toolcast.json_schema.graph",
         "Rule": "toolcast.rules.rule",
-        "Observation": "toolcast.static_analysis.function_body",
+        "Scope": "toolcast.rules.subjects",
         "Severity": "toolcast.findings",
         "Target": "toolcast.targets.target",
         "ToolSpec": "toolcast.model.model",
         "Toolset": "toolcast.model.model",
+        "TracedObservation": "toolcast.static_analysis.call_graph",
         "USAGE": "toolcast.commands.exit_codes",
-        "Scope": "toolcast.rules.subjects",
         "Workspace": "toolcast.model.model",
-        "arguments_of": "toolcast.static_analysis.modules",
+        "build_mcp_definition": "toolcast.analysis.mcp_definitions",
         "check_workspace": "toolcast.rules.runner",
         "did_you_mean": "toolcast.suggestions",
-        "directly_listed": "toolcast.analysis.tool_search",
         "encode_block": "toolcast.encoders.markdown",
         "encode_cell": "toolcast.encoders.markdown",
         "encode_code_block": "toolcast.encoders.markdown",
@@ -169,25 +172,26 @@ __getattr__ = lazy_getattr(
         "encode_shell_word": "toolcast.encoders.plain_text",
         "encode_table_row": "toolcast.encoders.markdown",
         "fail": "toolcast.commands.exit_codes",
+        "find_strings": "toolcast.static_analysis.string_values",
         "format_quoted_list": "toolcast.suggestions",
+        "get_last_name": "toolcast.static_analysis.modules",
         "get_package_name": "toolcast.targets.target",
         "has_errors": "toolcast.findings",
         "join_values": "toolcast.encoders.markdown",
-        "last_name": "toolcast.static_analysis.modules",
+        "list_arguments": "toolcast.static_analysis.modules",
         "list_enabled_targets": "toolcast.targets.table",
         "load_workspace": "toolcast.model.loading",
-        "mcp_definition": "toolcast.analysis.mcp_definitions",
         "place": "toolcast.rules.handler",
         "print_findings": "toolcast.commands.exit_codes",
         "printable": "toolcast.reports.escaping",
         "problem_at": "toolcast.rules.rule",
         "project_option": "toolcast.commands.options",
         "project_root": "toolcast.commands.exit_codes",
-        "reached_from": "toolcast.static_analysis.call_graph",
         "render": "toolcast.rendering.renderer",
         "rule": "toolcast.rules.rule",
+        "select_listed_tools": "toolcast.analysis.tool_search",
         "sort_findings": "toolcast.findings",
-        "texts_of": "toolcast.static_analysis.string_values",
+        "trace_handler": "toolcast.static_analysis.call_graph",
         "way_to": "toolcast.rules.handler",
     },
 )

@@ -11,8 +11,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .analysis.former_names import Mention, former_in_outputs
-from .analysis.tool_names import tool_names
+from .analysis.retired_names import FileMention, find_mentions_in_outputs
+from .analysis.tool_names import get_tool_names
 from .findings import Finding, Location, Severity, has_errors, sort_findings
 from .model.loading import load_workspace
 from .model.model import Workspace
@@ -98,9 +98,11 @@ def generate(
         )
         return GenerationResult(workspace, {}, sort_findings([*findings, problem]))
     for toolset in workspace.toolsets:
-        removed = tool_names(toolset, workspace).removed
+        removed = get_tool_names(toolset, workspace).retired
         if removed:
-            mentions = former_in_outputs(toolset, removed, workspace.output, files)
+            mentions = find_mentions_in_outputs(
+                toolset, removed, workspace.output, files
+            )
             findings += [_report_former_name(*mention) for mention in mentions]
     findings += gone_imports(workspace, files)
     documents, problems = fill_documents(workspace)
@@ -110,7 +112,7 @@ def generate(
     return GenerationResult(workspace, files, findings, documents)
 
 
-def _report_former_name(mention: Mention, help_: str) -> Finding:
+def _report_former_name(mention: FileMention, help_: str) -> Finding:
     end = mention.column + len(mention.name)
     return Finding(
         "name/retired-name-used",

@@ -16,7 +16,7 @@ import pytest
 
 from letta.tests.changing_mcp import ChangingMcp, changing_mcp
 from letta.tests.toy import TOKEN, codes
-from toolcast.analysis.mcp_definitions import mcp_definition
+from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import ApplyResult, CallOptions, PlanRefusedError
@@ -92,7 +92,7 @@ class Stage:
 
     def deploy(self) -> None:
         """The server offers what the specs say."""
-        self.mcp.tools = [mcp_definition(tool) for tool in self.toolset.tools]
+        self.mcp.tools = [build_mcp_definition(tool) for tool in self.toolset.tools]
 
     def desired(self, token: str = TOKEN) -> DesiredState:
         return build_desired_state_from_specs(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from letta.tests.fake_letta import FakeLetta, PlantedServer, World
-from toolcast.analysis.mcp_definitions import mcp_definition
+from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import ApplyResult, CallOptions, PlanRefusedError
@@ -126,7 +126,7 @@ class Toy:
     def deploy(self) -> None:
         """The server offers what the specs say."""
         self.mcp.tools.clear()
-        self.mcp.offer(*(mcp_definition(tool) for tool in self.toolset.tools))
+        self.mcp.offer(*(build_mcp_definition(tool) for tool in self.toolset.tools))
 
     def desired(self) -> DesiredState:
         toolset = self.toolset

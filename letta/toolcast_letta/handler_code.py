@@ -12,11 +12,11 @@ import re
 from collections.abc import Sequence
 
 from toolcast.extension_api import (
-    Locals,
+    LocalScope,
     Observation,
-    arguments_of,
-    last_name,
-    texts_of,
+    find_strings,
+    get_last_name,
+    list_arguments,
 )
 
 ANY_TOOL = "*"
@@ -68,19 +68,19 @@ class MessageSendVisitor:
     """
 
     def __init__(self) -> None:
-        self.found: list[Observation] = []
+        self.observations: list[Observation] = []
         # The calls that surround the current expression, outermost first.
         self._calls: list[ast.Call] = []
         self._speaks_mcp = False
 
-    def name(self, node: ast.expr, local: Locals) -> None:
+    def visit_name(self, node: ast.expr, local: LocalScope) -> None:
         """Record a chain of names such as `client.agents.messages.create`."""
         # Functions of the package itself are analyzed on their own.
-        if local.followed(node) is None:
+        if local.resolve_own(node) is None:
             self._record_chain(node, local)
 
-    def _record_chain(self, node: ast.expr, local: Locals) -> None:
-        chain = local.chain(node)
+    def _record_chain(self, node: ast.expr, local: LocalScope) -> None:
+        chain = local.get_chain(node)
         if chain is None:
             return
         root = chain.root
@@ -89,31 +89,33 @@ class MessageSendVisitor:
         if _sends_message(chain.names, package) or is_passed_on:
             self._add(node)
 
-    def call(self, node: ast.Call, local: Locals) -> None:
+    def visit_call(self, node: ast.Call, local: LocalScope) -> None:
         """Record a call that sends a message by a chain, a URL or a tool."""
         self._calls.append(node)
-        if local.is_getter(node):
+        if local.is_attribute_getter(node):
             self._record_chain(node, local)
-        arguments = arguments_of(node)
-        texts = [text for argument in arguments for text in local.texts(argument)]
+        arguments = list_arguments(node)
+        texts = [
+            text for argument in arguments for text in local.find_strings(argument)
+        ]
         if any("messages" in text for text in texts):
             if self._is_sent_below_base(node, texts, local):
                 self._add(node)
             for argument in arguments:
                 if isinstance(argument, (ast.Name, ast.Attribute)) and any(
-                    _is_message_address(text) for text in local.texts(argument)
+                    _is_message_address(text) for text in local.find_strings(argument)
                 ):
                     self._record_route(argument)
-        if local.followed(node.func) is None:
+        if local.resolve_own(node.func) is None:
             tools = _find_called_tools(node, local)
             if tools:
                 self._add(node, tools)
 
-    def end_of_call(self) -> None:
+    def leave_call(self) -> None:
         """Leave the innermost call."""
         self._calls.pop()
 
-    def text(self, node: ast.expr, text: str) -> None:
+    def visit_string(self, node: ast.expr, text: str) -> None:
         """Record a string with the route for messages, or with MCP's method for calls."""
         if text == _MCP_CALL_METHOD and not self._speaks_mcp:
             self._speaks_mcp = True
@@ -121,13 +123,13 @@ class MessageSendVisitor:
         if self._calls and _is_message_address(text):
             self._record_route(node)
 
-    def returned(self, node: ast.expr, local: Locals) -> None:
+    def visit_return(self, node: ast.expr, local: LocalScope) -> None:
         """Record a return value with the route for messages: its use is unknown."""
-        if any(_is_message_address(text) for text in local.texts(node)):
+        if any(_is_message_address(text) for text in local.find_strings(node)):
             self._add(node)
 
     def _is_sent_below_base(
-        self, node: ast.Call, paths: list[str], local: Locals
+        self, node: ast.Call, paths: list[str], local: LocalScope
     ) -> bool:
         """Return whether a client's base URL and a path form the route for messages.
 
@@ -138,12 +140,12 @@ class MessageSendVisitor:
             return False
         if not _is_posting(function.attr, paths):
             return False
-        for creation, scope in local.calls_behind(function.value):
+        for creation, scope in local.list_creating_calls(function.value):
             keywords = {keyword.arg: keyword.value for keyword in creation.keywords}
             base_url = keywords.get("base_url")
             if base_url is None and creation.args:
                 base_url = creation.args[0]
-            bases = texts_of(base_url, scope) if base_url is not None else ()
+            bases = find_strings(base_url, scope) if base_url is not None else ()
             for base in bases:
                 if any(
                     _is_message_address(f"{base.rstrip('/')}/{path.lstrip('/')}")
@@ -157,11 +159,11 @@ class MessageSendVisitor:
         for call in self._calls:
             texts = [
                 argument.value
-                for argument in arguments_of(call)
+                for argument in list_arguments(call)
                 if isinstance(argument, ast.Constant)
                 and isinstance(argument.value, str)
             ]
-            if not _is_posting(last_name(call.func), texts):
+            if not _is_posting(get_last_name(call.func), texts):
                 return
         # Record the whole call if it is on the same line.
         innermost = self._calls[-1]
@@ -171,14 +173,14 @@ class MessageSendVisitor:
         return any(
             node is argument
             for call in self._calls[-1:]
-            for argument in arguments_of(call)
+            for argument in list_arguments(call)
         )
 
     def _add(self, node: ast.expr, tools: tuple[str, ...] = ()) -> None:
         code = " ".join(ast.unparse(node).split())
         observation = Observation(node.lineno, code, tools)
-        if observation not in self.found:
-            self.found.append(observation)
+        if observation not in self.observations:
+            self.observations.append(observation)
 
 
 def _sends_message(chain: Sequence[str], package: str) -> bool:
@@ -232,24 +234,24 @@ def _is_posting(function: str, texts: Sequence[str]) -> bool:
     return function not in _READING_FUNCTIONS
 
 
-def _find_called_tools(node: ast.Call, local: Locals) -> tuple[str, ...]:
+def _find_called_tools(node: ast.Call, local: LocalScope) -> tuple[str, ...]:
     """Return the names of the tools that a call can call.
 
     `ANY_TOOL` stands for names that the code does not show.
     """
-    name = last_name(node.func)
+    name = get_last_name(node.func)
     if name in _CALLING_FUNCTIONS or name in _TOOL_GETTERS:
         return _find_tool_names(node, local)
     if name in _RUNNING_METHODS and isinstance(node.func, ast.Attribute):
-        for lookup, _ in local.calls_behind(node.func.value):
-            if last_name(lookup.func) in _LOOKUP_FUNCTIONS:
+        for lookup, _ in local.list_creating_calls(node.func.value):
+            if get_last_name(lookup.func) in _LOOKUP_FUNCTIONS:
                 return _find_tool_names(lookup, local)
     return ()
 
 
-def _find_tool_names(node: ast.Call, local: Locals) -> tuple[str, ...]:
+def _find_tool_names(node: ast.Call, local: LocalScope) -> tuple[str, ...]:
     keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     argument = node.args[0] if node.args else keywords.get("name")
-    texts = local.texts(argument) if argument is not None else ()
+    texts = local.find_strings(argument) if argument is not None else ()
     names = tuple(text for text in texts if text.isprintable())
     return names or (ANY_TOOL,)

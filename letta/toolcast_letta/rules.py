@@ -15,16 +15,16 @@ from toolcast.extension_api import (
     Severity,
     Toolset,
     ToolSpec,
-    TracedUse,
+    TracedObservation,
     Workspace,
     did_you_mean,
-    directly_listed,
     format_quoted_list,
     list_enabled_targets,
     place,
     problem_at,
-    reached_from,
     rule,
+    select_listed_tools,
+    trace_handler,
     way_to,
 )
 
@@ -65,21 +65,23 @@ def analyze_handler(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> ReachableCode | None:
     """Return the code that a tool's handler reaches, and its uses that send messages."""
-    return reached_from(workspace, toolset, tool, MessageSendVisitor)
+    return trace_handler(workspace, toolset, tool, MessageSendVisitor)
 
 
-def find_sending_uses(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
+def find_sending_uses(
+    workspace: Workspace, toolset: Toolset
+) -> dict[str, TracedObservation]:
     """Return the tools whose handlers send a message to the agent, with the first use.
 
     A handler sends a message itself, or calls another tool of the toolset that does.
     """
-    uses_by_tool: dict[str, tuple[TracedUse, ...]] = {}
+    uses_by_tool: dict[str, tuple[TracedObservation, ...]] = {}
     current_names: dict[str, str] = {}
     for tool in toolset.tools:
         reached = analyze_handler(workspace, toolset, tool)
-        uses_by_tool[tool.name] = reached.noted if reached else ()
+        uses_by_tool[tool.name] = reached.observations if reached else ()
         current_names |= dict.fromkeys((*tool.renamed_from, tool.name), tool.name)
-    sending_uses: dict[str, TracedUse] = {}
+    sending_uses: dict[str, TracedObservation] = {}
     for name, uses in uses_by_tool.items():
         direct_use = next((use for use in uses if not use.tools), None)
         if direct_use is not None:
@@ -106,7 +108,7 @@ def find_sending_uses(workspace: Workspace, toolset: Toolset) -> dict[str, Trace
     return sending_uses
 
 
-def describe_sending_use(use: TracedUse) -> str:
+def describe_sending_use(use: TracedObservation) -> str:
     """Return what a use does, as a phrase that follows its location."""
     code = f"`{use.text[:80]}`"
     if not use.tools:
@@ -174,7 +176,7 @@ def check_circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[P
             yield problem_at(
                 tool,
                 ("letta", "attached"),
-                f"{location} {describe_sending_use(use)}{way_to(use.way)}",
+                f"{location} {describe_sending_use(use)}{way_to(use.call_path)}",
                 "set `attached: false` and `calls_agent_loop: true`, or get the data from a"
                 " database or Letta's management API instead",
             )
@@ -183,7 +185,7 @@ def check_circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[P
 @rule("letta/refused-approval", on="toolset", severity=Severity.WARNING)
 def check_refused_approval(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Yield the attached tools whose calls the server refuses after an approval."""
-    client = toolset.client(build_settings(toolset).server.client or "")
+    client = toolset.find_client(build_settings(toolset).server.client or "")
     if client is not None and client.client_confirms:
         return
     for tool in toolset.tools:
@@ -227,7 +229,11 @@ def check_unused_loop_declaration(
     sending_uses = find_sending_uses(workspace, toolset) if looping else {}
     for tool in looping:
         reached = analyze_handler(workspace, toolset, tool)
-        if reached is not None and tool.name not in sending_uses and not reached.unread:
+        if (
+            reached is not None
+            and tool.name not in sending_uses
+            and not reached.problems
+        ):
             yield problem_at(
                 tool,
                 ("letta", "calls_agent_loop"),
@@ -321,7 +327,7 @@ def check_missing_decision(toolset: Toolset, workspace: Workspace) -> Iterator[P
     """Yield the tools without a valid decision about their attachment."""
     if not has_target(toolset, workspace):
         return
-    excluded = toolset.excluded("letta")
+    excluded = toolset.list_excluded_tools("letta")
     offered = {tool.name for tool in list_offered_tools(toolset)}
     for tool in toolset.tools:
         is_attached = bool(get_letta_fields(tool).get("attached"))
@@ -415,7 +421,9 @@ def _check_server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]
     attached = [
         tool for tool in toolset.tools if get_letta_fields(tool).get("attached")
     ]
-    hidden = [tool.name for tool in attached if not directly_listed(toolset, [tool])]
+    hidden = [
+        tool.name for tool in attached if not select_listed_tools(toolset, [tool])
+    ]
     if hidden:
         message = (
             f"Letta cannot attach tools that the server does not list:"
@@ -488,7 +496,7 @@ def check_undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
             yield problem_at(
                 tool,
                 ("letta",) if letta else ("name",),
-                f"{place(use.file, use.line)} {describe_sending_use(use)}{way_to(use.way)}; the spec does"
+                f"{place(use.file, use.line)} {describe_sending_use(use)}{way_to(use.call_path)}; the spec does"
                 " not declare it",
                 "add `calls_agent_loop: true` to `letta`: the server then refuses calls by"
                 " the agent itself",
@@ -506,7 +514,7 @@ def check_unanalyzed_code(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
         if not get_letta_fields(tool) or tool.data:
             continue
         reached = analyze_handler(workspace, toolset, tool)
-        for reason in reached.unread[:3] if reached else ():
+        for reason in reached.problems[:3] if reached else ():
             yield problem_at(
                 tool,
                 ("handler",),

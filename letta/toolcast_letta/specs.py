@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolcast.extension_api import Toolset, ToolSpec, mcp_definition
+from toolcast.extension_api import Toolset, ToolSpec, build_mcp_definition
 
 from .definition_part import build_definition_part, is_changing_data
 from .plan.desired_state import DesiredState, DesiredTool, build_desired_state
@@ -14,8 +14,8 @@ from .settings import LettaAgent, LettaBlock, LettaServer, LettaSettings
 
 def get_letta_fields(tool: ToolSpec) -> Mapping[str, Any]:
     """Return the `letta` object of a tool's spec; empty if it has none."""
-    facts: Mapping[str, Any] = tool.extensions.get("letta", {})
-    return facts
+    fields: Mapping[str, Any] = tool.extensions.get("letta", {})
+    return fields
 
 
 def has_settings(toolset: Toolset) -> bool:
@@ -56,10 +56,10 @@ def _build_agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
 
 def list_offered_tools(toolset: Toolset) -> list[ToolSpec]:
     """Return the tools that the MCP server offers to Letta, in the toolset's order."""
-    tools = list(toolset.tools_in("mcp"))
+    tools = list(toolset.list_target_tools("mcp"))
     if not toolset.clients:
         return tools
-    client = toolset.client(build_settings(toolset).server.client or "")
+    client = toolset.find_client(build_settings(toolset).server.client or "")
     if client is None:
         return []
     return [tool for tool in tools if toolset.is_offered(tool, client)]
@@ -115,7 +115,7 @@ def build_desired_state_from_specs(
     tools = (
         DesiredTool(
             tool.name,
-            mcp_definition(tool).get("description") or "",
+            build_mcp_definition(tool).get("description") or "",
             tool.listed_parameters,
             build_tool_part(toolset, tool),
             tool.name in offered,

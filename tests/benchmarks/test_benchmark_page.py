@@ -75,7 +75,7 @@ def test_seconds_stand_by_the_size_of_specs_where_it_is_known(
     modules: dict[str, Any],
 ) -> None:
     part = modules["results"].Part([row(modules, 1.0)], specs={"work": 2_000_000})
-    text = modules["page"].page({"generation": part})
+    text = modules["page"].results({"generation": part})
     assert "| work | a <b> | 3.0 | 3.0 | 1.5 | 4.0 x c | 50 MiB |" in text
 
 

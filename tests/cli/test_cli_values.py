@@ -300,7 +300,7 @@ def commands() -> Iterator[Any]:
     for toolset in workspace.toolsets:
         if "cli" not in toolset.targets:
             continue
-        for tool in toolset.tools_in("cli"):
+        for tool in toolset.list_target_tools("cli"):
             if tool.cli is None or tool.cli.keyword is None:
                 continue
             for number, example in enumerate(tool.examples):

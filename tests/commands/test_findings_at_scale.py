@@ -36,8 +36,8 @@ def test_what_repeats_is_said_once(large: Any, command: str) -> None:
     assert warnings[0].startswith("specs/toy/tool_0.yaml:1:7: warning: ")
     assert len(warnings) == 1
     assert (
-        "  and 39 more like it, the next at specs/toy/tool_1.yaml:1:7,"
-        " specs/toy/tool_10.yaml:1:7; `toolcast check --all` shows each"
+        "  and 39 similar findings, the next at specs/toy/tool_1.yaml:1:7,"
+        " specs/toy/tool_10.yaml:1:7; `toolcast check --all` lists them"
     ) in lines
     assert len(lines) < 20
     assert "40 warnings" in lines[-1]
@@ -46,7 +46,7 @@ def test_what_repeats_is_said_once(large: Any, command: str) -> None:
 def test_all_shows_each(large: Any) -> None:
     done = large.toolcast("check", "--all")
     assert done.stderr.count(": warning: handler/missing: ") == MANY
-    assert "more like it" not in done.stderr
+    assert "similar findings" not in done.stderr
 
 
 def test_a_few_alike_stay_as_they_are(make_project: Make) -> None:
@@ -56,7 +56,7 @@ def test_a_few_alike_stay_as_they_are(make_project: Make) -> None:
     )
     said = project.toolcast("check").stderr
     assert said.count(": warning: handler/missing: ") == 5
-    assert "more like it" not in said
+    assert "similar findings" not in said
 
 
 def test_errors_alike_are_counted_as_errors(make_project: Make) -> None:
@@ -68,7 +68,7 @@ def test_errors_alike_are_counted_as_errors(make_project: Make) -> None:
     done = project.toolcast("check")
     assert done.returncode == 1
     assert done.stderr.count("error: schema/required-unknown") == 1
-    assert "and 8 more like it" in done.stderr
+    assert "and 8 similar findings" in done.stderr
     assert "9 errors, 9 warnings" in done.stderr.splitlines()[-1]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from toolcast.importing.importing import importing
-from toolcast.importing.source_file import source_in
+from toolcast.importing.plan import plan_import
+from toolcast.importing.source_file import parse_source
 from toolcast.model.model import Workspace
 from toolcast.project import WORKSPACE_FILE
 
@@ -25,8 +25,8 @@ def import_lists(
     for name, text in lists.items():
         # By itself: what the toolsets before it hold need not be checked again.
         with TemporaryDirectory() as empty:
-            source = source_in(text.encode(), name)
-            edit = importing(Workspace(empty, (), ()), source, name).edit
+            source = parse_source(text.encode(), name)
+            edit = plan_import(Workspace(empty, (), ()), source, name).edit
         for path, data in edit.after.items():
             if path != WORKSPACE_FILE and data is not None:
                 (root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -108,7 +108,7 @@ def test_a_change_of_it_is_told_of_every_tool_that_uses_it(shops: Project) -> No
     shops.edit("definitions.yaml", "EUR, USD", "EUR")
     said = shops.toolcast("diff", "--against", "HEAD").stdout
     assert (
-        "definitions.yaml: 1 changed line makes 2 of these changes, in 2 tools" in said
+        "definitions.yaml: 1 changed line causes 2 of these changes, in 2 tools" in said
     )
     assert "definitions.yaml:5" in said
 

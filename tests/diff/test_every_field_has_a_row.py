@@ -15,13 +15,13 @@ import yaml
 from tests.diff.single_changes import single_changes
 from tests.repository import EXTENSIONS, MISSING
 from tests.test_structure import assert_none
-from toolcast.diff.comparison import rules
-from toolcast.diff.table import FILES, fields, language
-from toolcast.diff.walk import has_change
+from toolcast.diff.comparison import load_change_rules
+from toolcast.diff.table import FILE_KINDS, list_fields, load_spec_schema
+from toolcast.diff.walk import has_change_annotation
 from toolcast.extensions import ExtensionError, Fields
 from toolcast.package_data import read_packaged
 from toolcast.spec_language import spec_language
-from toolcast.spec_language.spec_language import parts
+from toolcast.spec_language.spec_language import list_subfields
 
 # Below them every keyword is a field: they have a table of their own.
 SCHEMAS = {"parameters", "returns"}
@@ -41,24 +41,24 @@ def unsaid(node: Mapping[str, Any], way: str = "") -> Iterator[str]:
 
     What is said of a field holds for all that is in it, where nothing is said of that.
     """
-    for name, part in parts(node):
+    for name, part in list_subfields(node):
         inner = f"{way}.{name}" if way else name
         if "const" in part:
             continue
-        if has_change(part) and "change" not in part:
+        if has_change_annotation(part) and "change" not in part:
             yield from unsaid(part, inner)
-        elif not has_change(part):
+        elif not has_change_annotation(part):
             yield inner
 
 
 def changing(kind: str) -> set[str]:
     """The fields of a file that a case has to change."""
-    return {f.way for f in fields(kind, EXTENSIONS) if "change" in f.node}
+    return {f.dotted_path for f in list_fields(kind, EXTENSIONS) if "change" in f.node}
 
 
-@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("kind", FILE_KINDS)
 def test_every_field_says_what_a_change_of_it_means(kind: str) -> None:
-    assert_none(unsaid(language(kind, EXTENSIONS)))
+    assert_none(unsaid(load_spec_schema(kind, EXTENSIONS)))
 
 
 def test_a_field_that_says_nothing_would_be_found() -> None:
@@ -75,7 +75,7 @@ def test_a_field_that_says_nothing_would_be_found() -> None:
     assert set(unsaid(schema)) == {"plain", "half.other", "entries"}
 
 
-@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("kind", FILE_KINDS)
 def test_every_field_has_a_case_that_changes_it(kind: str) -> None:
     """Whatever is said of it: each difference in a field shows as a change somewhere."""
     changed = {
@@ -90,7 +90,7 @@ def test_every_field_has_a_case_that_changes_it(kind: str) -> None:
 
 def test_every_kind_fires_in_a_case() -> None:
     """In some direction: an event that cannot happen, or is mistyped, would never."""
-    known = rules(EXTENSIONS)
+    known = load_change_rules(EXTENSIONS)
     seen = {rule for case in single_changes() for rule, _ in case.changes}
     seen |= {change.rule.id for c in single_changes() for change in c.compared_back[0]}
 
@@ -116,7 +116,7 @@ def test_every_sentence_is_said_in_a_case() -> None:
 
 
 def test_every_kind_has_an_opposite_that_names_it_back() -> None:
-    known = rules(EXTENSIONS)
+    known = load_change_rules(EXTENSIONS)
     # A tool that takes a reserved name takes it out of the reserved ones.
     one_way = {"toolset.reserved_names/reused"}
 
@@ -129,7 +129,7 @@ def test_every_kind_has_an_opposite_that_names_it_back() -> None:
 
 
 def test_kinds_of_changes_are_well_formed() -> None:
-    known = rules(EXTENSIONS)
+    known = load_change_rules(EXTENSIONS)
 
     assert_none(
         id_
@@ -137,7 +137,7 @@ def test_kinds_of_changes_are_well_formed() -> None:
         if not re.fullmatch(r"[a-z]+(\.[A-Za-z_]+)*/[a-z0-9]+(-[a-z0-9]+)*", id_)
     )
     assert_none(
-        r.id for r in known.values() if not re.fullmatch(r"[A-Z`][^\n{}]*\.", r.means)
+        r.id for r in known.values() if not re.fullmatch(r"[A-Z`][^\n{}]*\.", r.meaning)
     )
     assert_none(id_ for id_, rule in known.items() if id_ != rule.id)
 
@@ -145,9 +145,9 @@ def test_kinds_of_changes_are_well_formed() -> None:
 def test_no_two_fields_have_a_kind_in_common() -> None:
     """An id is made of a path without the keys of mappings."""
     of_kinds: dict[str, str] = {}
-    for kind in FILES:
-        for field in fields(kind, EXTENSIONS):
-            way = f"{kind}.{field.way}"
+    for kind in FILE_KINDS:
+        for field in list_fields(kind, EXTENSIONS):
+            way = f"{kind}.{field.dotted_path}"
             for event in field.node.get("change", {}):
                 plain = f"{way.replace('.*', '')}/{event}"
                 assert of_kinds.setdefault(plain, way) == way
@@ -159,7 +159,7 @@ def test_a_mistyped_event_of_an_extension_is_refused(
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
     monkeypatch.setattr(spec_language, "load_fields", lambda _: Fields({"owner": node}))
     with pytest.raises(ExtensionError, match="lowred"):
-        spec_language.schema("tool", ("mistyped",))
+        spec_language.get_schema("tool", ("mistyped",))
 
 
 def _sentences(says: str | Mapping[str, str]) -> Iterator[str]:
@@ -189,7 +189,7 @@ def _differing(kind: str, before: Any, after: Any) -> Iterator[str]:
         folder, _, file = name.rpartition("/")
         if folder in ("mcp_resources", "mcp_prompts"):
             file = folder.removesuffix("s")
-        if (file if file in FILES else "tool") != kind:
+        if (file if file in FILE_KINDS else "tool") != kind:
             continue
         trees = [files.get(name) or {} for files in (before, after)]
         for field in changing(kind):

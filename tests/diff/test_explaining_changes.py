@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.program import toolcast
-from toolcast.diff.comparison import rules
+from toolcast.diff.comparison import load_change_rules
 
 
 def test_a_change_is_explained(tmp_path: Path) -> None:
@@ -18,7 +18,9 @@ def test_a_change_is_explained(tmp_path: Path) -> None:
     assert "The change back: tool/added." in done.stdout
 
 
-LONGEST = sorted(rules(()).values(), key=lambda rule: len(rule.id + rule.means))[-5:]
+LONGEST = sorted(
+    load_change_rules(()).values(), key=lambda rule: len(rule.id + rule.meaning)
+)[-5:]
 
 
 @pytest.mark.parametrize("id_", [rule.id for rule in LONGEST])
@@ -33,7 +35,7 @@ def test_the_list_has_every_kind_of_change(tmp_path: Path) -> None:
     _, _, changes = said.partition("\nchanges of `toolcast diff`")
     rows = changes.split("\n")[2:]
     listed = {row.split()[0] for row in rows if row and row[0] != " "}
-    assert listed == set(rules(()))
+    assert listed == set(load_change_rules(()))
     assert max(map(len, rows)) <= 80
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolcast.diff.change import Change, Grade
-from toolcast.diff.comparison import compare, rules
+from toolcast.diff.comparison import compare, load_change_rules
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 
@@ -209,7 +209,11 @@ def test_without_cases_nothing_is_tried(
 
 
 def test_every_rule_has_an_opposite() -> None:
-    known = [rule for id_, rule in rules(()).items() if id_.startswith("selection/")]
+    known = [
+        rule
+        for id_, rule in load_change_rules(()).items()
+        if id_.startswith("selection/")
+    ]
     ids = {rule.id for rule in known}
     opposites = {rule.opposite for rule in known}
     assert opposites == ids

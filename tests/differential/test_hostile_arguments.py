@@ -191,7 +191,7 @@ def test_one_way_to_each_place_is_explained() -> None:
         (float("-inf"), "inf"),
         ("\ud800", "surrogate"),
         ({"\ud800": 1}, "surrogate"),
-        ({1: 2}, "not text"),
+        ({1: 2}, "not a string"),
         (b"x", "bytes"),
         ({1, 2}, "set"),
         ([0] * MAX_VALUES, "values"),

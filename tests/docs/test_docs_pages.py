@@ -50,14 +50,14 @@ def test_generated_pages_are_current() -> None:
 
 def test_changes_page_lists_families_and_audiences() -> None:
     from toolcast.diff.change import AUDIENCES
-    from toolcast.diff.comparison import rules
+    from toolcast.diff.comparison import load_change_rules
 
-    families = {re.split("[./]", id_)[0] for id_ in rules(())}
+    families = {re.split("[./]", id_)[0] for id_ in load_change_rules(())}
     page = (DOCS / "changes.md").read_text("utf-8")
     listed = re.findall(r"^\| `(\w+)` \|", page, re.M)
     assert {*families, *AUDIENCES} <= {*listed}
     tables = builder().render_change_tables()
-    assert all(f"| `{id_}` |" in tables for id_ in rules(()))
+    assert all(f"| `{id_}` |" in tables for id_ in load_change_rules(()))
 
 
 def test_every_target_has_a_page_and_every_page_a_target() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.repository import copy_project
-from toolcast.spec_language.definition_fields import definition_fields
+from toolcast.spec_language.definition_fields import build_definition_fields
 from toolcast_runtime.core.definitions.definitions import parse_definition
 
 pytestmark = pytest.mark.timeout(300)
@@ -203,7 +203,7 @@ def _edits(project: Project) -> list[Edit]:
 
 def test_an_edit_of_any_field_of_a_definition_is_found(project: Project) -> None:
     edits = _edits(project)
-    members = definition_fields()["members"]["tool"].values()
+    members = build_definition_fields()["members"]["tool"].values()
     assert {tuple(one.split(".")) for one in members} <= {edit.keys for edit in edits}
     edits = [edit for edit in edits if not _refuses_import(edit)]
 

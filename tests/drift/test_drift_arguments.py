@@ -44,7 +44,7 @@ def test_a_missing_argument_is_refused_and_never_filled(
 ) -> None:
     registry = importlib.import_module(f"generated.{toolset}.registry")
     called: list[Any] = []
-    monkeypatch.setattr(registry.REGISTRY.calls, "handler", called.append)
+    monkeypatch.setattr(registry.REGISTRY.calls, "get_handler", called.append)
     for name in tool.required:
         example = dict(tool.examples[0].arguments) if tool.examples else {}
         example.pop(name, None)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from toolcast.model.toolset_parts import expanded
+from toolcast.model.toolset_parts import expand_entries
 
 NAMES = ("a", "aa", "aba", "ab_ab", "search_code", "search_notes", "research")
 
@@ -27,12 +27,12 @@ NAMES = ("a", "aa", "aba", "ab_ab", "search_code", "search_notes", "research")
     }.items(),
 )
 def test_a_pattern_stands_for_whole_names(pattern: str, names: list[str]) -> None:
-    [entry] = expanded([pattern], dict.fromkeys(NAMES), ())
+    [entry] = expand_entries([pattern], dict.fromkeys(NAMES), ())
     assert list(entry.names) == names
 
 
 def test_no_pattern_takes_long() -> None:
     started = time.perf_counter()
-    [entry] = expanded(["*a" * 40 + "*b"], {"a" * 128: None}, ())
+    [entry] = expand_entries(["*a" * 40 + "*b"], {"a" * 128: None}, ())
     assert entry.names == ()
     assert time.perf_counter() - started < 1

@@ -28,7 +28,7 @@ from toolcast.encoders.code import Code, join_lines
 from toolcast.encoders.plain_text import encode_row
 from toolcast.encoders.python import encode_literal
 from toolcast.rendering.output_shape import PythonShape, TextShape
-from toolcast.diff.change import files_of
+from toolcast.diff.change import pair_toolset_files
 from toolcast.diff.comparison import ChangeFunctions
 
 
@@ -98,10 +98,10 @@ def moved(before, after, rules):
     if old != new:
         rule = rules["toolset.house/changed"]
         message = "the tools are in another house"
-        yield files_of(before, after).changed(rule, ("house",), message, old, new)
+        yield pair_toolset_files(before, after).build_change(rule, ("house",), message, old, new)
 
 
-CHANGES = ChangeFunctions(of_toolset=moved)
+CHANGES = ChangeFunctions(compare_toolset=moved)
 """
 PAGE = """\
 # The rules of the house

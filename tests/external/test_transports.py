@@ -262,16 +262,16 @@ async def test_a_client_follows_no_proxy_and_has_fifty_connections(
 ) -> None:
     given: dict[str, Any] = {}
 
-    class Given(Exception):
+    class HandlerError(Exception):
         pass
 
     def client(**words: Any) -> Any:
         given.update(words)
-        raise Given
+        raise HandlerError
 
     monkeypatch.setattr(httpx2, "AsyncHTTPTransport", lambda limits: limits)
     monkeypatch.setattr(httpx2, "AsyncClient", client)
-    with pytest.raises(Given):
+    with pytest.raises(HandlerError):
         async with transports.http_transport(ResolvedServer(headers={"a": "b"})):
             pass
     assert (given["headers"], given["trust_env"]) == ({"a": "b"}, False)
@@ -287,12 +287,12 @@ async def test_pauses_double_up_to_a_minute_until_a_connection_was_steady(
     pauses: list[float] = []
     lasts = [0.0] * 8 + [30.0, 31.0, 0.0]
 
-    class Over(Exception):
+    class StopServerError(Exception):
         pass
 
     async def connected(_: Connection) -> str:
         if len(pauses) == len(lasts):
-            raise Over
+            raise StopServerError
         clock.now += lasts[len(pauses)]
         return "it went away"
 
@@ -303,7 +303,7 @@ async def test_pauses_double_up_to_a_minute_until_a_connection_was_steady(
     monkeypatch.setattr(connections.random, "uniform", lambda least, most: most)
     monkeypatch.setattr(Connection, "_connected", connected)
     monkeypatch.setattr(Connection, "_down", lambda _, why, delay: pauses.append(delay))
-    with pytest.raises(Over):
+    with pytest.raises(StopServerError):
         await one._keep()
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0, 0.5, 1.0]
     assert clock.slept == pauses

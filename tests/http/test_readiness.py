@@ -6,7 +6,6 @@ import asyncio
 import json
 import sqlite3
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ WHOLE = {
 SECRET = "hunter2-hunter2"
 
 
-def asked(registry: Registry, times: int = 1, pause: float = 0.0) -> list[Any]:
+def asked(registry: Registry, times: int = 1) -> list[Any]:
     """What `/ready` answers, within the application's lifespan."""
     server = McpServer(registry, name="s", http=HTTP)
     app = build_http_app(server, ListenSettings.from_environment(HTTP, "127.0.0.1", {}))
@@ -56,7 +55,6 @@ def asked(registry: Registry, times: int = 1, pause: float = 0.0) -> list[Any]:
                 assert answer.headers["cache-control"] == "no-store"
                 assert (await one.get("/health")).json() == {"status": "ok"}
                 found.append((answer.status_code, answer.json()))
-                await asyncio.sleep(pause)
             return found
 
     return asyncio.run(answers())
@@ -129,6 +127,22 @@ def test_a_ledger_that_cannot_be_opened_and_one_that_can(
     assert str(path) not in json.dumps(broken)
 
 
+def test_a_ledger_that_can_be_read_and_not_written(tmp_path: Path) -> None:
+    package, name = made(tmp_path, "def work(): return 1\n", persistent=True)
+    path = tmp_path / "calls.sqlite3"
+    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(path))
+    registry = Registry(package, handlers=name, ledger=settings)
+    assert asked(registry) == [(200, WHOLE)]
+    with sqlite3.connect(path) as connection:
+        assert list(connection.execute("SELECT * FROM calls")) == []
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON calls"
+            " BEGIN SELECT RAISE(ABORT, 'no space'); END"
+        )
+    failed = {**WHOLE, "status": "not ready", "ledger": "failed"}
+    assert asked(registry) == [(503, failed)]
+
+
 def test_a_ledger_that_does_not_answer_in_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -182,24 +196,27 @@ def test_an_external_server_that_is_down_is_told_without_its_name(
     asyncio.run(registry.close())
 
 
-def test_however_often_it_is_asked_it_looks_once_a_second(
+def test_requests_within_the_interval_share_one_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package, name = made(tmp_path, "def work(): return 1\n", persistent=True)
     settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(tmp_path / "a" / "b"))
     registry = Registry(package, handlers=name, ledger=settings)
-    looks = []
-    check = registry.calls.check_ledger
+    checks = 0
+    check_ledger = registry.calls.check_ledger
 
-    async def noted() -> None:
-        looks.append(time.monotonic())
-        await check()
+    async def count_check() -> None:
+        nonlocal checks
+        checks += 1
+        await check_ledger()
 
-    monkeypatch.setattr(registry.calls, "check_ledger", noted)
-    monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 0.2)
-    answers = asked(registry, 20, 0.02)
-    assert answers == [(200, WHOLE)] * 20
-    assert 2 <= len(looks) <= 5
+    monkeypatch.setattr(registry.calls, "check_ledger", count_check)
+    monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 600.0)
+    assert asked(registry, 20) == [(200, WHOLE)] * 20
+    assert checks == 1
+    monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 0.0)
+    assert asked(registry, 5) == [(200, WHOLE)] * 5
+    assert checks == 6
 
 
 def test_mounted_it_is_not_ready_without_its_lifespan() -> None:

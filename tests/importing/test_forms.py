@@ -11,11 +11,11 @@ import pytest
 
 from toolcast.importing.conflicts import (
     InvalidPreferenceError,
-    disagreements,
-    preference,
+    list_conflicts,
+    parse_preferences,
 )
-from toolcast.importing.formats import Source
-from toolcast.importing.source_file import read_source, source_in
+from toolcast.importing.formats import ToolSource
+from toolcast.importing.source_file import parse_source, read_source
 from toolcast.mcp_client.server_listing import ListingError
 from toolcast.parsing.exact_json import encode_exact, read_json
 
@@ -28,19 +28,19 @@ SCHEMA: dict[str, Any] = {
 TOOL = {"name": "add", "description": "Adds.", "inputSchema": SCHEMA}
 
 
-def read(value: Any, name: str = "list.json") -> Source:
-    return source_in(json.dumps(value).encode(), name)
+def read(value: Any, name: str = "list.json") -> ToolSource:
+    return parse_source(json.dumps(value).encode(), name)
 
 
 @pytest.mark.parametrize(
     ("form", "value"),
     [
-        ("MCP's form", [TOOL]),
-        ("MCP's form", {"tools": [TOOL]}),
-        ("MCP's form", TOOL),
-        ("MCP's form", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}),
+        ("MCP format", [TOOL]),
+        ("MCP format", {"tools": [TOOL]}),
+        ("MCP format", TOOL),
+        ("MCP format", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}),
         (
-            "OpenAI's chat form",
+            "OpenAI Chat Completions format",
             [
                 {
                     "type": "function",
@@ -53,7 +53,7 @@ def read(value: Any, name: str = "list.json") -> Source:
             ],
         ),
         (
-            "OpenAI's chat form",
+            "OpenAI Chat Completions format",
             {
                 "model": "m",
                 "messages": [],
@@ -70,7 +70,7 @@ def read(value: Any, name: str = "list.json") -> Source:
             },
         ),
         (
-            "OpenAI's Responses form",
+            "OpenAI Responses format",
             [
                 {
                     "type": "function",
@@ -81,7 +81,7 @@ def read(value: Any, name: str = "list.json") -> Source:
             ],
         ),
         (
-            "OpenAI's Responses form",
+            "OpenAI Responses format",
             [
                 {
                     "type": "namespace",
@@ -98,11 +98,11 @@ def read(value: Any, name: str = "list.json") -> Source:
             ],
         ),
         (
-            "Anthropic's form",
+            "Anthropic format",
             [{"name": "add", "description": "Adds.", "input_schema": SCHEMA}],
         ),
         (
-            "Gemini's form",
+            "Gemini format",
             [
                 {
                     "functionDeclarations": [
@@ -116,7 +116,7 @@ def read(value: Any, name: str = "list.json") -> Source:
             ],
         ),
         (
-            "Bedrock's form",
+            "Bedrock format",
             {
                 "toolConfig": {
                     "tools": [
@@ -132,15 +132,15 @@ def read(value: Any, name: str = "list.json") -> Source:
             },
         ),
         (
-            "a form without a provider",
+            "generic format",
             [{"name": "add", "description": "Adds.", "parameters": SCHEMA}],
         ),
         (
-            "a form without a provider",
+            "generic format",
             {"add": {"description": "Adds.", "parameters": SCHEMA}},
         ),
         (
-            "a form without a provider",
+            "generic format",
             {
                 "functions": [
                     {"name": "add", "description": "Adds.", "parameters": SCHEMA}
@@ -151,17 +151,17 @@ def read(value: Any, name: str = "list.json") -> Source:
 )
 def test_form(form: str, value: Any) -> None:
     source = read(value)
-    assert source.forms == (form,)
+    assert source.formats == (form,)
     assert [encode_exact(one) for one in source.listing.tools] == [encode_exact(TOOL)]
     assert source.notes == ()
 
 
 def test_a_tool_a_line() -> None:
     lines = json.dumps(TOOL) + "\n\r\n" + json.dumps({**TOOL, "name": "more"}) + "\n"
-    source = source_in(b"\xef\xbb\xbf" + lines.encode(), "list.jsonl")
+    source = parse_source(b"\xef\xbb\xbf" + lines.encode(), "list.jsonl")
     assert [tool["name"] for tool in source.listing.tools] == ["add", "more"]
-    with pytest.raises(ListingError, match=r"list\.jsonl:2:10: no JSON: `NaN`"):
-        source_in(json.dumps(TOOL).encode() + b'\n{"name": NaN}', "list.jsonl")
+    with pytest.raises(ListingError, match=r"list\.jsonl:2:10: not JSON: `NaN`"):
+        parse_source(json.dumps(TOOL).encode() + b'\n{"name": NaN}', "list.jsonl")
 
 
 @pytest.mark.rows(8)
@@ -182,9 +182,9 @@ def test_lists_of_real_servers(path: Path) -> None:
     ]
     for form in (openai_chat, openai_responses, anthropic):
         text = encode_exact([form(tool) for tool in plain])
-        other = source_in(text.encode(), "other")
+        other = parse_source(text.encode(), "other")
         assert encode_exact(list(other.listing.tools)) == encode_exact(plain)
-        assert disagreements([source, other]) == []
+        assert list_conflicts([source, other]) == []
 
 
 def openai_chat(tool: dict[str, Any]) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def renamed(tool: dict[str, Any], schema: str) -> dict[str, Any]:
 
 def test_numbers_keep_their_spelling() -> None:
     text = b'[{"name": "a", "parameters": {"maximum": 1.50, "minimum": -0, "x": 1E3}}]'
-    [tool] = source_in(text, "list.json").listing.tools
+    [tool] = parse_source(text, "list.json").listing.tools
     assert encode_exact(tool["inputSchema"]) == '{"maximum":1.50,"minimum":-0,"x":1E3}'
 
 
@@ -234,12 +234,12 @@ def test_what_is_not_taken_is_named() -> None:
         ]
     )
     assert source.notes == (
-        "`web_search` (`web_search_20250305`) is a tool of the provider's own; it is left"
-        " out",
-        "`a`: `cache_control` is not taken",
-        "`c`: `strict` is not taken",
-        "`d`: `returns` is not taken",
-        "`e`: `depends_on` is not taken",
+        "`web_search` (`web_search_20250305`) is left out: it is a built-in tool"
+        " of the provider",
+        "`a`: `cache_control` is not imported",
+        "`c`: `strict` is not imported",
+        "`d`: `returns` is not imported",
+        "`e`: `depends_on` is not imported",
     )
     assert source.fields == {
         "b": {"examples": [{"arguments": {"x": 1}}]},
@@ -266,20 +266,20 @@ def test_tools_of_providers_are_each_named() -> None:
         ]
     )
     assert source.notes == (
-        "`web_search` is a tool of the provider's own; it is left out",
-        r"`a\x1b[31m` (`mcp`) is a tool of the provider's own; it is left out",
-        "`b` (`mcp`) is a tool of the provider's own; it is left out",
-        "`c` (`mcp_toolset`) is a tool of the provider's own; it is left out",
-        "`d` (`custom`) takes free text, and no parameters; it is left out",
-        "`googleSearch` is a tool of the provider's own; it is left out",
-        "`cachePoint` is a tool of the provider's own; it is left out",
+        "`web_search` is left out: it is a built-in tool of the provider",
+        r"`a\x1b[31m` (`mcp`) is left out: it is a built-in tool of the provider",
+        "`b` (`mcp`) is left out: it is a built-in tool of the provider",
+        "`c` (`mcp_toolset`) is left out: it is a built-in tool of the provider",
+        "`d` (`custom`) is left out: it accepts free text instead of parameters",
+        "`googleSearch` is left out: it is a built-in tool of the provider",
+        "`cachePoint` is left out: it is a built-in tool of the provider",
     )
 
 
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ([{"type": "web_search"}], "`web_search` is a tool of the provider's own"),
+        ([{"type": "web_search"}], "`web_search` is left out: it is a built-in tool"),
         (
             [
                 {
@@ -288,9 +288,12 @@ def test_tools_of_providers_are_each_named() -> None:
                     ]
                 }
             ],
-            "tools[0].functionDeclarations[0]: its `parameters` are Gemini's own",
+            "`tools[0].functionDeclarations[0].parameters` is a Gemini schema",
         ),
-        ({"mcpServers": {"a": {"command": "b"}}}, "it names servers, and no tools"),
+        (
+            {"mcpServers": {"a": {"command": "b"}}},
+            "`mcpServers` configures servers, but lists no tools",
+        ),
     ],
 )
 def test_lists_of_which_nothing_can_be_taken(value: Any, told: str) -> None:
@@ -299,11 +302,12 @@ def test_lists_of_which_nothing_can_be_taken(value: Any, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("a.py", "it is a program"), ("a.yaml", "it is YAML")]
+    ("name", "told"),
+    [("a.py", "the file is a program"), ("a.yaml", "the file is YAML")],
 )
 def test_files_of_another_kind(name: str, told: str) -> None:
     with pytest.raises(ListingError, match=told):
-        source_in(b"tools = []", name)
+        parse_source(b"tools = []", name)
 
 
 SAME = [
@@ -359,26 +363,26 @@ OTHER = [
 ]
 
 
-def of(schema: Any, name: str) -> Source:
+def of(schema: Any, name: str) -> ToolSource:
     return read([{"name": "t", "inputSchema": schema}], name)
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_what_means_the_same_is_no_contradiction(one: Any, other: Any) -> None:
-    assert disagreements([of(one, "1"), of(other, "2")]) == []
+    assert list_conflicts([of(one, "1"), of(other, "2")]) == []
 
 
 @pytest.mark.parametrize(("one", "other", "place", "kind"), OTHER)
 def test_contradiction(one: Any, other: Any, place: str, kind: str) -> None:
     for pair in ((one, other), (other, one)):
-        [found] = disagreements([of(pair[0], "1"), of(pair[1], "2")])
+        [found] = list_conflicts([of(pair[0], "1"), of(pair[1], "2")])
         assert (found.location, found.kind) == (place, kind)
 
 
 def test_titles_annotations_and_hostile_texts() -> None:
     one = read([{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}])
     other = read([{**TOOL, "title": "B", "annotations": {"readOnlyHint": False}}], "b")
-    assert [(d.location, d.kind, d.shown) for d in disagreements([one, other])] == [
+    assert [(d.location, d.kind, d.excerpts) for d in list_conflicts([one, other])] == [
         ("title", "title", (("list.json", "A\\x1b[31m"), ("b", "B"))),
         (
             "annotations.readOnlyHint",
@@ -399,19 +403,19 @@ def test_titles_annotations_and_hostile_texts() -> None:
     ],
 )
 def test_preference(words: list[str], chosen: dict[str, str]) -> None:
-    assert preference(words, [of({}, "x/a.json"), of({}, "y/b.json")]) == chosen
+    assert parse_preferences(words, [of({}, "x/a.json"), of({}, "y/b.json")]) == chosen
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["c.json"], "`c.json` names none of the sources; there are"),
-        (["t=3"], "`3` names none of the sources"),
-        (["u=1"], "no source has a tool `u`"),
+        (["c.json"], "unknown source `c.json`\n  help: use one of `x/a.json`"),
+        (["t=3"], "unknown source `3`"),
+        (["u=1"], "unknown tool `u`"),
         (["1", "2"], "two sources are preferred"),
         (["t=1", "t=2"], "two sources are preferred for `t`"),
     ],
 )
 def test_wrong_preference(words: list[str], told: str) -> None:
     with pytest.raises(InvalidPreferenceError, match=told):
-        preference(words, [of({}, "x/a.json"), of({}, "y/b.json")])
+        parse_preferences(words, [of({}, "x/a.json"), of({}, "y/b.json")])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.program import toolcast
-from toolcast.analysis.mcp_definitions import mcp_definition
+from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.encoders.yaml_block import encode_entry
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.yaml_reader import read_yaml
@@ -41,7 +41,7 @@ def listed(root: Path, toolset: str = "things") -> list[dict[str, Any]]:
     loaded = load_workspace(str(root))
     assert loaded.workspace is not None
     found = next(one for one in loaded.workspace.toolsets if one.name == toolset)
-    return [mcp_definition(tool) for tool in found.tools]
+    return [build_mcp_definition(tool) for tool in found.tools]
 
 
 def files(root: Path) -> Mapping[str, bytes]:
@@ -90,7 +90,7 @@ def test_a_real_server_is_listed_as_it_was(file: Path, tmp_path: Path) -> None:
     value = value.get("result", value) if isinstance(value, dict) else value
     tools = value["tools"] if isinstance(value, dict) else value
     assert json.dumps(listed(tmp_path)) == json.dumps(tools)
-    assert "is not the same" not in told and "another order" not in told
+    assert "differs from the listed" not in told and "another order" not in told
     before = files(tmp_path)
     assert f"{len(tools)} unchanged" in run(tmp_path, str(file), "--toolset", "things")
     assert files(tmp_path) == before
@@ -186,7 +186,7 @@ def test_a_live_server_is_imported(tmp_path: Path) -> None:
     words = [sys.executable, "-c", SERVER.format(root=str(ROOT))]
     told = run(tmp_path, "--mcp-stdio", shlex.join(words), "--toolset", "things")
     assert (
-        "note: not imported, 1 of kind resource: `skill://kirishima/SKILL.md`" in told
+        "note: `resources` are not imported (1): `skill://kirishima/SKILL.md`" in told
     )
     for tool in listed(tmp_path):
         file = ROOT / f"generated/kirishima/tools/{tool['name']}.json"
@@ -237,14 +237,14 @@ def test_what_is_no_tool_is_named(tmp_path: Path) -> None:
     prompts = [{"name": "greet\x1b[31m"}]
     name = write(tmp_path / "a.json", [TOOL], prompts=prompts)
     told = run(tmp_path, name, "--toolset", "things")
-    assert "note: not imported, 1 of kind prompt: `greet\\x1b[31m`" in told
+    assert "note: `prompts` are not imported (1): `greet\\x1b[31m`" in told
 
 
 @pytest.mark.parametrize(
     ("tools", "says"),
     [
-        ([TOOL, TOOL], "is there 2 times"),
-        ([{**TOOL, "name": "../x"}], "is no name of a tool"),
+        ([TOOL, TOOL], "is listed 2 times"),
+        ([{**TOOL, "name": "../x"}], "is not a valid tool name"),
         ([{**TOOL, "inputSchema": 3}], "find-visits"),
     ],
 )
@@ -266,7 +266,7 @@ def test_another_file_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "specs/others").mkdir()
     (tmp_path / "specs/others/toolset.yaml").write_text("mine", "utf-8")
     told = run(tmp_path, "a.json", "--toolset", "others", code=1)
-    assert "specs/others/toolset.yaml is there already" in told
+    assert "cannot create specs/others/toolset.yaml: the file exists" in told
     assert files(tmp_path) == {**before, "specs/others/toolset.yaml": b"mine"}
 
 

@@ -93,9 +93,9 @@ def test_all_that_is_wrong_is_told_at_once(project: Project) -> None:
     done = project.toolcast("import", *given, "--toolset", "toy")
     assert done.returncode == 2
     for told in (
-        "cut.json:1:11: no JSON: Expecting value",
-        "page.json:1:1: no JSON: Expecting value",
-        "it is a web page",
+        "cut.json:1:11: not JSON: Expecting value",
+        "page.json:1:1: not JSON: Expecting value",
+        "the file is a web page",
         "pipe: this is a pipe, not a regular file",
         "specs: this is a folder, not a regular file",
         "nothing.json: No such file or directory",

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from toolcast.importing.conflicts import (
-    Disagreement,
-    disagreements,
-    preference,
-    reconciled,
-    undecided,
-    unsaid,
+    Conflict,
+    format_unsupported_fields,
+    list_conflicts,
+    list_unresolved_conflicts,
+    merge_sources,
+    parse_preferences,
 )
-from toolcast.importing.formats import Source
+from toolcast.importing.formats import ToolSource
 from toolcast.importing.source_file import read_source
 
 FOLDER = Path(__file__).parent / "kirishima"
@@ -27,21 +27,21 @@ FILES = ("legacy_tools.json", "tools.json", "mcp_tools.json")
 
 
 @pytest.fixture
-def sources(monkeypatch: pytest.MonkeyPatch) -> list[Source]:
+def sources(monkeypatch: pytest.MonkeyPatch) -> list[ToolSource]:
     monkeypatch.chdir(FOLDER)
     return [read_source(name) for name in FILES]
 
 
 @pytest.fixture
-def found(sources: list[Source]) -> list[Disagreement]:
-    return disagreements(sources)
+def found(sources: list[ToolSource]) -> list[Conflict]:
+    return list_conflicts(sources)
 
 
-def test_each_file_is_read_in_its_form(sources: list[Source]) -> None:
-    assert [(one.forms, len(one.listing.tools)) for one in sources] == [
-        (("OpenAI's chat form",), 5),
-        (("MCP's form",), 3),
-        (("a form without a provider",), 10),
+def test_each_file_is_read_in_its_form(sources: list[ToolSource]) -> None:
+    assert [(one.formats, len(one.listing.tools)) for one in sources] == [
+        (("OpenAI Chat Completions format",), 5),
+        (("MCP format",), 3),
+        (("generic format",), 10),
     ]
 
 
@@ -59,10 +59,10 @@ def test_each_file_is_read_in_its_form(sources: list[Source]) -> None:
     ],
 )
 def test_tools_that_are_not_everywhere(
-    tool: str, where: str, found: list[Disagreement]
+    tool: str, where: str, found: list[Conflict]
 ) -> None:
     said = tuple(zip(FILES, where.split(), strict=True))
-    assert Disagreement(tool, (), "tool", said) in found
+    assert Conflict(tool, (), "tool", said) in found
 
 
 @pytest.mark.parametrize(
@@ -143,17 +143,17 @@ def test_tools_that_are_not_everywhere(
     ],
 )
 def test_contradictions_within_a_tool(
-    tool: str, place: str, kind: str, said: list[str], found: list[Disagreement]
+    tool: str, place: str, kind: str, said: list[str], found: list[Conflict]
 ) -> None:
     [one] = [one for one in found if (one.tool, one.location) == (tool, place)]
     assert one.kind == kind
-    assert one.shown == tuple(zip(FILES, said, strict=True))
+    assert one.excerpts == tuple(zip(FILES, said, strict=True))
 
 
-def test_nothing_else_is_told(found: list[Disagreement]) -> None:
+def test_nothing_else_is_told(found: list[Conflict]) -> None:
     """Results are said by the list of the platform's own alone; OpenAI's form cannot."""
     others = [
-        (one.tool, one.location, one.shown)
+        (one.tool, one.location, one.excerpts)
         for one in found
         if one.kind not in ("tool", "parameter", "enum", "default", "description")
     ]
@@ -167,33 +167,35 @@ def test_nothing_else_is_told(found: list[Disagreement]) -> None:
 
 
 def test_what_a_form_cannot_say_is_told_and_contradicts_nothing(
-    sources: list[Source],
+    sources: list[ToolSource],
 ) -> None:
-    assert list(unsaid(sources)) == [
-        "legacy_tools.json is in OpenAI's chat form, which has no `returns`: that of"
-        " manage_prompt, memory, github_issue, smarthome, stickynotes comes from another"
-        " source",
-        "legacy_tools.json is in OpenAI's chat form, which has no `annotations`: that of"
-        " memory comes from another source",
-        "mcp_tools.json is in a form without a provider, which has no `annotations`: that"
-        " of memory comes from another source",
+    assert list(format_unsupported_fields(sources)) == [
+        "legacy_tools.json: the OpenAI Chat Completions format cannot express `returns`;"
+        " another source provides it for manage_prompt, memory, github_issue, smarthome,"
+        " stickynotes",
+        "legacy_tools.json: the OpenAI Chat Completions format cannot express"
+        " `annotations`; another source provides it for memory",
+        "mcp_tools.json: the generic format cannot express `annotations`; another source"
+        " provides it for memory",
     ]
 
 
 def test_nothing_is_decided_before_a_source_is_preferred(
-    sources: list[Source], found: list[Disagreement]
+    sources: list[ToolSource], found: list[Conflict]
 ) -> None:
-    assert undecided(found, preference([], sources)) == found
-    left = undecided(found, preference(["memory=mcp_tools.json"], sources))
+    assert list_unresolved_conflicts(found, parse_preferences([], sources)) == found
+    left = list_unresolved_conflicts(
+        found, parse_preferences(["memory=mcp_tools.json"], sources)
+    )
     assert left == [one for one in found if one.tool != "memory"]
-    assert undecided(found, preference(["3"], sources)) == []
+    assert list_unresolved_conflicts(found, parse_preferences(["3"], sources)) == []
 
 
-def test_the_preferred_source_counts(sources: list[Source]) -> None:
-    chosen = preference(["mcp_tools.json", "memory=tools.json"], sources)
-    merged = reconciled(sources, chosen)
+def test_the_preferred_source_counts(sources: list[ToolSource]) -> None:
+    chosen = parse_preferences(["mcp_tools.json", "memory=tools.json"], sources)
+    merged = merge_sources(sources, chosen)
     assert len(merged.listing.tools) == 10
-    memory, expected = merged.tool("memory"), sources[1].tool("memory")
+    memory, expected = merged.find_tool("memory"), sources[1].find_tool("memory")
     assert memory == expected
     assert merged.fields["memory"] == {
         "persistent": True,
@@ -201,18 +203,18 @@ def test_the_preferred_source_counts(sources: list[Source]) -> None:
         "clients": ["internal", "external"],
         "service": "ledger",
     }
-    issue = sources[2].tool("github_issue")
-    assert merged.tool("github_issue") == issue
+    issue = sources[2].find_tool("github_issue")
+    assert merged.find_tool("github_issue") == issue
 
 
-def test_what_only_another_form_can_say_is_kept(sources: list[Source]) -> None:
-    merged = reconciled(sources, preference(["legacy_tools.json"], sources))
-    assert merged.tool("memory") == {
-        **(sources[0].tool("memory") or {}),
+def test_what_only_another_form_can_say_is_kept(sources: list[ToolSource]) -> None:
+    merged = merge_sources(sources, parse_preferences(["legacy_tools.json"], sources))
+    assert merged.find_tool("memory") == {
+        **(sources[0].find_tool("memory") or {}),
         "outputSchema": {"type": "object"},
         "annotations": {"destructiveHint": True},
     }
     assert merged.notes == tuple(
-        f"`{name}` is left out: legacy_tools.json does not have it"
+        f"`{name}` is left out: legacy_tools.json does not list it"
         for name in ("get_personality", "email", "calendar", "contacts", "lists")
     )

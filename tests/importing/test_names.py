@@ -54,8 +54,8 @@ def specs(root: Path) -> dict[str, str]:
 
 def test_each_tool_has_files_of_its_own(tmp_path: Path) -> None:
     said = imported(tmp_path, *NAMES)
-    assert said.count("another tool has the file or the module of that name") == 3
-    assert "`get-user` is in specs/users/get_user_5d95c2.yaml" in said
+    assert said.count("another tool uses the file or the module of that name") == 3
+    assert "`get-user` is written to specs/users/get_user_5d95c2.yaml" in said
     assert specs(tmp_path) == SPECS
     run(tmp_path, "generate")
     folder = tmp_path / "generated/users/tools"

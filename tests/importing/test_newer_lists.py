@@ -14,9 +14,9 @@ import pytest
 
 from tests.diff.histories.releases import FOLDER as HISTORIES
 from tests.program import toolcast
-from toolcast.analysis.mcp_definitions import mcp_definition
-from toolcast.importing.importing import ImportPlan, importing
-from toolcast.importing.source_file import source_in
+from toolcast.analysis.mcp_definitions import build_mcp_definition
+from toolcast.importing.plan import ImportPlan, plan_import
+from toolcast.importing.source_file import parse_source
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset, Workspace
 from toolcast.refactoring.project_edit import EditRefusedError
@@ -49,14 +49,14 @@ def loaded(root: Path) -> Toolset:
 
 
 def listed(root: Path) -> dict[str, Tool]:
-    return {one.name: mcp_definition(one) for one in loaded(root).tools}
+    return {one.name: build_mcp_definition(one) for one in loaded(root).tools}
 
 
 def sync(root: Path, tools: Any, *, force: bool = False) -> ImportPlan:
     """As `toolcast import` does it, without its command line."""
     workspace = load_workspace(str(root)).workspace or Workspace(str(root), (), ())
-    source = source_in(json.dumps(tools).encode(), "list.json")
-    imported = importing(workspace, source, "things", force=force)
+    source = parse_source(json.dumps(tools).encode(), "list.json")
+    imported = plan_import(workspace, source, "things", force=force)
     write(str(root), imported.edit)
     return imported
 
@@ -121,7 +121,7 @@ def test_what_is_not_listed_any_more_goes_and_the_review_says_so(
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "begin")
     told = run(tmp_path, [tool("a"), tool("c")])
-    assert "removed: `b`: list.json does not have it; its name is reserved" in told
+    assert "removed: `b`: list.json no longer lists it; its name is reserved" in told
     assert sorted(listed(tmp_path)) == ["a", "c"]
     assert [*loaded(tmp_path).reserved_names] == ["b"]
     review = toolcast(tmp_path, "diff", "--against", "HEAD", "--format", "json")
@@ -164,10 +164,10 @@ def test_specs_with_a_person_s_own_words_are_kept_back(tmp_path: Path) -> None:
     told = run(tmp_path, tools[3:], code=1)
     assert "removed: `c`" in told
     for name in "ab":
-        why = "list.json does not have it, but its spec has what no import wrote"
-        assert f"stays: `{name}`: {why}" in told
+        why = "list.json no longer lists it, but its spec was edited"
+        assert f"not removed: `{name}`: {why}" in told
     assert (
-        "  help: use `--force` to remove it, or `--keep-missing` to keep all of them"
+        "  help: use `--force` to remove such tools, or `--keep-missing` to keep them"
         in told
     )
     assert sorted(listed(tmp_path)) == ["a", "b", "d", "e", "f"]
@@ -187,14 +187,14 @@ def test_specs_with_a_person_s_own_words_are_kept_back(tmp_path: Path) -> None:
             "the list is one page of several",
             False,
         ),
-        ({"tools": [tool("a")]}, "more than half of the tools would go", True),
+        ({"tools": [tool("a")]}, "more than half of the tools would be removed", True),
     ],
 )
 def test_nothing_goes_where_a_list_may_not_be_meant(
     newer: Mapping[str, Any], why: str, may_be_forced: bool, tmp_path: Path
 ) -> None:
     run(tmp_path, [tool("a"), tool("b"), tool("c")])
-    assert f"stays: `c`: list.json does not have it, but {why}" in run(
+    assert f"not removed: `c`: list.json no longer lists it, but {why}" in run(
         tmp_path, newer, code=1
     )
     run(tmp_path, newer, "--keep-missing")
@@ -238,7 +238,7 @@ def test_what_was_renamed_here_stays_renamed(tmp_path: Path) -> None:
     assert toolcast(tmp_path, "generate").returncode == 0
     # A server that has both now has a tool that is another one.
     told = run(tmp_path, [first, second, tool("search_it", "Searches.")])
-    why = "it is a former name of `search_it`, which is listed, too"
+    why = "it is a former name of `search_it`, which is also listed"
     assert f"note: `find_it` is left out: {why}" in told
     assert sorted(listed(tmp_path)) == ["search_it", "take_it"]
 
@@ -256,7 +256,7 @@ def test_what_was_removed_here_stays_removed(tmp_path: Path) -> None:
     )
     assert toolcast(tmp_path, *words).returncode == 0
     told = run(tmp_path, [tool("a"), tool("b", "Does b after `a`.", title="B")])
-    assert "note: `a` is left out: its name is reserved here: We do not." in told
+    assert "note: `a` is left out: the toolset reserves its name: We do not." in told
     assert listed(tmp_path)["b"]["title"] == "B"
     assert [*listed(tmp_path)] == ["b"]
 
@@ -269,8 +269,8 @@ TUPLE = {"properties": {"x": {"items": [{"type": "string"}]}}, **OBJECT}
     [
         ([tool("b", inputSchema=None)], "`b`: spec/wrong-type: `parameters` must be"),
         ([tool("b", inputSchema=TUPLE)], "`b`: schema/invalid: `items` must be"),
-        ([tool("b"), tool("b", "Again.")], "the tool `b` is there 2 times"),
-        ([tool("../b")], "`../b` is no name of a tool"),
+        ([tool("b"), tool("b", "Again.")], "tool `b` is listed 2 times"),
+        ([tool("../b")], "`../b` is not a valid tool name"),
         ([tool("b", "Does\U000e0041 b.")], "the character U+E0041 TAG LATIN CAPITAL"),
         ([tool("b", x=10**200)], " (`b`) has an integer of more than 100"),
         (
@@ -285,7 +285,7 @@ def test_one_odd_tool_is_named_and_left_out(
     """Also where there is a spec of it, which stays as it is; only such ones: nothing comes."""
     newer = [tool("a"), *odd, tool("c")]
     told = run(tmp_path, newer, code=1)
-    [line] = [line for line in told.splitlines() if line.startswith("left out: ")]
+    [line] = [line for line in told.splitlines() if line.startswith("not imported: ")]
     assert why in line
     assert sorted(listed(tmp_path)) == ["a", "c"]
     run(tmp_path, [tool("a"), tool("b"), tool("c")])
@@ -373,8 +373,10 @@ def test_a_long_history_is_followed(server: str, steps: int, tmp_path: Path) -> 
         found = listed(tmp_path)
         odd = [one["name"] for one in tools if found.pop(one["name"], None) != one]
         for name in odd:
-            assert any(line.startswith(f"`{name}`: ") for line in told.refused), name
-        assert found.keys() == told.staying.keys(), step
+            assert any(
+                line.startswith(f"`{name}`: ") for line in told.rejected_tools
+            ), name
+        assert found.keys() == told.retained_tools.keys(), step
         if step % 4 == 0:
             for file, side in zip(_SIDES, (before, tools), strict=True):
                 (tmp_path / file).write_text(json.dumps(side))

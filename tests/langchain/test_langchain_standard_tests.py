@@ -27,7 +27,7 @@ def wrapped_tools() -> Iterator[tuple[Toolset, ToolSpec, str | None]]:
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
-        for tool in toolset.tools_in("langchain"):
+        for tool in toolset.list_target_tools("langchain"):
             clients = [c.name for c in toolset.clients if toolset.is_offered(tool, c)]
             assert clients or not toolset.clients, f"nobody may call {tool.name}"
             yield toolset, tool, clients[0] if clients else None

@@ -15,7 +15,7 @@ from toolcast_runtime.ledger import postgresql_ledger as there
 RECORD = Record("1", "toys", "spin", None, "2026-01-01", {})
 
 
-class Away(Exception):
+class DatabaseGoneError(Exception):
     """The database does not answer."""
 
 
@@ -36,14 +36,14 @@ class Database:
 
     def connect(self, _: str) -> Any:
         if self.now < self.back:
-            raise Away
+            raise DatabaseGoneError
         self.connected += 1
         return self
 
     def write(self, _: Any, records: list[Record]) -> dict[int, Exception]:
         if self.breaks or self.now < self.back:
             self.breaks = False
-            raise Away
+            raise DatabaseGoneError
         self.rows += len(records)
         return {}
 
@@ -73,7 +73,7 @@ async def test_a_database_that_was_never_there_is_not_waited_for(
     database.back = 1.0
     with pytest.raises(LedgerError, match="cannot be written") as refused:
         await ledger.write(RECORD)
-    assert isinstance(refused.value.__cause__, Away)
+    assert isinstance(refused.value.__cause__, DatabaseGoneError)
     assert (database.slept, database.connected) == ([], 0)
     database.now = 1.0
     await ledger.write(RECORD)
@@ -121,11 +121,11 @@ def test_a_dead_connection_is_noticed_in_seconds(
 
     def connect(**words: Any) -> Any:
         given.update(words)
-        raise Away
+        raise DatabaseGoneError
 
     monkeypatch.setattr(there.psycopg, "connect", connect)
     for query, idle in (("", 5), ("?keepalives_idle=9", "9")):
-        with pytest.raises(Away):
+        with pytest.raises(DatabaseGoneError):
             there.connected(f"postgresql://toys@db.example:99/toys{query}")
         assert given == {
             "host": "db.example",

@@ -93,6 +93,24 @@ async def test_a_row_says_what_was_called(url: str, handlers: Any) -> None:
     assert (second["client"], second["outcome"]) == ("%s?", "error")
 
 
+async def test_check_writes_and_rolls_back_a_row(url: str) -> None:
+    ledger = open_ledger(SETTINGS)
+    await ledger.check()
+    assert InDatabase(url).rows() == []
+    (database,) = asked_of(url, "SELECT current_database()")[0]
+    asked_of(url, f"ALTER DATABASE {database} SET default_transaction_read_only = on")
+    with pytest.raises(LedgerError, match="read-only transaction"):
+        await ledger.check()
+    asked_of(
+        url.replace(f"/{database}", "/admin"),
+        f"ALTER DATABASE {database} SET default_transaction_read_only = off",
+    )
+    await ledger.check()
+    asked_of(url, "ALTER TABLE calls RENAME COLUMN seconds TO minutes")
+    with pytest.raises(LedgerError, match="seconds"):
+        await ledger.check()
+
+
 async def test_a_row_is_written_once_whatever_is_sent_again(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     for record in (STARTED, ENDED, ENDED, STARTED):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.lifespan.conftest import Toolset
-from tests.postgres import Unavailable, postgres_server
+from tests.postgres import PostgresUnavailableError, postgres_server
 from toolcast_runtime.lifespan import LifespanError
 
 psycopg = pytest.importorskip("psycopg")
@@ -40,7 +40,7 @@ def server() -> Iterator[str]:
     try:
         with postgres_server("shop", "watch") as addresses:
             yield addresses["shop"]
-    except Unavailable as error:
+    except PostgresUnavailableError as error:
         pytest.skip(str(error))
 
 

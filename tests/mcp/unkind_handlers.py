@@ -34,7 +34,7 @@ def refuse(reason: str) -> None:
     raise ToolError(reason)
 
 
-class _BrokenText(Exception):
+class _BrokenTextError(Exception):
     def __str__(self) -> str:
         raise RuntimeError(SECRET)
 
@@ -58,7 +58,7 @@ def fail(how: str) -> object:
     if how == "cancel":
         raise asyncio.CancelledError(SECRET)
     if how == "broken":
-        raise _BrokenText
+        raise _BrokenTextError
     if how == "unserialisable":
         return {"password": {SECRET}}
     if how == "nan":

@@ -15,17 +15,18 @@ import pytest
 from tests.external.conftest import until
 from tests.mcp_client.test_read_server import CORPUS, REPLAYING, replaying
 from tests.program import toolcast
-from toolcast.diff.lists import Owner, listing_changes
+from toolcast.diff.listing_changes import compare_listings
+from toolcast.diff.listing_workspace import ListingOwner
 from toolcast.encoders.json_text import encode_json
 from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import (
-    lock_members,
-    locked_listing,
-    saved_listing,
+    build_lock,
+    parse_lock,
+    parse_saved_listing,
 )
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.exact_json import encode_exact
-from toolcast.rules.spec import server_lock as SERVER_LOCK
+from toolcast.rules.spec import server_lock
 from toolcast_runtime import CallContext
 from toolcast_runtime.external import ExternalTools, connection
 
@@ -226,7 +227,7 @@ async def test_what_differs_at_each_start_stays_as_it_was_reviewed(
     file.write_text(
         json.dumps({"tools": [{"name": "a", "inputSchema": schema}]}), "utf-8"
     )
-    lock = lock_members(
+    lock = build_lock(
         await asyncio.to_thread(read_server, replaying(file, "random"), twice=True)
     )
     tools = locked([file], [lock], "random")
@@ -239,8 +240,8 @@ async def test_what_differs_at_each_start_stays_as_it_was_reviewed(
 async def test_no_real_server_cries_wolf(
     locked: Locked, caplog: pytest.LogCaptureFixture
 ) -> None:
-    saved = [saved_listing(file.read_bytes(), file.name) for file in CORPUS]
-    locks = [lock_members(one) for one in saved]
+    saved = [parse_saved_listing(file.read_bytes(), file.name) for file in CORPUS]
+    locks = [build_lock(one) for one in saved]
     tools = locked(CORPUS, locks)
     assert len(await tools.list_tools()) > 300
     assert "lock" not in caplog.text
@@ -248,11 +249,11 @@ async def test_no_real_server_cries_wolf(
 
 @pytest.mark.parametrize("corpus", CORPUS, ids=lambda file: file.stem)
 def test_a_lock_holds_all_that_a_real_server_lists(corpus: Path) -> None:
-    found = saved_listing(corpus.read_bytes(), corpus.name)
-    data = encode_json(lock_members(found), ("tools",)).encode()
-    again = locked_listing(data, "lock.json")
+    found = parse_saved_listing(corpus.read_bytes(), corpus.name)
+    data = encode_json(build_lock(found), ("tools",)).encode()
+    again = parse_lock(data, "lock.json")
     assert encode_exact(again.tools) == encode_exact(found.tools)
-    assert listing_changes(again, found, Owner("t", "f")) == ([], [])
+    assert compare_listings(again, found, ListingOwner("t", "f")) == ([], [])
 
 
 @pytest.fixture
@@ -277,7 +278,7 @@ def project(tmp_path: Path, file: Path) -> Path:
 def test_a_lock_is_written_held_and_renewed(project: Path, file: Path) -> None:
     done = toolcast(project, "lock")
     assert done.returncode == 1
-    assert "there is no lock yet; `toolcast lock --update other`" in done.stderr
+    assert "the lock does not exist; run `toolcast lock --update other`" in done.stderr
     lock = project / "toy/locks/other.json"
     assert not lock.exists()
     done = toolcast(project, "lock", "--update")
@@ -329,7 +330,7 @@ def test_what_varies_by_itself_is_a_note(project: Path, file: Path) -> None:
     done = toolcast(project, "lock")
     assert done.returncode == 0
     assert "note: other: " in done.stderr
-    assert "differs at each start" in done.stderr
+    assert "changes on every start" in done.stderr
 
 
 def findings(project: Path) -> list[tuple[str, str]]:
@@ -337,8 +338,8 @@ def findings(project: Path) -> list[tuple[str, str]]:
     loaded = load_workspace(str(project))
     assert loaded.workspace is not None
     (toolset,) = loaded.workspace.toolsets
-    assert SERVER_LOCK.check is not None
-    found = [*loaded.findings, *SERVER_LOCK.check(toolset, loaded.workspace)]
+    assert server_lock.check is not None
+    found = [*loaded.findings, *server_lock.check(toolset, loaded.workspace)]
     return [(f"{one.location.file}:{one.location.line}", one.message) for one in found]
 
 
@@ -369,9 +370,9 @@ def test_a_lock_of_an_entry_that_is_gone_is_found(project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('{"tools": []}', "it is no lock of a server"),
-        ('{\n<<<<<<< HEAD\n  "toolcastLock": 1', "toy/locks/other.json:2:1: no JSON"),
-        ('{"toolcastLock": 1, "tools": [], "varies": 1}', "`varies` is no list"),
+        ('{"tools": []}', "not a server lock"),
+        ('{\n<<<<<<< HEAD\n  "toolcastLock": 1', "toy/locks/other.json:2:1: not JSON"),
+        ('{"toolcastLock": 1, "tools": [], "varies": 1}', "`varies` is not an array"),
     ],
 )
 def test_a_lock_that_is_none_is_told(project: Path, text: str, says: str) -> None:
@@ -381,7 +382,10 @@ def test_a_lock_that_is_none_is_told(project: Path, text: str, says: str) -> Non
     done = toolcast(project, "lock")
     assert done.returncode == 2
     assert says in done.stderr
-    assert "help: take it from a commit, or `toolcast lock --update" in done.stderr
+    assert (
+        "help: restore the file from a commit, or run `toolcast lock --update"
+        in done.stderr
+    )
     assert lock.read_text() == text
 
 
@@ -398,7 +402,7 @@ def test_one_that_fails_hides_none_of_the_others(project: Path, file: Path) -> N
     done = toolcast(project, "lock", "--update")
     assert done.returncode == 2
     assert "cannot be started" in done.stderr
-    assert "its lock is left as it is" in done.stderr
+    assert "its lock was not changed" in done.stderr
     assert [one.name for one in (project / "toy/locks").iterdir()] == ["other.json"]
     file.write_text(json.dumps(pulled("icons")), "utf-8")
     done = toolcast(project, "lock")
@@ -410,7 +414,7 @@ def test_two_servers_have_no_lock_in_common(project: Path) -> None:
     with_another(project, "locks/other.json", sys.executable)
     done = toolcast(project, "lock", "--update")
     assert done.returncode == 2
-    assert "toy/another and toy/other have one lock" in done.stderr
+    assert "toy/another and toy/other have the same lock" in done.stderr
     assert not (project / "toy/locks").exists()
 
 

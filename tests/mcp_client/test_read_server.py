@@ -18,10 +18,14 @@ import pytest
 from tests.external.conftest import processes
 from tests.external.servers.running import HttpServer
 from tests.module_graph import ROOT
-from toolcast.mcp_client.declared_servers import command_server, url_server
-from toolcast.mcp_client.messages import telling
+from toolcast.mcp_client.connections import find_error_line
+from toolcast.mcp_client.declared_servers import parse_command_server, parse_url_server
 from toolcast.mcp_client.read_server import read_server
-from toolcast.mcp_client.server_listing import ListingError, Variation, saved_listing
+from toolcast.mcp_client.server_listing import (
+    ListingError,
+    Variation,
+    parse_saved_listing,
+)
 from toolcast.parsing.exact_json import encode_exact
 from toolcast_runtime.core.server_settings import ExternalServer
 
@@ -64,11 +68,14 @@ def test_a_secret_that_a_server_says_back_is_hidden(tmp_path: Path) -> None:
     file.write_text(f'{{"tools": [{tools}], "instructions": "Say {SECRET}."}}', "utf-8")
     server = replaying(file, env={"KEY": "${KEY}"})
     found = read_server(server, twice=True, environment={"KEY": SECRET})
-    assert found.again is not None
-    for reading in (found, found.again):
+    assert found.second_reading is not None
+    for reading in (found, found.second_reading):
         assert SECRET not in json.dumps([reading.tools, reading.instructions])
         assert reading.instructions == "Say [hidden]."
-    assert "it says back a secret that it was sent, which is hidden here" in found.notes
+    assert (
+        "the server returned a secret that it was sent; it is redacted here"
+        in found.notes
+    )
     plain = read_server(replaying(file), environment={})
     assert plain.instructions == f"Say {SECRET}." and not plain.notes
 
@@ -78,10 +85,10 @@ def test_a_typed_command_has_the_environment_of_its_shell(
 ) -> None:
     monkeypatch.setenv("SHOP_KEY", "${NONE} of a shop")
     line = f"sh -c 'test \"$SHOP_KEY\" && exec {sys.executable} {REPLAYING} {odd}'"
-    assert len(read_server(command_server(line)).tools) == 3
+    assert len(read_server(parse_command_server(line)).tools) == 3
     words = shlex.split(line)
     declared = ExternalServer("other", command=words[0], args=tuple(words[1:]))
-    with pytest.raises(ListingError, match="it ended"):
+    with pytest.raises(ListingError, match="the server ended"):
         read_server(declared)
 
 
@@ -102,7 +109,7 @@ def test_a_typed_command_has_the_environment_of_its_shell(
     ],
 )
 def test_the_line_that_tells_why_is_shown(written: str, line: str) -> None:
-    assert telling(written.strip().splitlines()) == line
+    assert find_error_line(written.strip().splitlines()) == line
 
 
 @pytest.mark.parametrize("words", [(), ("modern",), ("pages",), ("modern", "pages")])
@@ -152,7 +159,7 @@ SOME = {"mcp-atlassian", "playwright-mcp", "server-everything"}
     ],
 )
 def test_what_real_servers_list_is_read_without_a_loss(file: Path) -> None:
-    saved = saved_listing(file.read_bytes(), file.name)
+    saved = parse_saved_listing(file.read_bytes(), file.name)
     found = read_server(replaying(file))
     assert encode_exact(found.tools) == encode_exact(saved.tools)
 
@@ -166,7 +173,7 @@ def test_noise_is_told_and_a_question_of_the_server_does_no_harm(odd: Path) -> N
     found = read_server(server, environment={"SECRET": "swordfish"})
     assert len(found.tools) == 3
     assert found.notes == (
-        "4 of its lines on stdout are no messages: `\\x1b[31mstarting\\x1b[0m [hidden]`",
+        "stdout has lines that are not JSON-RPC (4): `\\x1b[31mstarting\\x1b[0m [hidden]`",
     )
 
 
@@ -176,8 +183,8 @@ def test_what_differs_at_each_start_is_named(tmp_path: Path) -> None:
         '{"tools":[{"name":"a","inputSchema":{"default":"NOW"}},{"name":"b"}]}', "utf-8"
     )
     found = read_server(replaying(file, "random"), twice=True)
-    assert found.varying == (Variation("tools", "a", ("inputSchema", "default")),)
-    assert read_server(replaying(file), twice=True).varying == ()
+    assert found.variations == (Variation("tools", "a", ("inputSchema", "default")),)
+    assert read_server(replaying(file), twice=True).variations == ()
 
 
 @pytest.mark.rows(1)
@@ -186,10 +193,10 @@ def test_what_differs_at_each_start_is_named(tmp_path: Path) -> None:
     [
         (
             "silent",
-            r"within 0.6 s; 2 of its lines on stdout are no messages: `\\x1b\[31mst",
+            r"within 0.6 s; stdout has lines that are not JSON-RPC \(2\): `\\x1b\[31mst",
         ),
         ("endless", "more than 1,000 pages"),
-        ("flood", "it sent more than 64 MiB"),
+        ("flood", "the server sent more than 64 MiB"),
     ],
 )
 def test_a_server_cannot_hold_the_reader_up(odd: Path, word: str, says: str) -> None:
@@ -214,7 +221,9 @@ def test_last_words_have_no_secrets(odd: Path) -> None:
     server = replaying(odd, "tells", env={"KEY": "${SECRET}"})
     with pytest.raises(ListingError) as raised:
         read_server(server, environment={"SECRET": "swordfish"})
-    assert str(raised.value) == "other: it ended; its last words: the key is [hidden]"
+    assert (
+        str(raised.value) == "other: the server ended; its stderr: the key is [hidden]"
+    )
 
 
 class _Answers(BaseHTTPRequestHandler):
@@ -278,7 +287,7 @@ def test_a_server_of_an_older_revision_is_read_over_http(
     address: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_Answers, "mode", mode)
-    found = read_server(url_server(address))
+    found = read_server(parse_url_server(address))
     assert found.protocol == "2025-06-18"
     assert encode_exact(found.tools) == '[{"name":"a","limit":1E3}]'
 
@@ -286,13 +295,13 @@ def test_a_server_of_an_older_revision_is_read_over_http(
 @pytest.mark.parametrize(
     ("status", "told"),
     [
-        ("307", r"the status 307: it is at /mcp/there$"),
+        ("307", r"status 307, a redirect; .* use it: /mcp/there$"),
         (
             "401",
-            r"the status 401: `--header 'Authorization: Bearer \$\{TOKEN\}'` gives",
+            r"status 401; pass a token: `--header 'Authorization: Bearer \$\{TOKEN\}'`$",
         ),
-        ("404", r"the status 404: is this its endpoint\?"),
-        ("500", r"the status 500$"),
+        ("404", "status 404; check that the URL is a Streamable HTTP endpoint"),
+        ("500", r"HTTP status 500$"),
     ],
 )
 def test_a_status_says_what_to_do(
@@ -300,7 +309,7 @@ def test_a_status_says_what_to_do(
 ) -> None:
     monkeypatch.setattr(_Answers, "mode", status)
     with pytest.raises(ListingError, match=told):
-        read_server(url_server(address))
+        read_server(parse_url_server(address))
 
 
 @pytest.mark.slow
@@ -308,20 +317,20 @@ def test_an_answer_over_http_has_an_end(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_Answers, "mode", "flood")
-    with pytest.raises(ListingError, match="it sent more than 64 MiB"):
-        read_server(url_server(address))
+    with pytest.raises(ListingError, match="the server sent more than 64 MiB"):
+        read_server(parse_url_server(address))
 
 
 def test_where_nobody_listens_is_told() -> None:
     with pytest.raises(ListingError, match=r"127\.0\.0\.1:9/mcp: ConnectError"):
-        read_server(url_server("http://127.0.0.1:9/mcp"))
+        read_server(parse_url_server("http://127.0.0.1:9/mcp"))
 
 
 @pytest.mark.slow
 def test_a_server_of_the_newest_revision_is_read_over_http() -> None:
     server = HttpServer.started()
     try:
-        found = read_server(url_server(server.url))
+        found = read_server(parse_url_server(server.url))
     finally:
         server.end()
     assert found.protocol == "2026-07-28"
@@ -330,34 +339,34 @@ def test_a_server_of_the_newest_revision_is_read_over_http() -> None:
 
 def test_a_command_that_is_not_there_is_named() -> None:
     with pytest.raises(ListingError, match="`no-such-program` cannot be started"):
-        read_server(command_server("no-such-program --serve"))
+        read_server(parse_command_server("no-such-program --serve"))
 
 
 def test_what_is_no_url_or_command_is_refused() -> None:
     for line in ("", "a 'b"):
         with pytest.raises(ListingError, match="the command is"):
-            command_server(line)
+            parse_command_server(line)
     with pytest.raises(ListingError, match="does not begin with https"):
-        url_server("file:///etc/passwd")
-    assert url_server("https://a:b@host/mcp?key=c").name == "host/mcp"
+        parse_url_server("file:///etc/passwd")
+    assert parse_url_server("https://a:b@host/mcp?key=c").name == "host/mcp"
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "odd.json:1:2: no JSON"),
-        ('[{"name": "a"}, 5]', r"`tools\[1\]` is no object"),
-        ('[{"title": "a"}]', r"`tools\[0\]` has no text as its `name`"),
-        ('{"tools": {}}', "its `tools` are no array"),
+        ("{", "odd.json:1:2: not JSON"),
+        ('[{"name": "a"}, 5]', r"`tools\[1\]` is not an object"),
+        ('[{"title": "a"}]', r"`tools\[0\].name` is missing or not a string"),
+        ('{"tools": {}}', "`tools` is not an array"),
         ('{"error": {"message": "a\\u001b"}}', r"an error: a\\x1b"),
-        ("[NaN]", "`NaN` is no JSON"),
+        ("[NaN]", "`NaN` is not a JSON"),
         ("[" * 100_000, "nested too deep"),
-        ("5", "no `tools/list` answer"),
+        ("5", "not a `tools/list` result"),
     ],
 )
 def test_a_file_without_a_listing_is_refused(text: str, says: str) -> None:
     with pytest.raises(ListingError, match=says):
-        saved_listing(text.encode(), "odd.json")
+        parse_saved_listing(text.encode(), "odd.json")
 
 
 @pytest.mark.parametrize(
@@ -369,12 +378,12 @@ def test_a_file_without_a_listing_is_refused(text: str, says: str) -> None:
     ],
 )
 def test_a_saved_answer_has_three_forms(text: str) -> None:
-    assert saved_listing(text.encode(), "x").tools == ({"name": "a"},)
+    assert parse_saved_listing(text.encode(), "x").tools == ({"name": "a"},)
 
 
 def test_keys_that_are_there_twice_are_told() -> None:
-    found = saved_listing(b'[{"name": "a", "name": "b"}]', "x")
+    found = parse_saved_listing(b'[{"name": "a", "name": "b"}]', "x")
     assert found.tools == ({"name": "b"},)
     assert found.notes == (
-        "an object has a key twice, of which the last counts: `name`",
+        "an object has duplicate keys, whose last value is used: `name`",
     )

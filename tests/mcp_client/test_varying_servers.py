@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from toolcast.diff.change import Grade
-from toolcast.diff.comparison import compare_lists
-from toolcast.diff.lists import Owner, list_workspace, listing_changes
+from toolcast.diff.comparison import compare_tool_lists
+from toolcast.diff.listing_changes import compare_listings
+from toolcast.diff.listing_workspace import ListingOwner, build_list_workspace
 from toolcast.mcp_client.server_listing import (
     ServerListing,
-    lock_members,
-    locked_listing,
-    saved_listing,
-    variations,
+    build_lock,
+    list_variations,
+    parse_lock,
+    parse_saved_listing,
 )
 
 SAID = "Lists mails. It is 10:15."
@@ -29,12 +30,14 @@ def listing(*descriptions: str | None, **members: Any) -> ServerListing:
         for n, one in enumerate(descriptions)
         if one is not None
     ]
-    return saved_listing(json.dumps({"tools": tools, **members}).encode(), "saved")
+    return parse_saved_listing(
+        json.dumps({"tools": tools, **members}).encode(), "saved"
+    )
 
 
 def read(one: ServerListing, other: ServerListing) -> ServerListing:
     """What is known of a server that gave these at two starts."""
-    return replace(one, varying=variations(one, other), again=other)
+    return replace(one, variations=list_variations(one, other), second_reading=other)
 
 
 def changes(
@@ -42,16 +45,16 @@ def changes(
 ) -> tuple[set[str], set[str]]:
     """The tools that have changed, and those that differ by themselves, as `verify` tells it."""
     live = read(one, other)
-    found = listing_changes(
-        replace(reviewed, varying=live.varying), live, Owner("t", "f")
+    found = compare_listings(
+        replace(reviewed, variations=live.variations), live, ListingOwner("t", "f")
     )
     return {c.tool for c in found.changes}, {c.tool for c in found.varying}
 
 
 def lock(one: ServerListing, other: ServerListing) -> ServerListing:
     """The lock of a server that gave these when it was reviewed."""
-    members = lock_members(read(one, other))
-    return locked_listing(json.dumps(members).encode(), "lock.json")
+    members = build_lock(read(one, other))
+    return parse_lock(json.dumps(members).encode(), "lock.json")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,7 @@ def test_a_date_a_time_a_count_or_a_path_may_vary(
     assert told == (set(), {"tool0"})
     locked = lock(listing(said), listing(one))
     live = read(listing(other), listing(other))
-    found = listing_changes(locked, live, Owner("t", "f"))
+    found = compare_listings(locked, live, ListingOwner("t", "f"))
     assert (found.changes, len(found.varying)) == ([], 1)
 
 
@@ -94,26 +97,28 @@ def test_no_change_hides_behind_what_varies(one: str, other: str) -> None:
     """Neither where a lock knows that the place varies, nor where the two readings do."""
     assert changes(listing(SAID), listing(one), listing(other))[0] == {"tool0"}
     locked = lock(listing(SAID), listing(SAID.replace("15", "16")))
-    assert locked.varying
+    assert locked.variations
     for live in (
         read(listing(one), listing(other)),
         read(listing(other), listing(one)),
     ):
-        assert listing_changes(locked, live, Owner("t", "f")).changes
+        assert compare_listings(locked, live, ListingOwner("t", "f")).changes
 
 
 @pytest.mark.parametrize(("one", "other"), [pair for pair in HIDDEN if SAID in pair])
 def test_a_lock_lets_no_words_vary(one: str, other: str) -> None:
     """Also where the server said both when it was reviewed."""
     locked = lock(listing(one), listing(other))
-    found = listing_changes(locked, read(listing(one), listing(other)), Owner("t", "f"))
+    found = compare_listings(
+        locked, read(listing(one), listing(other)), ListingOwner("t", "f")
+    )
     assert {change.tool for change in found.changes} == {"tool0"}
 
 
 def test_what_a_lock_does_not_say_to_vary_is_held_to_it() -> None:
     locked = lock(listing(SAID), listing(SAID))
     live = read(listing(SAID), listing(SAID.replace("15", "16")))
-    assert listing_changes(locked, live, Owner("t", "f")).changes
+    assert compare_listings(locked, live, ListingOwner("t", "f")).changes
 
 
 def test_a_tool_that_is_new_at_every_other_start_is_new() -> None:
@@ -130,8 +135,10 @@ def test_a_tool_that_is_left_out_at_every_other_start_is_told_alone() -> None:
 
 def test_a_tool_that_is_not_always_there_is_held_to_what_it_says() -> None:
     locked = lock(listing("a", "b"), listing("a"))
-    assert not listing_changes(locked, listing("a"), Owner("t", "f")).changes
-    (change,) = listing_changes(locked, listing("a", "c"), Owner("t", "f")).changes
+    assert not compare_listings(locked, listing("a"), ListingOwner("t", "f")).changes
+    (change,) = compare_listings(
+        locked, listing("a", "c"), ListingOwner("t", "f")
+    ).changes
     assert change.tool == "tool1"
 
 
@@ -180,16 +187,16 @@ def test_no_text_that_nobody_reviewed_is_safe(place: str) -> None:
         "_meta": {},
         "icons": [{"src": "https://example.org/i.png"}],
     }
-    before = saved_listing(json.dumps([tool]).encode(), "before")
+    before = parse_saved_listing(json.dumps([tool]).encode(), "before")
     after = json.loads(json.dumps(tool))
     *steps, last = place.split(".")
     inner = after
     for step in steps:
         inner = inner[int(step) if step.isdigit() else step]
     inner[last] = {"description": HOSTILE} if last == "new" else HOSTILE
-    live = saved_listing(json.dumps([after]).encode(), "after")
-    found = listing_changes(before, live, Owner("t", "f")).changes
+    live = parse_saved_listing(json.dumps([after]).encode(), "after")
+    found = compare_listings(before, live, ListingOwner("t", "f")).changes
     assert max(change.grades.worst for change in found) >= Grade.RISKY
-    sides = list_workspace(before, "before"), list_workspace(live, "after")
-    compared = compare_lists(sides, (before, live))
+    sides = build_list_workspace(before, "before"), build_list_workspace(live, "after")
+    compared = compare_tool_lists(sides, (before, live))
     assert max(change.grades.worst for change in compared.changes) >= Grade.RISKY

@@ -12,7 +12,8 @@ from typing import Any
 import httpx2
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from toolcast_runtime.http import OAuth
 from toolcast_runtime.http.endpoints import Issuer
@@ -29,7 +30,7 @@ from toolcast_runtime.oauth.authorization_server import (
 URL = "https://shop.example/mcp"
 ISSUER = "https://login.example"
 PRIVATE = ec.generate_private_key(ec.SECP256R1())
-PUBLIC = jwt.algorithms.ECAlgorithm.to_jwk(PRIVATE.public_key(), as_dict=True)
+PUBLIC = ECAlgorithm.to_jwk(PRIVATE.public_key(), as_dict=True)
 
 
 @dataclass
@@ -182,7 +183,7 @@ async def test_keys_are_fetched_again_after_five_minutes(world: World) -> None:
     server = _server()
     for later, asked in ((0, 1), (300, 1), (301, 2), (601, 2), (602, 3)):
         world.now = 1_000_000.0 + later
-        assert await server.get_key("one", "ES256") is not None
+        assert await server.find_keys("one", "ES256")
         assert world.asked == asked
 
 
@@ -191,49 +192,138 @@ async def test_for_an_unknown_key_they_are_fetched_once_in_30_seconds(
 ) -> None:
     world.answer = {"keys": [_key()]}
     server = _server()
-    assert await server.get_key("one", "ES384") is None
+    assert not await server.find_keys("one", "ES384")
     for later, asked in ((0, 1), (29, 1), (30, 2), (59, 2), (60, 3)):
         world.now = 1_000_000.0 + later
-        assert await server.get_key("two", "ES256") is None
+        assert not await server.find_keys("two", "ES256")
         assert world.asked == asked
 
 
 async def test_keys_that_cannot_be_fetched_hold_for_an_hour(world: World) -> None:
     world.answer = {"keys": [_key()]}
     server = _server()
-    assert await server.get_key("one", "ES256") is not None
+    assert await server.find_keys("one", "ES256")
     world.answer = AuthorizationServerError("gone")
     world.now += 3_600
-    assert await server.get_key("one", "ES256") is not None
+    assert await server.find_keys("one", "ES256")
     world.now += 1
     with pytest.raises(
         AuthorizationServerError, match="the keys of the authorization server"
     ):
-        await server.get_key("one", "ES256")
+        await server.find_keys("one", "ES256")
     world.answer = {"keys": [_key()]}
     world.now += 30
-    assert await server.get_key("one", "ES256") is not None
+    assert await server.find_keys("one", "ES256")
 
 
 @pytest.mark.parametrize(
     ("keys", "found"),
     [
-        ([_key("one"), _key("two")], ["one", "two"]),
-        ([_key(None)], [None]),
-        ([_key("one", use="sig")], ["one"]),
-        ([_key("one"), _key("two", use="enc"), _key(3), 4], ["one"]),
-        ([_key("one"), {"kty": "oct", "k": "YQ", "kid": "x", "alg": "HS256"}], ["one"]),
-        ([1] * 99 + [_key("one"), _key("two")], ["one"]),
+        ([_key("one"), _key("two")], {None: 2, "one": 1, "two": 1}),
+        ([_key("one"), _key("one"), _key("two")], {None: 3, "one": 2, "two": 1}),
+        ([_key(None)], {None: 1, "one": 1, "two": 1, "x": 1}),
+        ([_key(None), _key("one")], {None: 2, "one": 1, "two": 1, "x": 1}),
+        ([_key("one", use="sig")], {None: 1, "one": 1}),
+        ([_key("one"), _key("two", use="enc"), _key(3), 4], {None: 1, "one": 1}),
+        ([_key("one", alg="ES384"), _key("two")], {None: 1, "two": 1}),
+        (
+            [_key("one"), {"kty": "oct", "k": "YQ", "kid": "x", "alg": "HS256"}],
+            {None: 1, "one": 1},
+        ),
+        ([1] * 99 + [_key("one"), _key("two")], {None: 1, "one": 1}),
+        ([_key(None)] * 100, {None: 10, "one": 10, "two": 10, "x": 10}),
     ],
 )
-async def test_keys_are_those_that_sign(
-    world: World, keys: list[Any], found: list[str | None]
+async def test_find_keys_matches_id_and_algorithm(
+    world: World, keys: list[Any], found: dict[str | None, int]
 ) -> None:
     world.answer = {"keys": keys}
     server = _server()
-    for number in (None, "one", "two", "x"):
-        key = await server.get_key(number, "ES256")
-        assert (key is not None) is (number in found)
+    for key_id in (None, "one", "two", "x"):
+        candidates = await server.find_keys(key_id, "ES256")
+        assert len(candidates) == found.get(key_id, 0)
+
+
+RSA_KEYS = [rsa.generate_private_key(65537, 2048) for _ in range(2)]
+EC_KEY = ec.generate_private_key(ec.SECP256R1())
+ED_KEY = ed25519.Ed25519PrivateKey.generate()
+
+
+def _public(key: Any, **members: Any) -> dict[str, Any]:
+    """Return the public JWK of a private key with further members."""
+    if isinstance(key, rsa.RSAPrivateKey):
+        entry = RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    elif isinstance(key, ec.EllipticCurvePrivateKey):
+        entry = ECAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    else:
+        entry = OKPAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    return {**entry, **members}
+
+
+# The algorithm, the private key, the token's `kid`, and the issuer's key set.
+ACCEPTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
+    "no id in the token": ("RS256", RSA_KEYS[0], None, [_public(RSA_KEYS[0], kid="a")]),
+    "no id in the key": ("RS256", RSA_KEYS[0], "a", [_public(RSA_KEYS[0])]),
+    "no id in both, second key": (
+        "RS256",
+        RSA_KEYS[1],
+        None,
+        [_public(RSA_KEYS[0]), _public(RSA_KEYS[1])],
+    ),
+    "no id in both, first key": (
+        "RS256",
+        RSA_KEYS[0],
+        None,
+        [_public(RSA_KEYS[0]), _public(RSA_KEYS[1])],
+    ),
+    "two keys of one id": (
+        "ES256",
+        EC_KEY,
+        "a",
+        [_public(RSA_KEYS[0], kid="a"), _public(EC_KEY, kid="a")],
+    ),
+    "PS256 without alg": ("PS256", RSA_KEYS[0], "a", [_public(RSA_KEYS[0], kid="a")]),
+    "RS512 without alg": ("RS512", RSA_KEYS[0], "a", [_public(RSA_KEYS[0], kid="a")]),
+    "EdDSA without alg": ("EdDSA", ED_KEY, "a", [_public(ED_KEY, kid="a")]),
+    "ES256 without alg": ("ES256", EC_KEY, None, [_public(ED_KEY), _public(EC_KEY)]),
+}
+REJECTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
+    "alg of the key differs": (
+        "PS256",
+        RSA_KEYS[0],
+        "a",
+        [_public(RSA_KEYS[0], kid="a", alg="RS256")],
+    ),
+    "another id": ("RS256", RSA_KEYS[0], "b", [_public(RSA_KEYS[0], kid="a")]),
+    "another key without an id": ("RS256", RSA_KEYS[0], "a", [_public(RSA_KEYS[1])]),
+    "another key type": ("RS256", RSA_KEYS[0], "a", [_public(EC_KEY, kid="a")]),
+    "for encryption": (
+        "RS256",
+        RSA_KEYS[0],
+        None,
+        [_public(RSA_KEYS[0], use="enc"), _public(RSA_KEYS[1])],
+    ),
+}
+ALGORITHMS = ("RS256", "RS512", "PS256", "ES256", "EdDSA")
+
+
+@pytest.mark.parametrize("name", [*ACCEPTED, *REJECTED])
+async def test_tokens_are_validated_by_each_fitting_key(
+    world: World, name: str
+) -> None:
+    algorithm, key, key_id, keys = (ACCEPTED | REJECTED)[name]
+    world.answer = {"keys": keys}
+    oauth = OAuth("SHOP", (), algorithms=ALGORITHMS)
+    issuer = Issuer(oauth, ISSUER, URL, f"{ISSUER}/keys", None, None)
+    claims = {"iss": ISSUER, "aud": URL, "exp": 9_999_999_999}
+    headers = {"kid": key_id} if key_id else {}
+    token = jwt.encode(claims, key, algorithm=algorithm, headers=headers)
+    tokens = AccessTokens(issuer, AuthorizationServer(issuer))
+    if name in ACCEPTED:
+        assert await tokens.validate_token(token, URL) == claims
+    else:
+        with pytest.raises(InvalidTokenError, match=r"unknown key|signature"):
+            await tokens.validate_token(token, URL)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +333,7 @@ async def test_keys_are_those_that_sign(
 async def test_no_keys_open_nothing(world: World, answer: dict[str, Any]) -> None:
     world.answer = answer
     with pytest.raises(AuthorizationServerError):
-        await _server().get_key("one", "ES256")
+        await _server().find_keys("one", "ES256")
 
 
 async def test_eight_questions_are_asked_at_once_and_24_wait() -> None:

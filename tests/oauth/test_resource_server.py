@@ -70,7 +70,6 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
     "key": (lambda i: other_key(i, DESK), "signature is not valid"),
     "unknown key": (lambda i: i.token(DESK, headers={"kid": "x"}), "unknown key"),
     "its own key": (lambda i: with_its_own_key(i, DESK), "signature is not valid"),
-    "no kid": (lambda i: by_hand(i, DESK, {}), "unknown key"),
     "kid of a path": (lambda i: by_hand(i, DESK, {"kid": "../../keys"}), "unknown key"),
     "kid of a number": (lambda i: by_hand(i, DESK, {"kid": 1}), "malformed"),
     "kid of a list": (lambda i: by_hand(i, DESK, {"kid": ["one"]}), "malformed"),

@@ -91,7 +91,7 @@ def test_the_generators_wheel_holds_templates_and_schemas(
     data = {
         file.relative_to(package).as_posix()
         for file in (package / "toolcast").rglob("*.*")
-        if file.is_file() and file.suffix not in (".py", ".pyc")
+        if file.is_file() and file.suffix != ".py" and file.parent.name != "__pycache__"
     }
     for kind in ("tool", "toolset", "workspace"):
         assert f"toolcast/spec_language/{kind}.language.yaml" in data

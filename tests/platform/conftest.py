@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.platform.clinic_runs import Clinic
-from tests.postgres import Unavailable, postgres_server
+from tests.postgres import PostgresUnavailableError, postgres_server
 
 # Its generated tests run in a process of their own.
 collect_ignore = ["project"]
@@ -22,7 +22,7 @@ def postgresql() -> Iterator[str]:
     try:
         with postgres_server("clinic") as urls:
             yield urls["clinic"]
-    except Unavailable as error:
+    except PostgresUnavailableError as error:
         pytest.skip(str(error))
 
 

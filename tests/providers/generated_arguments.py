@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 from tests.providers.generated_schemas import NAMES
 from toolcast_runtime.providers.schema_rendering import RenderedSchema
 
-__all__ = ["CannotBeSent", "allows", "arguments_near", "as_sent", "refused_at"]
+__all__ = [
+    "UnsendableArgumentsError",
+    "allows",
+    "arguments_near",
+    "as_sent",
+    "refused_at",
+]
 
 _SCALARS = [None, True, False, "", "a", "red", "2026-11-22", "xx", 0, 1, 1.0, 2, 3, -1]
 _ANY = [*_SCALARS, 0.5, 1.5, 2**53, [], {}, ["red"], [1, "a"], {"a": 1}, {"a": None}]
@@ -179,7 +185,7 @@ def _together(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, 
     return both
 
 
-class CannotBeSent(Exception):
+class UnsendableArgumentsError(Exception):
     """A form has no words for what is meant: it takes its null for an absence, say."""
 
 
@@ -200,14 +206,14 @@ def as_sent(meant: Any, schema: Any, rendered: RenderedSchema) -> Any:
         for one in schema["anyOf"]:
             try:
                 sent = as_sent(meant, one, rendered)
-            except CannotBeSent:
+            except UnsendableArgumentsError:
                 continue
             parts = {**root.get("$defs", {}), "alone": one}
             whole = {**root, "$id": "urn:whole", "$defs": parts}
             alone = {"$ref": "urn:whole#/$defs/alone", "$defs": {"whole": whole}}
             if allows(alone, sent):
                 return sent
-        raise CannotBeSent
+        raise UnsendableArgumentsError
     if isinstance(meant, list):
         items, places = schema.get("items"), schema.get("prefixItems", [])
         return [
@@ -218,7 +224,7 @@ def as_sent(meant: Any, schema: Any, rendered: RenderedSchema) -> Any:
     given: dict[str, Any] = dict.fromkeys(absent)
     for name, inner in meant.items():
         if inner is None and name in absent:
-            raise CannotBeSent
+            raise UnsendableArgumentsError
         given[name] = as_sent(inner, schema.get("properties", {}).get(name), rendered)
     return given
 

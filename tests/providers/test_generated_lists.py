@@ -8,7 +8,7 @@ import pytest
 
 from generated.kirishima import provider_lists
 from generated.kirishima.registry import REGISTRY
-from toolcast.spec_language.spec_language import schema
+from toolcast.spec_language.spec_language import get_schema
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.validation.compiled import build_validator
 from toolcast_runtime.providers import (
@@ -36,7 +36,7 @@ def test_a_toolset_may_declare_every_provider() -> None:
     options = {"strict": ["do"], "tool_search": True, "programmatic": True}
     targets = {"providers": {**dict.fromkeys(PROVIDERS, options), PROVIDERS[0]: None}}
     toolset = {"name": "notes", "title": "Notes", "targets": targets}
-    assert build_validator(schema("toolset")).is_valid(toolset)
+    assert build_validator(get_schema("toolset")).is_valid(toolset)
 
 
 async def test_a_clients_list_is_as_the_toolset_declares_it() -> None:

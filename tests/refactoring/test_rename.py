@@ -71,7 +71,7 @@ def test_everything_that_means_the_tool_is_renamed(notes: Project) -> None:
 
 def test_what_is_left_is_listed_with_its_place(notes: Project) -> None:
     said = run(notes, "rename", "find_note", "search")
-    left = said.partition("Left for you to decide:\n")[2].partition("\n\n")[0]
+    left = said.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
     assert left.splitlines() == [
         "  specs/toy/search.yaml:2:10: # Finds; find_note is its name.",
         '  specs/toy/store_note.yaml:3:53: description: "Stores a note; `search` finds it."'

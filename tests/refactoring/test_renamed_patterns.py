@@ -26,7 +26,7 @@ def test_patterns_that_stand_for_it_no_more_or_from_now_on_are_told(
         """,
     )
     said = run(project, "rename", "find_note", "search_note")
-    left = said.partition("Left for you to decide:\n")[2].partition("\n\n")[0]
+    left = said.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
     assert [line.strip() for line in left.splitlines()] == [
         "specs/toy/toolset.yaml:8:30: `search_*` of `three` in `deny` stands for"
         " `search_note`, and did not stand for `find_note`",

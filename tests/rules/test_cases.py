@@ -13,7 +13,7 @@ import pytest
 
 from tests.rules.layout import findings_of, lay_out
 from toolcast.reports.formats import report_findings
-from toolcast.reports.item import ReportContext, summary
+from toolcast.reports.item import ReportContext, format_severity_counts
 from toolcast.rules.table import built_in
 
 HERE = Path(__file__).parent
@@ -43,8 +43,8 @@ def test_case(case: Path) -> None:
 def _report(case: Path) -> str:
     findings = findings_of(case)
     return (
-        report_findings(findings, "text", ReportContext(every=True))
-        + (summary(findings) or "no findings")
+        report_findings(findings, "text", ReportContext(shows_all=True))
+        + (format_severity_counts(findings) or "no findings")
         + "\n"
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tests.module_graph import DISTRIBUTIONS
 from tests.test_structure import assert_none
-from toolcast.diff.comparison import rules as kinds_of_changes
+from toolcast.diff.comparison import load_change_rules as kinds_of_changes
 from toolcast.model.binding import MAX_COPIED_VALUES
 from toolcast.parsing.yaml_reader import (
     MAX_BYTES,

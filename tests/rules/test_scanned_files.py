@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
-from toolcast.analysis.former_names import code_free, scanned
+from toolcast.analysis.retired_names import blank_code, scan_files
 from toolcast.model.loading import load_workspace
 from toolcast.pipeline import generate
 
@@ -56,10 +56,8 @@ def test_texts_literals_and_comments_are_searched(project: Project) -> None:
         ''',
     )
     project.write("src/a.ts", "call('memory'); call(memory); search_memory()\n")
-    now = "the file still says `{}`; write `recall`, its name now"
-    reserved = (
-        "the file still says `drop_all`; remove it; it is reserved: It was unsafe."
-    )
+    now = "the file still says `{}`; use the current name, `recall`"
+    reserved = "the file still says `drop_all`; remove the name, which is reserved: It was unsafe."
     assert said(project) == [
         f"AGENTS.md:3:7 {now.format('memory')}",
         f"AGENTS.md:3:22 {reserved}",
@@ -109,9 +107,9 @@ def test_what_is_no_file_is_named_and_not_waited_for(
     (project.root / "docs").unlink()
     (project.root / "docs").symlink_to(folder)
     assert said(project) == [
-        "src/latin.md:1:3 the file still says `search_memory`; write `recall`, its name now",
-        "toolcast.yaml:3:8 `docs` is a link, and links are not followed; ",
-        "toolcast.yaml:3:19 `AGENTS.md` is no file and no folder; ",
+        "src/latin.md:1:3 the file still says `search_memory`; use the current name, `recall`",
+        "toolcast.yaml:3:8 `docs` is a symbolic link, and links are not followed; ",
+        "toolcast.yaml:3:19 `AGENTS.md` is not a file or a folder; ",
     ]
 
 
@@ -126,12 +124,12 @@ def test_a_path_that_is_none_of_the_project(project: Project, path: str) -> None
 def test_more_files_than_are_searched_are_told_of(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcast.analysis.former_names._MAX_FILES", 3)
+    monkeypatch.setattr("toolcast.analysis.retired_names._MAX_FILES", 3)
     for number in range(4):
         project.write(f"docs/{number}.md", "search_memory\n")
     loaded = load_workspace(str(project.root))
     assert loaded.workspace is not None
-    found = scanned(loaded.workspace)
+    found = scan_files(loaded.workspace)
     assert len(found.mentions) == 3
     assert any("more than 3 files" in problem for _, problem in found.problems)
 
@@ -141,7 +139,7 @@ def test_more_files_than_are_searched_are_told_of(
     ["def (\n'x'", "'''x", "x = '\\\n", "\tx\n  y\n", "a\x0cb # c\n", "é = 'é' # é"],
 )
 def test_code_that_is_none_stays_as_long_as_it_is(text: str) -> None:
-    rows = code_free(text).split("\n")
+    rows = blank_code(text).split("\n")
     assert [len(row) for row in rows] == [len(row) for row in text.split("\n")]
 
 

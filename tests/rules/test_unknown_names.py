@@ -9,14 +9,14 @@ from typing import Any
 from toolcast.pipeline import generate
 from toolcast.rules.unknown_names import KINDS
 from toolcast.spec_language.spec_language import KINDS as FILES
-from toolcast.spec_language.spec_language import annotation_schema, fields
+from toolcast.spec_language.spec_language import list_fields, load_annotation_schema
 
 # A suppression's rule is held against its finding, and what an extension names is its own rule's.
 ELSEWHERE = {"rule", "tool"}
 
 
 def test_every_kind_of_name_is_in_the_table() -> None:
-    assert {*annotation_schema()["$defs"]["kind_of_name"]["enum"]} == {
+    assert {*load_annotation_schema()["$defs"]["kind_of_name"]["enum"]} == {
         *KINDS,
         *ELSEWHERE,
     }
@@ -26,7 +26,7 @@ def test_every_kind_is_the_name_of_some_field() -> None:
     named = {
         field.node.get(word)
         for file in FILES
-        for field in fields(file)
+        for field in list_fields(file)
         for word in ("names", "keys_name")
     }
 

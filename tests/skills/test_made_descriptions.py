@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from toolcast.analysis.skill_texts import front_matter_of, guidance_of
+from toolcast.analysis.skill_texts import build_front_matter, render_guidance
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
 
@@ -58,15 +58,15 @@ def test_instructions(
 ) -> None:
     notes = toolset(tmp_path, instructions=instructions)
 
-    assert front_matter_of(notes)["description"] == description
-    assert guidance_of(notes) == guidance
+    assert build_front_matter(notes)["description"] == description
+    assert render_guidance(notes) == guidance
 
 
 def test_summaries(tmp_path: Path) -> None:
-    found = front_matter_of(toolset(tmp_path))["description"]
+    found = build_front_matter(toolset(tmp_path))["description"]
     assert found == "Notes: Adds a note; Finds some ..."
 
 
 def test_clients_with_other_tools_are_told_of_none(tmp_path: Path) -> None:
-    found = front_matter_of(toolset(tmp_path, clients={"a": {"allow": ["add"]}}))
+    found = build_front_matter(toolset(tmp_path, clients={"a": {"allow": ["add"]}}))
     assert found["description"] == "How to use the tools of Notes."

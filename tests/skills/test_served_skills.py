@@ -20,7 +20,7 @@ from tests.mcp.servers import (
     stdio_server,
 )
 from tests.skills.readers import front_matter
-from toolcast.mcp_client.declared_servers import declared_listing
+from toolcast.mcp_client.declared_servers import build_declared_listing
 from toolcast.mcp_client.server_listing import ServerListing
 from toolcast.model.loading import load_workspace
 
@@ -159,7 +159,9 @@ def test_the_specs_declare_what_the_server_lists(
     for resource in resources:
         del resource["size"]
 
-    declared = declared_listing(notes, ServerListing("notes", MODERN), has_skills=True)
+    declared = build_declared_listing(
+        notes, ServerListing("notes", MODERN), has_skills=True
+    )
 
     assert list(declared.resources) == resources
     assert list(declared.tools) == owner.request("tools/list")["result"]["tools"]

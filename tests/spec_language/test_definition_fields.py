@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tests.repository import ROOT
 from toolcast.spec_language.definition_fields import (
-    definition_fields,
-    definition_fields_text,
+    build_definition_fields,
+    render_definition_fields,
 )
 from toolcast_runtime import testing
 
@@ -30,13 +30,13 @@ def script(runtime: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_committed_file_is_up_to_date() -> None:
-    assert FILE.read_text("utf-8") == definition_fields_text(), "run `make generate`"
+    assert FILE.read_text("utf-8") == render_definition_fields(), "run `make generate`"
 
 
 def test_the_file_has_every_field_and_default() -> None:
-    text = definition_fields_text()
+    text = render_definition_fields()
 
-    assert json.loads(text) == definition_fields()
+    assert json.loads(text) == build_definition_fields()
     assert len(text) < 8_000
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.mcp.node_setup import installed
-from toolcast.model.spec_schema import SCHEMA_FILE
-from toolcast.spec_language.spec_language import schema_text
+from toolcast.model.spec_schema import DEFAULT_SCHEMA_PATTERN
+from toolcast.spec_language.spec_language import render_schema
 
 OWN = {"yaml": {"schemaStore": {"enable": False}}}
 # A file of each kind with a mistake, what is said of it, and a key that is offered.
@@ -126,7 +126,7 @@ def editor(tmp_path: Path) -> Iterator[Editor]:
         pytest.skip("the Node.js programs are not set up: make test-node does it")
     schemas = tmp_path / "specs" / "schemas"
     schemas.mkdir(parents=True)
-    (schemas / "toolcast.schema.json").write_text(schema_text("project"))
+    (schemas / "toolcast.schema.json").write_text(render_schema("project"))
     opened = Editor(node.yaml_language_server, tmp_path)
     yield opened
     opened.close()
@@ -138,7 +138,7 @@ def test_a_spec_of_each_kind(editor: Editor, tmp_path: Path, kind: str) -> None:
     name, body, said, offered = SPECS[kind]
     file = tmp_path / name
     up = "../" * (len(Path(name).parts) - 2) if "/" in name else "specs/"
-    line = f"# yaml-language-server: $schema={up}schemas/{SCHEMA_FILE.format(kind)}\n"
+    line = f"# yaml-language-server: $schema={up}schemas/{DEFAULT_SCHEMA_PATTERN.format(kind)}\n"
     document = {"uri": file.as_uri()}
     opened = {"languageId": "yaml", "version": 1, "text": f"{line}{body}\n"}
 

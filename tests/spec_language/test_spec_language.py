@@ -15,26 +15,26 @@ from toolcast.model.mcp_servers import McpServer, ToolRouter
 from toolcast.model.model import Example, SelectionGates, Toolset, ToolSpec, Workspace
 from toolcast.model.toolset_parts import Client, PromptArgument, PromptMessage
 from toolcast.spec_language.spec_language import (
+    DESCRIBED_KINDS,
     KINDS,
-    LANGUAGE,
     SCHEMAS,
-    annotated,
-    annotation_schema,
-    default,
-    faults,
-    fields,
-    parts,
+    check_annotations,
+    get_default,
+    get_schema,
+    list_fields,
+    list_subfields,
+    load_annotated_schema,
+    load_annotation_schema,
     replace_nulls,
-    schema,
 )
 from toolcast.targets.table import BUILT_IN
 
-ANNOTATIONS = annotation_schema()["$defs"]["annotations"]["properties"]
+ANNOTATIONS = load_annotation_schema()["$defs"]["annotations"]["properties"]
 
 
-@pytest.mark.parametrize("kind", LANGUAGE)
+@pytest.mark.parametrize("kind", DESCRIBED_KINDS)
 def test_a_language_says_nothing_that_is_not_known(kind: str) -> None:
-    assert list(faults(annotated(kind))) == []
+    assert list(check_annotations(load_annotated_schema(kind))) == []
 
 
 @pytest.mark.parametrize(
@@ -66,18 +66,18 @@ def test_a_language_says_nothing_that_is_not_known(kind: str) -> None:
 def test_a_mistyped_annotation_is_refused(
     way: str, annotation: str, value: Any
 ) -> None:
-    language = copy.deepcopy(annotated("tool"))
+    language = copy.deepcopy(load_annotated_schema("tool"))
     language["properties"][way][annotation] = value
     if value is None:
         del language["properties"][way][annotation]
 
-    found = [fault.removeprefix("properties.") for fault in faults(language)]
+    found = [fault.removeprefix("properties.") for fault in check_annotations(language)]
     assert any(fault.startswith(way) for fault in found)
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_what_is_published_is_a_schema_without_annotations(kind: str) -> None:
-    published = schema(kind)
+    published = get_schema(kind)
 
     jsonschema_rs.meta.validate(published)
     assert list(_annotated_parts("", published)) == []
@@ -85,15 +85,15 @@ def test_what_is_published_is_a_schema_without_annotations(kind: str) -> None:
 
 def _annotated_parts(way: str, node: Any) -> list[str]:
     found = [f"{way}.{key}" for key in ANNOTATIONS if key in node]
-    for name, part in parts({k: v for k, v in node.items() if k != "keys"}):
+    for name, part in list_subfields({k: v for k, v in node.items() if k != "keys"}):
         found += _annotated_parts(f"{way}.{name}", part)
     return found
 
 
 def test_what_a_language_knows_stays_in_what_is_published() -> None:
-    for kind in LANGUAGE:
-        published = schema(kind)
-        for way, node in fields(kind):
+    for kind in DESCRIBED_KINDS:
+        published = get_schema(kind)
+        for way, node in list_fields(kind):
             if "description" in node:
                 assert node["description"] in str(published), way
 
@@ -128,9 +128,9 @@ VERBATIM = (
 def test_the_model_has_its_defaults_from_the_language() -> None:
     """No class has a default of its own for a field whose default the language declares."""
     ways = [
-        f"{kind}.{field.way}"
+        f"{kind}.{field.dotted_path}"
         for kind in KINDS
-        for field in fields(kind)
+        for field in list_fields(kind)
         if not isinstance(field.node.get("absent", {}), dict)
     ]
     named = [way for way in ways if not way.startswith(VERBATIM)]
@@ -142,7 +142,9 @@ def test_the_model_has_its_defaults_from_the_language() -> None:
         assert attribute.default is MISSING, way
         assert attribute.default_factory is not MISSING, way
         value = attribute.default_factory()
-        assert (list(value) if isinstance(value, tuple) else value) == default(way), way
+        assert (list(value) if isinstance(value, tuple) else value) == get_default(
+            way
+        ), way
 
 
 def test_a_null_is_replaced_by_what_it_means() -> None:
@@ -156,7 +158,10 @@ def test_a_null_is_replaced_by_what_it_means() -> None:
 
 
 def test_editors_are_told_a_default_that_is_a_plain_value() -> None:
-    tool, toolset = schema("tool")["properties"], schema("toolset")["properties"]
+    tool, toolset = (
+        get_schema("tool")["properties"],
+        get_schema("toolset")["properties"],
+    )
 
     assert tool["always"]["default"] is False
     assert toolset["timeout"]["default"] == 60
@@ -178,13 +183,13 @@ def test_readers_are_targets() -> None:
     "kind", ["tool", "toolset", "mcp_resource", "mcp_prompt", "workspace"]
 )
 def test_of_every_field_a_change_is_said(kind: str) -> None:
-    said = {field.way for field in fields(kind) if "change" in field.node}
+    said = {field.dotted_path for field in list_fields(kind) if "change" in field.node}
     silent = [
-        field.way
-        for field in fields(kind)
-        if not any(True for _ in parts(field.node))
+        field.dotted_path
+        for field in list_fields(kind)
+        if not any(True for _ in list_subfields(field.node))
         and "const" not in field.node
-        and not any(_is_above(way, field.way) for way in said)
+        and not any(_is_above(way, field.dotted_path) for way in said)
     ]
 
     assert silent == []

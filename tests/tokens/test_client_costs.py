@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from tests.repository import TOOLSETS, own_project
-from toolcast.analysis.client_kinds import KINDS, LimitKind, limits_here
-from toolcast.analysis.token_costs import Cost, client_costs
+from toolcast.analysis.client_kinds import CLIENT_KINDS, LimitKind, list_tool_limits
+from toolcast.analysis.token_costs import Cost, compute_client_costs
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
 from toolcast.rules.runner import check_workspace
-from toolcast.spec_language.spec_language import schema
+from toolcast.spec_language.spec_language import get_schema
 from toolcast.targets.prompt_blocks import build_prompt_docs
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def test_each_kind_loads_in_its_own_way(
     }
     line = f"client_kind: {kind}\n" if kind else ""
     toolset = loaded(make_project(tools, toolset=TOOLSET + line))
-    assert client_costs(toolset, None, count=words).whole == cost
+    assert compute_client_costs(toolset, None, count=words).total == cost
 
 
 def test_a_client_pays_for_its_own_tools_alone(make_project: MakeProject) -> None:
@@ -87,8 +87,10 @@ def test_a_client_pays_for_its_own_tools_alone(make_project: MakeProject) -> Non
             """,
         )
     )
-    costs = [client_costs(toolset, client, count=words) for client in toolset.clients]
-    assert [one.whole for one in costs] == [Cost(upfront=2), Cost(on_demand=1)]
+    costs = [
+        compute_client_costs(toolset, client, count=words) for client in toolset.clients
+    ]
+    assert [one.total for one in costs] == [Cost(upfront=2), Cost(on_demand=1)]
     assert [[t.tool.name for t in one.tools] for one in costs] == [
         ["ping", "pong"],
         ["pong"],
@@ -109,9 +111,9 @@ def test_blocks_are_counted_as_they_are_generated(name: str) -> None:
 
 
 def test_the_spec_language_knows_the_kinds() -> None:
-    properties = schema("toolset")["properties"]
+    properties = get_schema("toolset")["properties"]
     of_client = properties["clients"]["additionalProperties"]["properties"]["kind"]
-    assert of_client["enum"] == properties["client_kind"]["enum"] == list(KINDS)
+    assert of_client["enum"] == properties["client_kind"]["enum"] == list(CLIENT_KINDS)
 
 
 def test_the_page_tells_of_each_kind() -> None:
@@ -121,17 +123,17 @@ def test_the_page_tells_of_each_kind() -> None:
         line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
     ]
     assert {name for cell in first for name in re.findall("`([a-z-]+)`", cell)} == set(
-        KINDS
+        CLIENT_KINDS
     )
 
 
 def test_limits_on_texts_are_those_of_one_kind(make_project: MakeProject) -> None:
     found = {}
-    for kind in (None, *KINDS):
+    for kind in (None, *CLIENT_KINDS):
         line = f"client_kind: {kind}\n" if kind else ""
         toolset = loaded(make_project({"ping": PING}, toolset=line, at=f"{kind}"))
-        limits = limits_here(toolset, toolset.tools[0], LimitKind.DESCRIPTION)
-        found[kind] = [limit.most for limit in limits]
+        limits = list_tool_limits(toolset, toolset.tools[0], LimitKind.DESCRIPTION)
+        found[kind] = [limit.maximum for limit in limits]
     assert {name: most for name, most in found.items() if most} == {
         None: [2_048],
         "claude-code": [2_048],
@@ -186,10 +188,10 @@ def test_how_many_real_descriptions_each_limit_finds() -> None:
         for tool in json.loads(file.read_text("utf-8"))["tools"]
     ]
     most = {
-        limit.most
-        for kind in KINDS.values()
+        limit.maximum
+        for kind in CLIENT_KINDS.values()
         for limit in kind.limits
-        if limit.limited is LimitKind.DESCRIPTION
+        if limit.kind is LimitKind.DESCRIPTION
     }
     found = {limit: sum(length > limit for length in lengths) for limit in most}
     assert found == {1_024: 37, 2_048: 12}

@@ -20,7 +20,7 @@ from toolcast.analysis.token_costs import (
     ENCODINGS,
     VocabularyError,
     estimate_tokens,
-    exact_count,
+    load_token_counter,
 )
 
 HERE = Path(__file__).parent
@@ -88,7 +88,7 @@ def test_tokens_are_counted_by_the_vocabulary_of_the_folder(
     made_up = ENCODINGS["o200k_base"]._replace(digest=hashlib.sha256(data).hexdigest())
     monkeypatch.setitem(token_costs.ENCODINGS, "o200k_base", made_up)
     (vocabularies / made_up.file).write_bytes(data)
-    count = exact_count("o200k_base")
+    count = load_token_counter("o200k_base")
     assert [count(t) for t in ("", "note", "notes", "no no", "<|endoftext|>")] == [
         0,
         1,
@@ -102,13 +102,13 @@ def test_another_file_is_not_taken_for_the_vocabulary(vocabularies: Path) -> Non
     pytest.importorskip("tiktoken")
     (vocabularies / ENCODINGS["cl100k_base"].file).write_bytes(b"YQ== 0\n")
     with pytest.raises(VocabularyError, match="is not the vocabulary of cl100k_base"):
-        exact_count("cl100k_base")
+        load_token_counter("cl100k_base")
 
 
 def test_a_vocabulary_that_is_not_there_is_not_fetched(vocabularies: Path) -> None:
     pytest.importorskip("tiktoken")
     with pytest.raises(VocabularyError, match="No such file"):
-        exact_count("o200k_base")
+        load_token_counter("o200k_base")
 
 
 @pytest.mark.usefixtures("in_time")
@@ -116,4 +116,4 @@ def test_a_pipe_is_not_waited_for(vocabularies: Path) -> None:
     pytest.importorskip("tiktoken")
     os.mkfifo(vocabularies / ENCODINGS["o200k_base"].file)
     with pytest.raises(VocabularyError, match="pipe"):
-        exact_count("o200k_base")
+        load_token_counter("o200k_base")

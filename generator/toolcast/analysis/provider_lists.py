@@ -1,4 +1,4 @@
-"""Tool lists of model providers, with what each loses."""
+"""Tool lists in the formats of model providers, with the losses of each format."""
 
 from __future__ import annotations
 
@@ -16,39 +16,44 @@ from toolcast_runtime.providers import (
 )
 
 from ..model.model import Toolset, ToolSpec
-from .mcp_definitions import mcp_definition
+from .mcp_definitions import build_mcp_definition
 
 
-def declared_providers(toolset: Toolset) -> dict[str, Mapping[str, Any]]:
-    """The options of each provider of the target `providers`; of all where it names none."""
-    named = toolset.targets.get("providers")
-    if named is None:
+def get_provider_options(toolset: Toolset) -> dict[str, Mapping[str, Any]]:
+    """Return the options of each provider of the target `providers`.
+
+    Without options, the target includes all providers; a toolset without the target, none.
+    """
+    declared = toolset.targets.get("providers")
+    if declared is None:
         return {}
-    known = {name: options for name, options in named.items() if name in PROVIDERS}
-    return known or {name: {} for name in PROVIDERS}
+    options = {name: value for name, value in declared.items() if name in PROVIDERS}
+    return options or {name: {} for name in PROVIDERS}
 
 
 @lru_cache(maxsize=64)
-def provider_lists(toolset: Toolset) -> tuple[tuple[str, ProviderTools], ...]:
-    """The list of each provider, with what it loses; of all tools of the target."""
-    return tuple(_rendered(toolset))
+def render_provider_lists(toolset: Toolset) -> tuple[tuple[str, ProviderTools], ...]:
+    """Return each provider's name with the list of all tools of the target `providers`."""
+    return tuple(_render_lists(toolset))
 
 
-def _rendered(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
-    tools = [runtime_tool(tool) for tool in toolset.tools_in("providers")]
+def _render_lists(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
+    tools = [
+        build_runtime_tool(tool) for tool in toolset.list_target_tools("providers")
+    ]
     sections = {section.name: section.heading for section in toolset.sections}
-    for name, options in declared_providers(toolset).items():
+    for name, options in get_provider_options(toolset).items():
         provider = provider_named(name)
         yield name, render_tools(provider, tools, ListOptions(**options), sections)
 
 
-def runtime_tool(tool: ToolSpec) -> Tool:
-    """A tool as the runtime has it, as far as models are shown it."""
+def build_runtime_tool(tool: ToolSpec) -> Tool:
+    """Return the runtime's `Tool` for a spec, with only the fields that models receive."""
     return Tool(
         tool.name,
         tool.summary,
         tool.model_description,
-        mcp_definition(tool),
+        build_mcp_definition(tool),
         always=bool(tool.always),
         confirm=Confirm(tool.confirm.message) if tool.confirm else None,
         examples=[example.as_json for example in tool.examples],

@@ -1,4 +1,4 @@
-"""Which tools an MCP server lists, and which are searched for, by `targets.mcp.search`."""
+"""Tool search of a toolset's MCP server (`targets.mcp.search`): listed and searched tools."""
 
 from __future__ import annotations
 
@@ -7,44 +7,49 @@ from collections.abc import Sequence
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.mcp.tool_search import OWN, introduced
 
-from ..model.endpoints import server_option
+from ..model.endpoints import get_server_option
 from ..model.model import Toolset, ToolSpec
 
 
-def is_searched(toolset: Toolset) -> bool:
-    """Whether its MCP server lists the tools of every turn alone."""
-    return server_option(toolset, "search") is True
+def has_tool_search(toolset: Toolset) -> bool:
+    """Return whether the MCP server lists only tools with `always`, and searches all others."""
+    return get_server_option(toolset, "search") is True
 
 
-def has_hints(toolset: Toolset) -> bool:
-    """Whether definitions tell clients that search by themselves what to load and to find."""
-    return server_option(toolset, "search_hints") is True
+def has_search_hints(toolset: Toolset) -> bool:
+    """Return whether definitions have hints for clients with a tool search of their own."""
+    return get_server_option(toolset, "search_hints") is True
 
 
-def own_names(toolset: Toolset) -> dict[str, str]:
-    """The names of its MCP server's own tools, each with why no other may have it."""
-    why = "it is the MCP server's own (`targets.mcp.search`)"
-    return dict.fromkeys(OWN, why) if is_searched(toolset) else {}
+def get_server_tool_names(toolset: Toolset) -> dict[str, str]:
+    """Return the names of the MCP server's search tools, with the reason for reserving them."""
+    reason = "it is a tool of the MCP server itself (`targets.mcp.search`)"
+    return dict.fromkeys(OWN, reason) if has_tool_search(toolset) else {}
 
 
-def directly_listed(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
-    """Those of a client's tools that its MCP server lists."""
-    return [tool for tool in tools if tool.always or not is_searched(toolset)]
+def select_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
+    """Return the tools of a client that the MCP server lists."""
+    return [tool for tool in tools if tool.always or not has_tool_search(toolset)]
 
 
-def own_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
-    """What its MCP server lists of its own to a client that may have these tools."""
-    has_others = told_instructions(toolset, tools) != toolset.instructions
-    return tuple(OWN.values()) if has_others else ()
+def list_server_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
+    """Return the search tools that the MCP server lists for a client with these tools."""
+    # The server adds a sentence to the instructions if there are tools to search.
+    has_searched_tools = get_served_instructions(toolset, tools) != toolset.instructions
+    return tuple(OWN.values()) if has_searched_tools else ()
 
 
-def list_length(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
-    """How many tools its MCP server lists to a client that may have these."""
-    return len(directly_listed(toolset, tools)) + len(own_tools(toolset, tools))
+def count_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
+    """Return the number of tools that the MCP server lists for a client with these tools."""
+    return len(select_listed_tools(toolset, tools)) + len(
+        list_server_tools(toolset, tools)
+    )
 
 
-def told_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
-    """What its MCP server tells a client that may have these tools."""
-    hidden = len(tools) - len(directly_listed(toolset, tools))
-    has_others = is_searched(toolset) and bool(server_option(toolset, "external"))
-    return introduced(toolset.instructions, hidden, has_others=has_others)
+def get_served_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
+    """Return the instructions that the MCP server sends to a client with these tools."""
+    hidden_count = len(tools) - len(select_listed_tools(toolset, tools))
+    has_external = has_tool_search(toolset) and bool(
+        get_server_option(toolset, "external")
+    )
+    return introduced(toolset.instructions, hidden_count, has_others=has_external)

@@ -1,4 +1,4 @@
-"""Changes of which client may have which tool, whatever lines of whichever file say it."""
+"""Compare which clients can use which tools, whichever fields decide it."""
 
 from __future__ import annotations
 
@@ -13,143 +13,180 @@ from .change import (
     Change,
     SpecFiles,
     ToolPair,
-    files_of,
-    only_one_has,
-    quoted,
-    raw,
-    tools_of_both,
+    format_value,
+    get_spec_value,
+    list_unshared_items,
+    pair_tools,
+    pair_toolset_files,
 )
-from .table import came_or_went, told
+from .table import make_change, make_presence_change
 
 
 class NameLists:
-    """Which names two lists let through: long ones are asked for each of many names.
+    """The names that an `allow` and a `deny` list admit.
+
+    The lists are stored as sets, because many names are looked up in long lists.
 
     Args:
-        allow: the only names; None for every one.
-        deny: the names that are kept out whatever `allow` says.
+        allow: the admitted names; None for all names.
+        deny: names that are not admitted, even if `allow` has them.
     """
 
     def __init__(self, allow: Iterable[str] | None, deny: Iterable[str]) -> None:
         self._allow = None if allow is None else frozenset(allow)
         self._deny = frozenset(deny)
 
-    def have(self, name: str) -> bool:
-        """Whether they let a name through."""
+    def admits(self, name: str) -> bool:
+        """Return whether the lists admit a name."""
         is_allowed = self._allow is None or name in self._allow
         return is_allowed and name not in self._deny
 
-    def changes_to(
-        self, other: NameLists, names: Iterable[str]
+    def compare(
+        self, new: NameLists, names: Iterable[str]
     ) -> Iterator[tuple[str, str, bool]]:
-        """Of names those that two of a kind differ about: name, list, whether it gets through.
+        """Yield the names that only the old or only the new lists admit.
 
-        The list is the one in which they differ: `deny`, or `allow`.
+        Each comes with the list that differs, `allow` or `deny`, and whether the new lists
+        admit it.
+
+        Args:
+            new: the new version of the lists.
+            names: the names to compare.
         """
         for name in dict.fromkeys(names):
-            if self.have(name) != other.have(name):
-                is_same = (name in self._deny) == (name in other._deny)
-                yield name, "allow" if is_same else "deny", other.have(name)
+            if self.admits(name) != new.admits(name):
+                is_denied_alike = (name in self._deny) == (name in new._deny)
+                yield name, "allow" if is_denied_alike else "deny", new.admits(name)
 
 
-class _Case(NamedTuple):
-    """A tool and a client on both sides."""
+class _AccessPair(NamedTuple):
+    """The old and the new version of a tool and of a client."""
 
-    old: ToolSpec
-    new: ToolSpec
-    was: Client
-    now: Client
+    old_tool: ToolSpec
+    new_tool: ToolSpec
+    old_client: Client
+    new_client: Client
 
 
 def compare_toolsets(
-    before: Toolset, after: Toolset, was: Workspace, now: Workspace
+    before: Toolset,
+    after: Toolset,
+    workspace_before: Workspace,
+    workspace_after: Workspace,
 ) -> Iterator[Change]:
-    """Who gains and who loses which tool, one change for a client and tool."""
-    files = files_of(before, after)
-    yield from _clients(before, after, files)
-    tools = tools_of_both(before, after)
-    known = {id(tool) for _, tool in tools}
-    for client in after.clients:
-        old = before.client(client.name)
-        if old is not None:
-            cases = [_Case(one, other, old, client) for one, other in tools]
-            yield from _client(before, after, files, cases, old, client)
-            new = [one for one in after.tools if id(one) not in known]
-            yield from _matched(after, files, new, client)
-    yield from _servers(before, after, files)
+    """Yield one change for each client and tool whose access changed."""
+    files = pair_toolset_files(before, after)
+    yield from _compare_client_names(before, after, files)
+    tool_pairs = pair_tools(before, after)
+    paired_ids = {id(new) for _, new in tool_pairs}
+    added_tools = [tool for tool in after.tools if id(tool) not in paired_ids]
+    for new_client in after.clients:
+        old_client = before.find_client(new_client.name)
+        if old_client is not None:
+            pairs = [
+                _AccessPair(old, new, old_client, new_client) for old, new in tool_pairs
+            ]
+            yield from _compare_client(
+                before, after, files, pairs, old_client, new_client
+            )
+            yield from _list_pattern_matches(after, files, added_tools, new_client)
+    yield from _compare_server_clients(before, after, files)
 
 
-def _clients(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
-    """Which clients there are, and whether the toolset asks who calls at all."""
+def _compare_client_names(
+    before: Toolset, after: Toolset, files: SpecFiles
+) -> Iterator[Change]:
+    """Yield the added and removed clients, and the change between none and some."""
     if bool(before.clients) != bool(after.clients):
         event = "asked-for" if after.clients else "not-asked-for"
-        counts = [len(side.clients) or ABSENT for side in (before, after)]
-        yield told(files, f"client/{event}", ("clients",), *counts)
-    old, new = ({one.name: one for one in side.clients} for side in (before, after))
-    for name, client, is_new in only_one_has(old, new):
-        side = after if is_new else before
-        number = sum(side.is_offered(tool, client) for tool in side.tools)
-        tools = f"{number} tool{'' if number == 1 else 's'}"
+        counts = [len(toolset.clients) or ABSENT for toolset in (before, after)]
+        yield make_change(files, f"client/{event}", ("clients",), *counts)
+    old_clients = {client.name: client for client in before.clients}
+    new_clients = {client.name: client for client in after.clients}
+    for name, client, is_added in list_unshared_items(old_clients, new_clients):
+        toolset = after if is_added else before
+        count = sum(toolset.is_offered(tool, client) for tool in toolset.tools)
+        tools = f"{count} tool{'' if count == 1 else 's'}"
         path = "clients", name
-        yield came_or_went(files, "client", path, name, is_new, tools=tools)
+        yield make_presence_change(files, "client", path, name, is_added, tools=tools)
 
 
-def _client(
+def _compare_client(
     before: Toolset,
     after: Toolset,
     files: SpecFiles,
-    cases: Sequence[_Case],
+    pairs: Sequence[_AccessPair],
     old: Client,
     new: Client,
 ) -> Iterator[Change]:
-    name, path = new.name, ("clients", new.name)
+    """Yield the changes of the tools, lists and permissions of a client."""
+    path = ("clients", new.name)
     changes: list[Change] = []
-    permissions = set()
-    for case in cases:
-        if case.old is case.new and _lists(old) == _lists(new):
+    # Permissions whose effect on a tool is reported already.
+    reported_permissions = set()
+    for pair in pairs:
+        if pair.old_tool is pair.new_tool and _get_lists(old) == _get_lists(new):
             continue
-        had = before.is_offered(case.old, old)
-        has = after.is_offered(case.new, new)
-        if had != has:
-            changes.append(_moved(files, case, has))
-            permissions |= {case.old.permission, case.new.permission}
-    changes += _outside(before, after, files, old, new)
+        had_access = before.is_offered(pair.old_tool, old)
+        has_access = after.is_offered(pair.new_tool, new)
+        if had_access != has_access:
+            changes.append(_make_access_change(files, pair, has_access))
+            reported_permissions.add(pair.old_tool.permission)
+            reported_permissions.add(pair.new_tool.permission)
+    changes += _compare_external_tools(before, after, files, old, new)
     if (old.allow is None) != (new.allow is None):
-        id_ = "client.allow/opened" if new.allow is None else "client.allow/listed"
-        where, values = (*path, "allow"), (_allow(old), _allow(new))
-        changes.append(told(files, id_, where, *values, client=name))
-    permissions |= {*old.permissions} & {*new.permissions}
-    where = (*path, "permissions")
+        rule_id = "client.allow/opened" if new.allow is None else "client.allow/listed"
+        values = _format_allow(old), _format_allow(new)
+        changes.append(
+            make_change(files, rule_id, (*path, "allow"), *values, client=new.name)
+        )
     for permission in dict.fromkeys((*new.permissions, *old.permissions)):
-        if permission not in permissions:
-            what = "client.permissions", where, permission
-            is_there = permission in new.permissions
-            changes.append(came_or_went(files, *what, is_there, client=name))
+        is_shared = permission in old.permissions and permission in new.permissions
+        if not is_shared and permission not in reported_permissions:
+            changes.append(
+                make_presence_change(
+                    files,
+                    "client.permissions",
+                    (*path, "permissions"),
+                    permission,
+                    permission in new.permissions,
+                    client=new.name,
+                )
+            )
     if not changes:
-        called = {case.old.name: case.new.name for case in cases}
-        lists = [list(_sorted(one, called)) for one in (old, new)]
-        if lists[0] != lists[1]:
-            id_ = "tool.offered/unchanged"
-            changes.append(told(files, id_, path, *lists, form="client", client=name))
+        new_names = {pair.old_tool.name: pair.new_tool.name for pair in pairs}
+        old_lists = _normalize_lists(old, new_names)
+        new_lists = _normalize_lists(new, new_names)
+        if old_lists != new_lists:
+            yield make_change(
+                files,
+                "tool.offered/unchanged",
+                path,
+                old_lists,
+                new_lists,
+                form="client",
+                client=new.name,
+            )
     yield from changes
 
 
-def _matched(
-    after: Toolset, files: SpecFiles, new: Sequence[ToolSpec], client: Client
+def _list_pattern_matches(
+    after: Toolset, files: SpecFiles, added_tools: Sequence[ToolSpec], client: Client
 ) -> Iterator[Change]:
-    """The new tools that a client has by a pattern alone."""
-    by_pattern: dict[str, tuple[int, NameEntry]] = {}
+    """Yield a change for each added tool that a client gets only by a pattern."""
+    # A name in the list takes precedence over patterns that match it.
+    entries: dict[str, tuple[int, NameEntry]] = {}
     for index, entry in enumerate(client.allow_entries):
         for name in entry.names:
-            if name not in by_pattern or not entry.is_pattern:
-                by_pattern[name] = index, entry
-    for tool in new:
-        if tool.name not in by_pattern or not after.is_offered(tool, client):
+            if name not in entries or not entry.is_pattern:
+                entries[name] = index, entry
+    for tool in added_tools:
+        if tool.name not in entries or not after.is_offered(tool, client):
             continue
-        index, entry = by_pattern[tool.name]
+        index, entry = entries[tool.name]
         if not entry.is_pattern:
             continue
-        yield told(
+        yield make_change(
             files._replace(tool=tool.name),
             "tool.offered/by-pattern",
             ("clients", client.name, "allow", index),
@@ -159,144 +196,183 @@ def _matched(
         )
 
 
-def _moved(files: SpecFiles, case: _Case, has: bool) -> Change:
-    """The change of one tool for one client, where its cause stands."""
-    tool = case.new
-    path, is_own, cause = _cause(case)
-    where = (
-        SpecFiles(files.toolset, tool.name, case.old.source, tool.source)
-        if is_own
-        else files._replace(tool=tool.name)
+def _make_access_change(
+    files: SpecFiles, pair: _AccessPair, has_access: bool
+) -> Change:
+    """Return the change of a client's access to a tool, located at its cause."""
+    tool = pair.new_tool
+    path, is_in_tool_spec, cause = _find_cause(pair)
+    if is_in_tool_spec:
+        files = SpecFiles(files.toolset, tool.name, pair.old_tool.source, tool.source)
+    else:
+        files = files._replace(tool=tool.name)
+    return make_presence_change(
+        files,
+        "tool.offered",
+        path,
+        pair.new_client.name,
+        has_access,
+        form="own",
+        tool=tool.name,
+        cause=cause,
     )
-    what = "tool.offered", path, case.now.name, has
-    return came_or_went(where, *what, form="own", tool=tool.name, cause=cause)
 
 
-def _cause(case: _Case) -> tuple[Path, bool, str]:
-    """Where that stands which has changed, whether in the tool's own spec, and what it is."""
-    name, tool = case.now.name, case.new
-    listed = [
-        one.clients is None or name in one.clients for one in (case.old, case.new)
-    ]
-    if listed[0] != listed[1]:
-        verb = "name" if listed[1] else "do not name"
+def _find_cause(pair: _AccessPair) -> tuple[Path, bool, str]:
+    """Return the field that changed a client's access to a tool.
+
+    The three values are the path, whether it is in the tool's spec (otherwise it is in
+    toolset.yaml), and a description.
+    """
+    name, old_tool, new_tool = pair.new_client.name, pair.old_tool, pair.new_tool
+    was_listed = old_tool.clients is None or name in old_tool.clients
+    is_listed = new_tool.clients is None or name in new_tool.clients
+    if was_listed != is_listed:
+        verb = "include" if is_listed else "do not include"
         return ("clients",), True, f"the tool's `clients` {verb} it"
-    permits = [
-        case.was.permits(case.old.permission),
-        case.now.permits(case.new.permission),
-    ]
-    if permits[0] != permits[1]:
-        is_own = case.old.permission != case.new.permission
-        path = ("permission",) if is_own else ("clients", name, "permissions")
-        verb = "permits" if permits[1] else "does not permit"
-        needs = tool.permission or case.old.permission
-        return path, is_own, f"what it has {verb} {quoted(needs)}"
+    was_permitted = pair.old_client.has_permission(old_tool.permission)
+    is_permitted = pair.new_client.has_permission(new_tool.permission)
+    if was_permitted != is_permitted:
+        permission = format_value(new_tool.permission or old_tool.permission)
+        verb = "include" if is_permitted else "do not include"
+        is_in_tool_spec = old_tool.permission != new_tool.permission
+        path = ("permission",) if is_in_tool_spec else ("clients", name, "permissions")
+        return path, is_in_tool_spec, f"its permissions {verb} {permission}"
     for key in ("deny", "allow"):
-        had = case.was.entry_for(key, case.old.name)
-        has = case.now.entry_for(key, tool.name)
-        if (had is None) != (has is None):
+        old_entry = pair.old_client.find_entry(key, old_tool.name)
+        new_entry = pair.new_client.find_entry(key, new_tool.name)
+        if (old_entry is None) != (new_entry is None):
             break
-    by = has or had
-    if by is not None and by.is_pattern and by.text != "*":
-        verb = "stands" if has else "stands no longer"
-        words = f"{quoted(by.text)} of its `{key}` {verb} for the tool"
-        if by.text in case.was.texts(key) and by.text in case.now.texts(key):
-            # The lists are the same: the tool has come under it, or left it.
-            return by.said_at, True, words
-        return ("clients", name, key), False, words
-    verb = "names" if has else "does not name"
+    entry = new_entry or old_entry
+    if entry is not None and entry.is_pattern and entry.text != "*":
+        verb = "matches" if new_entry else "no longer matches"
+        cause = f"{format_value(entry.text)} in its `{key}` {verb} the tool"
+        has_pattern = entry.text in pair.old_client.get_entry_texts(key)
+        if has_pattern and entry.text in pair.new_client.get_entry_texts(key):
+            # The pattern is in both versions: a field of the tool changed the match.
+            return entry.matched_path, True, cause
+        return ("clients", name, key), False, cause
+    verb = "includes" if new_entry else "does not include"
     return ("clients", name, key), False, f"its `{key}` {verb} the tool"
 
 
-def _outside(
+def _compare_external_tools(
     before: Toolset, after: Toolset, files: SpecFiles, old: Client, new: Client
 ) -> Iterator[Change]:
-    """The changes of what a client may have of external servers' tools."""
-    shared = {server.name for server in before.mcp_servers}
-    servers = [server for server in after.mcp_servers if server.name in shared]
+    """Yield the changes of a client's access to tools of external servers."""
+    shared_names = {server.name for server in before.mcp_servers}
+    servers = [server for server in after.mcp_servers if server.name in shared_names]
     if not servers:
         return
-    own = {tool.name for side in (before, after) for tool in side.tools}
-    own |= {name for tool in after.tools for name in tool.renamed_from}
-    names = dict.fromkeys(name for s in servers for name in s.declared_names)
-    # Of what a server has beyond those, lists are all that is known.
+    own_names = {tool.name for toolset in (before, after) for tool in toolset.tools}
+    own_names |= {former for tool in after.tools for former in tool.renamed_from}
+    names = dict.fromkeys(name for server in servers for name in server.declared_names)
+    # A server can list more tools than the declared ones: the client's lists name them.
     for client in (old, new):
         names |= dict.fromkeys((*(client.allow or ()), *client.deny))
-    before_, after_ = (NameLists(one.allow, one.deny) for one in (old, new))
-    for name, key, has in before_.changes_to(after_, names):
-        if name not in own:
-            what = "tool.offered", ("clients", new.name, key), name, has
-            yield came_or_went(files, *what, form="external", client=new.name)
-
-
-def _servers(before: Toolset, after: Toolset, files: SpecFiles) -> Iterator[Change]:
-    """The changes of which clients may have the tools of a server at all."""
-    known = {server.name: server for server in before.mcp_servers}
-    for server in after.mcp_servers:
-        old = known.get(server.name)
-        if old is None or old.clients == server.clients:
-            continue
-        path = ("mcp_servers", server.name, "clients")
-        is_found = False
-        for client in after.clients:
-            had, has = (
-                one.clients is None or client.name in one.clients
-                for one in (old, server)
+    old_lists = NameLists(old.allow, old.deny)
+    new_lists = NameLists(new.allow, new.deny)
+    for name, key, is_admitted in old_lists.compare(new_lists, names):
+        if name not in own_names:
+            yield make_presence_change(
+                files,
+                "tool.offered",
+                ("clients", new.name, key),
+                name,
+                is_admitted,
+                form="external",
+                client=new.name,
             )
-            if had != has and before.client(client.name) is not None:
-                is_found = True
-                what = "server.clients", path, client.name, has
-                yield came_or_went(files, *what, server=server.name)
-        if not is_found:
+
+
+def _compare_server_clients(
+    before: Toolset, after: Toolset, files: SpecFiles
+) -> Iterator[Change]:
+    """Yield the changes of `clients` of external servers."""
+    old_servers = {server.name: server for server in before.mcp_servers}
+    for new in after.mcp_servers:
+        old = old_servers.get(new.name)
+        if old is None or old.clients == new.clients:
+            continue
+        path = ("mcp_servers", new.name, "clients")
+        has_changes = False
+        for client in after.clients:
+            had_access = old.clients is None or client.name in old.clients
+            has_access = new.clients is None or client.name in new.clients
+            if had_access != has_access and before.find_client(client.name) is not None:
+                has_changes = True
+                yield make_presence_change(
+                    files,
+                    "server.clients",
+                    path,
+                    client.name,
+                    has_access,
+                    server=new.name,
+                )
+        if not has_changes:
             values = [
-                ABSENT if one.clients is None else list(one.clients)
-                for one in (old, server)
+                ABSENT if server.clients is None else list(server.clients)
+                for server in (old, new)
             ]
-            id_ = "tool.offered/unchanged"
-            yield told(files, id_, path, *values, form="server", server=server.name)
+            rule_id = "tool.offered/unchanged"
+            yield make_change(
+                files, rule_id, path, *values, form="server", server=new.name
+            )
 
 
-def compare_tools(both: ToolPair) -> Iterator[Change]:
-    """What a tool says of who may have it, where that changes nothing for anybody."""
-    if _changes_access(both):
+def compare_tools(pair: ToolPair) -> Iterator[Change]:
+    """Yield the changes of a tool's `permission` and `clients` that change no access."""
+    # `compare_toolsets` reports a changed access, with these fields as its cause.
+    if _has_access_change(pair):
         return
-    old, new = both.before, both.after
-    before, after = raw(old, "permission"), raw(new, "permission")
+    old, new = pair.before, pair.after
+    before, after = get_spec_value(old, "permission"), get_spec_value(new, "permission")
     if before != after:
-        path, form = ("permission",), "none" if after is ABSENT else "one"
-        yield told(
-            both.files, "tool.permission/changed", path, before, after, form=form
+        form = "none" if after is ABSENT else "one"
+        yield make_change(
+            pair.files,
+            "tool.permission/changed",
+            ("permission",),
+            before,
+            after,
+            form=form,
         )
-    sides = [None if one.clients is None else sorted(one.clients) for one in (old, new)]
-    if sides[0] != sides[1]:
-        values = raw(old, "clients"), raw(new, "clients")
-        id_ = "tool.offered/unchanged"
-        yield told(both.files, id_, ("clients",), *values, form="tool")
+    old_clients = None if old.clients is None else sorted(old.clients)
+    new_clients = None if new.clients is None else sorted(new.clients)
+    if old_clients != new_clients:
+        values = get_spec_value(old, "clients"), get_spec_value(new, "clients")
+        rule_id = "tool.offered/unchanged"
+        yield make_change(pair.files, rule_id, ("clients",), *values, form="tool")
 
 
-def _changes_access(both: ToolPair) -> bool:
-    """Whether a client gains or loses the tool, which `compare_toolsets` says."""
-    before, after = both.toolset_before, both.toolset_after
+def _has_access_change(pair: ToolPair) -> bool:
+    """Return whether a client of both versions gained or lost the tool."""
+    before, after = pair.toolset_before, pair.toolset_after
     for client in after.clients:
-        old = before.client(client.name)
-        if old is not None and before.is_offered(both.before, old) != after.is_offered(
-            both.after, client
-        ):
+        old_client = before.find_client(client.name)
+        if old_client is None:
+            continue
+        had_access = before.is_offered(pair.before, old_client)
+        if had_access != after.is_offered(pair.after, client):
             return True
     return False
 
 
-def _lists(client: Client) -> tuple[object, ...]:
+def _get_lists(client: Client) -> tuple[object, ...]:
     return client.allow, client.deny, client.permissions
 
 
-def _sorted(client: Client, called: Mapping[str, str]) -> Iterator[list[str]]:
-    """What a client's lists say, without what changes nothing: order, repeats, new names."""
-    for names in (client.texts("allow"), client.texts("deny"), client.permissions):
-        yield sorted({called.get(name, name) for name in names})
+def _normalize_lists(client: Client, new_names: Mapping[str, str]) -> list[list[str]]:
+    """Return a client's lists without order, duplicates and former tool names."""
+    lists = (
+        client.get_entry_texts("allow"),
+        client.get_entry_texts("deny"),
+        client.permissions,
+    )
+    return [sorted({new_names.get(name, name) for name in names}) for names in lists]
 
 
-def _allow(client: Client) -> object:
+def _format_allow(client: Client) -> object:
     if client.allow is None:
         return "*"
-    return client.texts("allow") or ABSENT
+    return client.get_entry_texts("allow") or ABSENT

@@ -1,4 +1,4 @@
-"""Changes between two versions of a spec, with their rules and grades."""
+"""Data model of changes between two versions of a project, and helpers to compare them."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from ..model.spec_files import DEFINITIONS_FILE
 from ..parsing.tree import NOWHERE, Path, Source
 
 AUDIENCES = ("call", "prompt", "code", "access")
-"""Who a change may concern, in the order in which grades are shown.
+"""The audiences of a change, in the order of `Grades` and of reports.
 
-`call`: who calls the tool, a model above all. `prompt`: what a model reads. `code`: Python that
-uses the generated types, and handlers. `access`: who has the tool, where, and with which
-permission.
+`call`: callers of the tool, mostly models. `prompt`: texts that models read. `code`: handlers
+and other Python code that uses the generated types. `access`: which clients can use the tool,
+through which servers, and with which permission.
 """
 
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
-"""The value of a field that a side does not have: null is a value of its own."""
+"""Marks a missing value. None cannot, because it stands for JSON's null."""
 
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
-HIDDEN = "***"
-"""Stands for what looks like a secret."""
+MASKED_VALUE = "***"
+"""Replacement for a value that looks like a secret."""
 
 
 class Grade(IntEnum):
-    """What a change means for an audience; higher is worse."""
+    """Severity of a change for one audience; a higher value is worse."""
 
     SAFE = 0
     RISKY = 1
@@ -43,7 +43,7 @@ class Grade(IntEnum):
 
     @property
     def word(self) -> str:
-        """The lower-case word that reports and options use."""
+        """The grade's name in reports and options, in lower case."""
         return self.name.lower()
 
 
@@ -63,29 +63,23 @@ class Grades(NamedTuple):
 
 @dataclass(frozen=True)
 class ChangeRule:
-    """One kind of change.
+    """A kind of change.
 
     Attributes:
-        id: `family/kebab-name`.
-        means: what the change does to whom, one sentence.
-        grades: what it means for each audience, unless the comparison knows better and
-            says why.
-        opposite: the id of the change back; its own where that is of the same kind.
+        id: unique id such as `tool.timeout/lowered`.
+        meaning: one sentence on what changes, and for whom.
+        grades: the default grades; a single change can have others, with a reason.
+        opposite: the id of the reverse change; the same id if that is of the same kind.
     """
 
     id: str
-    means: str
+    meaning: str
     grades: Grades
     opposite: str
 
 
 class ToolPair(NamedTuple):
-    """A tool on both sides, with its toolsets and workspaces.
-
-    Attributes:
-        before: the tool as it was.
-        after: the tool as it is.
-    """
+    """The old and the new version of a tool, with their toolsets and workspaces."""
 
     before: ToolSpec
     after: ToolSpec
@@ -103,24 +97,23 @@ class ToolPair(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """One change.
+    """A difference between the old and the new version of a project.
 
     Attributes:
-        rule: its kind.
-        toolset: the toolset's name, the new one where it was renamed; empty for a change of
+        rule: the kind of the change.
+        toolset: the toolset's name, after a rename the new one; empty for toolcast.yaml.
+        tool: the tool's name, after a rename the new one; empty for `toolset.yaml` and
             toolcast.yaml.
-        tool: the tool's name, the new one where it was renamed; empty for a change of
-            `toolset.yaml` or toolcast.yaml.
-        path: where in the spec.
-        before: the JSON value that was there, or ABSENT.
-        after: the JSON value that is there now, or ABSENT.
-        message: what has changed, lower case, names in backticks.
-        grades: the rule's, or others for the reason that `reason` gives.
-        reason: why the grades are not the rule's; empty when they are.
-        place: where it stands now, or where it stood when it is gone.
-        is_gone: `place` is in the old side.
-        witness: arguments that were taken and are not any more, or a result that can come
-            and could not; ABSENT where there is none to show.
+        path: the path of the changed value in its file.
+        before: the old JSON value, or ABSENT.
+        after: the new JSON value, or ABSENT.
+        message: a clause that describes the change, in lower case, names in backticks.
+        grades: the grades for each audience.
+        reason: why `grades` differ from the rule's grades; empty if they are equal.
+        location: the location in the new version, or in the old one if the value was removed.
+        is_in_old_version: whether `location` refers to the old version.
+        witness: example of a break: arguments that only the old version accepts, or a result
+            that only the new version can return; ABSENT without an example.
     """
 
     rule: ChangeRule
@@ -133,33 +126,33 @@ class Change:
     grades: Grades
     location: Location
     reason: str = ""
-    is_gone: bool = False
+    is_in_old_version: bool = False
     witness: Any = ABSENT
 
     @property
-    def is_shared(self) -> bool:
-        """Whether it is one of the definitions that tools share."""
+    def is_shared_definition(self) -> bool:
+        """Whether the changed value is in `definitions.yaml`, which tools share."""
         return posixpath.basename(self.location.file) == DEFINITIONS_FILE
 
     @property
     def fingerprint(self) -> str:
-        """Twelve hexadecimal digits that stay the same wherever the change's lines stand."""
+        """Hash of the change, 12 hexadecimal digits; does not depend on line numbers."""
         values = [
             None if value is ABSENT else [value] for value in (self.before, self.after)
         ]
-        said = [self.rule.id, self.toolset, self.tool, list(self.path), values]
-        text = json.dumps(said, sort_keys=True, default=str)
+        identity = [self.rule.id, self.toolset, self.tool, list(self.path), values]
+        text = json.dumps(identity, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 class SpecFiles(NamedTuple):
-    """A file on both sides: what has changed in it.
+    """The old and the new version of one spec file.
 
     Attributes:
         toolset: the toolset's name; empty for toolcast.yaml.
-        tool: the tool's name; empty for a file that is no tool's.
-        before: the file as it was.
-        after: the file as it is.
+        tool: the tool's name; empty if the file is not a tool's spec.
+        before: the old version of the file.
+        after: the new version of the file.
     """
 
     toolset: str
@@ -167,7 +160,7 @@ class SpecFiles(NamedTuple):
     before: Source
     after: Source
 
-    def changed(
+    def build_change(
         self,
         rule: ChangeRule,
         path: Path,
@@ -178,8 +171,18 @@ class SpecFiles(NamedTuple):
         grades: Grades | None = None,
         reason: str = "",
     ) -> Change:
-        """A change at a path, which one of the sides may not have."""
-        is_gone = after is ABSENT and before is not ABSENT
+        """Return a change at a path; its location is in the version that has the value.
+
+        Args:
+            rule: the kind of the change.
+            path: the path in the file.
+            message: a clause that describes the change.
+            before: the old value.
+            after: the new value.
+            grades: grades that replace the rule's.
+            reason: why `grades` replace the rule's.
+        """
+        is_removed = after is ABSENT and before is not ABSENT
         return Change(
             rule,
             self.toolset,
@@ -189,90 +192,104 @@ class SpecFiles(NamedTuple):
             after,
             message,
             rule.grades if grades is None else grades,
-            place_of(self.before if is_gone else self.after, path),
+            locate_path(self.before if is_removed else self.after, path),
             reason,
-            is_gone,
+            is_removed,
         )
 
 
-def files_of(before: Toolset, after: Toolset) -> SpecFiles:
+def pair_toolset_files(before: Toolset, after: Toolset) -> SpecFiles:
     """Return the old and the new `toolset.yaml` of a toolset."""
     return SpecFiles(after.name, "", before.source, after.source)
 
 
-def tools_of_both(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
-    """The tools that both sides of a toolset have, by their present or a former name."""
-    old = {tool.name: tool for tool in before.tools}
-    named = (
-        (next((n for n in (new.name, *new.renamed_from) if n in old), None), new)
-        for new in after.tools
-    )
-    return [(old[name], new) for name, new in named if name is not None]
+def pair_tools(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
+    """Return the tools that exist in both versions of a toolset, old and new version each.
+
+    A renamed tool is recognized by its `renamed_from`.
+    """
+    old_tools = {tool.name: tool for tool in before.tools}
+    pairs = []
+    for tool in after.tools:
+        for name in (tool.name, *tool.renamed_from):
+            if name in old_tools:
+                pairs.append((old_tools[name], tool))
+                break
+    return pairs
 
 
-def place_of(source: Source, path: Path) -> Location:
+def locate_path(source: Source, path: Path) -> Location:
     """Return the location of a path in a spec, or the file if it has no lines."""
     if source is NOWHERE or not source.data:
         return Location(source.file)
     return source.location(path, at_key=True)
 
 
-def raw(tool: ToolSpec | Toolset, field: str) -> Any:
+def get_spec_value(tool: ToolSpec | Toolset, field: str) -> Any:
     """Return the value of a field in the spec, or ABSENT if it is not set."""
-    return at_key(tool.source.tree, field)
+    return get_key(tool.source.tree, field)
 
 
-def only_one_has(
+def list_unshared_items(
     old: Mapping[_K, _V], new: Mapping[_K, _V]
 ) -> Iterator[tuple[_K, _V, bool]]:
-    """What one of two mappings has and the other has not: key, value, whether it is new."""
+    """Yield the items whose key is in only one of two mappings: first added, then removed.
+
+    The third value of each is whether the item was added.
+    """
     yield from ((key, new[key], True) for key in new if key not in old)
     yield from ((key, old[key], False) for key in old if key not in new)
 
 
-def at_key(value: Any, key: str) -> Any:
-    """Return the value of a key, or ABSENT if it is missing or value is not a mapping."""
+def get_key(value: Any, key: str) -> Any:
+    """Return a key's value; ABSENT if the key is missing or `value` is not a mapping."""
     return value.get(key, ABSENT) if isinstance(value, Mapping) else ABSENT
 
 
-def same(one: Any, other: Any) -> bool:
+def is_equal_json(left: Any, right: Any) -> bool:
     """Return whether two JSON values are equal, ignoring the order of object keys."""
-    if one is other:
+    if left is right:
         return True
-    # Python takes true for 1: the texts tell them apart, and are alike most of the time.
-    return bool(one == other) and (
-        repr(one) == repr(other) or key_of(one) == key_of(other)
+    # `==` is not enough, because True == 1 in Python. Equal `repr` is the fast test; the keys
+    # decide if `repr` differs only by the order of keys, or as 1 and 1.0.
+    return bool(left == right) and (
+        repr(left) == repr(right) or build_json_key(left) == build_json_key(right)
     )
 
 
-def key_of(value: Any) -> Hashable:
-    """Return a hashable key that is equal exactly for equal JSON values."""
+def build_json_key(value: Any) -> Hashable:
+    """Return a hashable key for a JSON value; keys are equal exactly if the values are."""
     if isinstance(value, bool) or value is None:
         return ("", value)
     if isinstance(value, dict):
-        return frozenset((name, key_of(inner)) for name, inner in value.items())
+        return frozenset((name, build_json_key(item)) for name, item in value.items())
     if isinstance(value, list):
-        return tuple(key_of(inner) for inner in value)
+        return tuple(build_json_key(item) for item in value)
     return ("n", value) if isinstance(value, (int, float)) else str(value)
 
 
-_WIDTH = 60
+MAX_VALUE_CHARACTERS = 60
+"""Characters of a value in a message; a longer value is cut off."""
 
 
-def quoted(value: Any) -> str:
-    """A value as a message says it: one short line in backticks.
+def format_value(value: Any) -> str:
+    """Format a JSON value for a message: one short line in backticks.
 
-    What is longer is cut, what cannot be seen is an escape of JSON. Backticks inside of the
-    value become apostrophes, so that the ones around it stay a pair.
+    Strings are quoted only if they are empty or have outer or unprintable white space.
+    Unprintable characters are escaped as in JSON. Backticks in the value become apostrophes,
+    because they would end the code span in Markdown.
     """
-    is_plain = isinstance(value, str) and value.isprintable() and value.strip() == value
-    text = (
-        str(value)
-        if is_plain and value
-        else json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
-    )
+    if (
+        isinstance(value, str)
+        and value
+        and value.isprintable()
+        and value.strip() == value
+    ):
+        text = value
+    else:
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
     if not text.isprintable():
         text = json.dumps(value, sort_keys=True, default=str)
-    if len(text) > _WIDTH:
-        text = f"{text[: _WIDTH - 1]}…"
+    if len(text) > MAX_VALUE_CHARACTERS:
+        text = f"{text[: MAX_VALUE_CHARACTERS - 1]}…"
     return f"`{text.replace('`', chr(39))}`"

@@ -1,4 +1,4 @@
-"""Compares two states of a project: the whole of `toolcast diff` but for what it prints."""
+"""Compare two versions of a project: all changes and effects of `toolcast diff`."""
 
 from __future__ import annotations
 
@@ -13,49 +13,59 @@ from ..mcp_client.server_listing import ServerListing
 from ..model.model import Toolset, Workspace
 from . import access, cross_field_changes, selection_cases, servers, text_changes
 from .change import Change, ChangeRule, Grade, Grades, ToolPair
-from .effects import Effect, EffectKind, effects_of
-from .lists import Owner, unreviewed, unsaid_changes
-from .schemas import schema_family
+from .effects import Effect, EffectKind, list_effects
+from .listing_changes import compare_unspecified_parts, grade_as_unreviewed
+from .listing_workspace import ListingOwner
+from .moved_descriptions import merge_moved_descriptions
+from .schemas import schema_changes
 from .schemas.schema_rules import RULES_BY_ID
-from .state import FilePair, pairs_of_specs, tool_pair, toolset_pair, workspace_pair
-from .table import rows
-from .text_changes import with_moved_texts
-from .tools import MatchedTools, match
-from .walk import changes_of
+from .state import (
+    FilePair,
+    build_tool_pair,
+    build_toolset_pair,
+    build_workspace_pair,
+    pair_mcp_specs,
+)
+from .table import load_table_rules
+from .tools import MatchedTools, match_tools
+from .walk import compare_fields
 
-_Rows = Mapping[str, ChangeRule]
-_OfTool = Callable[[ToolPair], Iterator[Change]]
-_OfToolset = Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]]
+_Rules = Mapping[str, ChangeRule]
+_CompareTool = Callable[[ToolPair], Iterator[Change]]
+_CompareToolset = Callable[[Toolset, Toolset, Workspace, Workspace], Iterator[Change]]
 
-_OF_TOOL: tuple[_OfTool, ...] = (
-    schema_family.compare,
+_TOOL_COMPARISONS: tuple[_CompareTool, ...] = (
+    schema_changes.compare_tools,
     text_changes.compare_tools,
     access.compare_tools,
     cross_field_changes.compare_tools,
 )
-"""What tells the changes of a tool that need more than its fields' values."""
-_OF_TOOLSET: tuple[_OfToolset, ...] = (
+"""Comparisons of a tool that need more than the values of its fields."""
+
+_TOOLSET_COMPARISONS: tuple[_CompareToolset, ...] = (
     text_changes.compare_toolsets,
     access.compare_toolsets,
     servers.compare_toolsets,
     cross_field_changes.compare_toolsets,
     selection_cases.compare_toolsets,
 )
-_LEVELS = ("draft", "beta", "stable")
+"""Comparisons of a toolset that need more than the values of its fields."""
+
+_STABILITY_LEVELS = ("draft", "beta", "stable")
+"""Values of `stability` in ascending order."""
+_STABILITY_RULES = ("tool.stability/", "toolset.stability/")
 _Levels = dict[tuple[str, str], str]
-"""The promise of a tool by the names of its toolset and its own, empty for the toolset's."""
-_PROMISES = ("tool.stability/", "toolset.stability/")
+"""Stability by the names of toolset and tool; an empty tool name is the toolset itself."""
 
 
 class Comparison(NamedTuple):
-    """What is different between two states of a project.
+    """The differences between two versions of a project.
 
     Attributes:
-        changes: what the specs say differently, graded; in order by toolset, tool, path and
-            rule. Acceptances and limits of grades are about these.
-        effects: what follows from all of them together for those who read the tools:
-            clients, programs, providers. They have no grades of their own, since a change
-            beside them has them; in order by toolset, tool, kind and reader.
+        changes: the graded changes of the specs, ordered by toolset, tool, path and rule id.
+            Acceptances and `--fail-on` apply to changes.
+        effects: consequences of all changes together for clients and providers, ordered by
+            toolset, tool, kind and reader. They have no grades: each follows from changes.
     """
 
     changes: list[Change]
@@ -64,185 +74,206 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class ChangeFunctions:
-    """What an extension tells of its fields that their annotations cannot say.
+    """An extension's comparisons of fields that annotations cannot describe.
 
-    Each function is given the kinds of changes by their ids: those that the annotations of
-    its fields declare.
+    The last argument of each function is the table of change kinds by id, which includes
+    those of the extension's fields.
 
     Attributes:
-        of_tool: tells the changes of a tool that both sides have.
-        of_toolset: tells those of a toolset, given before and after.
+        compare_tool: yields the changes of a tool that exists in both versions.
+        compare_toolset: yields the changes of a toolset, from its old and its new version.
     """
 
-    of_tool: Callable[[ToolPair, _Rows], Iterator[Change]] | None = None
-    of_toolset: Callable[[Toolset, Toolset, _Rows], Iterator[Change]] | None = None
+    compare_tool: Callable[[ToolPair, _Rules], Iterator[Change]] | None = None
+    compare_toolset: Callable[[Toolset, Toolset, _Rules], Iterator[Change]] | None = (
+        None
+    )
 
 
 def compare(
     before: Workspace, after: Workspace, today: datetime.date | None = None
 ) -> Comparison:
-    """What has changed, and what that comes to.
+    """Compare two versions of a workspace.
 
     Args:
-        today: the day that decides whether a removal was announced; default: the clock's.
+        before: the old version.
+        after: the new version.
+        today: the date with which announced removal dates are compared; default: the
+            current date.
 
     Raises:
-        ExtensionError: a listed extension cannot be used.
+        ExtensionError: an extension that the workspace lists cannot be used.
     """
-    matched = match(before, after, today)
-    changes = list(matched.changes)
+    matched = match_tools(before, after, today)
     extensions = tuple(dict.fromkeys((*before.extensions, *after.extensions)))
+    rules = load_change_rules(extensions)
+    changes = list(matched.changes)
     changes += cross_field_changes.compare_workspaces(before, after)
-    for pair in _pairs(matched, before, after, extensions):
-        changes += changes_of(pair)
+    for file_pair in _pair_files(matched, before, after, extensions):
+        changes += compare_fields(file_pair)
     for old, new in matched.toolsets:
-        for of_toolset in _OF_TOOLSET:
-            changes += of_toolset(old, new, before, after)
-    for both in matched.tools:
-        # What both sides have alike was loaded once.
-        if both.before is not both.after:
-            for of_tool in _OF_TOOL:
-                changes += of_tool(both)
-    changes += _of_extensions(matched, extensions)
-    changes = list(with_moved_texts(changes, matched.tools))
-    known = rules(extensions)
-    changes = [replace(change, rule=known[change.rule.id]) for change in changes]
-    changes = list(_relaxed(changes, matched, before))
+        for compare_toolset in _TOOLSET_COMPARISONS:
+            changes += compare_toolset(old, new, before, after)
+    for pair in _list_changed_tools(matched):
+        for compare_tool in _TOOL_COMPARISONS:
+            changes += compare_tool(pair)
+    changes += _compare_with_extensions(matched, extensions)
+    changes = list(merge_moved_descriptions(changes, matched.tools))
+    changes = [replace(change, rule=rules[change.rule.id]) for change in changes]
+    changes = list(_apply_stability(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
-    is_same = not changes and all(both.before is both.after for both in matched.tools)
-    effects = () if is_same else effects_of(matched, before, after)
-    order = sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
-    return Comparison(changes, order)
+    has_difference = bool(changes or _list_changed_tools(matched))
+    effects = list_effects(matched, before, after) if has_difference else ()
+    return Comparison(
+        changes, sorted(effects, key=lambda e: (e.toolset, e.tool, e.kind, e.reader))
+    )
 
 
-def compare_lists(
+def compare_tool_lists(
     workspaces: tuple[Workspace, Workspace],
     listings: tuple[ServerListing, ServerListing],
     today: datetime.date | None = None,
 ) -> Comparison:
-    """What has changed from one list to another, and what the tools cost now.
+    """Compare two tool listings.
 
     Args:
-        workspaces: both lists as `list_workspace` has them, the old one first.
-        listings: the same as they came.
-        today: as of `compare`.
+        workspaces: the workspaces of the listings, made by `build_list_workspace`.
+        listings: the old and the new listing.
+        today: see `compare`.
     """
-    found = compare(*workspaces, today)
+    comparison = compare(*workspaces, today)
     (toolset,) = workspaces[1].toolsets
-    owner = Owner(toolset.name, toolset.source.file)
-    others = unsaid_changes(listings, owner, found.changes)
-    effects = [one for one in found.effects if one.kind is not EffectKind.SEEN]
-    return Comparison([unreviewed(one) for one in (*found.changes, *others)], effects)
+    owner = ListingOwner(toolset.name, toolset.source.file)
+    changes = [
+        *comparison.changes,
+        *compare_unspecified_parts(listings, owner, comparison.changes),
+    ]
+    # An added or removed tool of a listing is a change, so the effect would repeat it.
+    effects = [e for e in comparison.effects if e.kind is not EffectKind.SEEN]
+    return Comparison([grade_as_unreviewed(change) for change in changes], effects)
 
 
 @cache
-def rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
-    """Every kind of change by its id.
+def load_change_rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
+    """Return all change kinds by id.
 
     Raises:
-        ExtensionError: a listed extension cannot be used.
+        ExtensionError: an extension cannot be used.
     """
-    return {**rows(extensions), **RULES_BY_ID}
+    return {**load_table_rules(extensions), **RULES_BY_ID}
 
 
-def _pairs(
+def _list_changed_tools(matched: MatchedTools) -> list[ToolPair]:
+    """Return the tools whose versions can differ; equal files share one loaded spec."""
+    return [pair for pair in matched.tools if pair.before is not pair.after]
+
+
+def _pair_files(
     matched: MatchedTools,
     before: Workspace,
     after: Workspace,
     extensions: tuple[str, ...],
 ) -> Iterator[FilePair]:
-    """The files of both sides that may differ."""
-    yield workspace_pair(before, after)
+    """Yield both versions of each file that can differ."""
+    yield build_workspace_pair(before, after)
     for old, new in matched.toolsets:
-        yield toolset_pair(old, new, after.package, extensions)
-        yield from pairs_of_specs(old, new)
-    for both in matched.tools:
-        if both.before is not both.after:
-            tools = both.before, both.after
-            toolsets = both.toolset_before, both.toolset_after
-            yield tool_pair(both.files, tools, toolsets, extensions)
+        yield build_toolset_pair(old, new, after.package, extensions)
+        yield from pair_mcp_specs(old, new)
+    for pair in _list_changed_tools(matched):
+        tools = pair.before, pair.after
+        toolsets = pair.toolset_before, pair.toolset_after
+        yield build_tool_pair(pair.files, tools, toolsets, extensions)
 
 
 @cache
-def _functions(extensions: tuple[str, ...]) -> tuple[ChangeFunctions, ...]:
-    """Those of listed extensions.
+def _load_functions(extensions: tuple[str, ...]) -> tuple[ChangeFunctions, ...]:
+    """Return the comparisons of extensions.
 
     Raises:
-        ExtensionError: one cannot be loaded, or is no `ChangeFunctions`.
+        ExtensionError: an entry point cannot be loaded or is not a `ChangeFunctions`.
     """
-    found = []
-    for where, value in load_contributions(extensions, CHANGES):
+    functions = []
+    for entry_point, value in load_contributions(extensions, CHANGES):
         if not isinstance(value, ChangeFunctions):
-            raise ExtensionError(f"{where} is not a toolcast ChangeFunctions")
-        found.append(_held(where, value))
-    return tuple(found)
+            raise ExtensionError(f"{entry_point} is not a toolcast ChangeFunctions")
+        functions.append(_guard_change_functions(entry_point, value))
+    return tuple(functions)
 
 
-def _held(where: str, functions: ChangeFunctions) -> ChangeFunctions:
-    """An extension's functions, which are named when they raise."""
-    of_tool, of_toolset = functions.of_tool, functions.of_toolset
-    # A generator raises while it is gone through.
+def _guard_change_functions(
+    entry_point: str, functions: ChangeFunctions
+) -> ChangeFunctions:
+    """Return an extension's functions whose errors name the extension."""
+    compare_tool = functions.compare_tool
+    compare_toolset = functions.compare_toolset
+    # A generator raises only while it is iterated, so each list is made inside the guard.
     return ChangeFunctions(
-        of_tool and guard_function(where, lambda *a: iter(list(of_tool(*a)))),
-        of_toolset and guard_function(where, lambda *a: iter(list(of_toolset(*a)))),
+        compare_tool
+        and guard_function(entry_point, lambda *a: iter(list(compare_tool(*a)))),
+        compare_toolset
+        and guard_function(entry_point, lambda *a: iter(list(compare_toolset(*a)))),
     )
 
 
-def _of_extensions(
+def _compare_with_extensions(
     matched: MatchedTools, extensions: tuple[str, ...]
 ) -> Iterator[Change]:
-    known = rows(extensions)
-    for functions in _functions(extensions):
-        if functions.of_toolset is not None:
+    rules = load_table_rules(extensions)
+    for functions in _load_functions(extensions):
+        if functions.compare_toolset is not None:
             for old, new in matched.toolsets:
-                yield from functions.of_toolset(old, new, known)
-        if functions.of_tool is not None:
-            for both in matched.tools:
-                if both.before is not both.after:
-                    yield from functions.of_tool(both, known)
+                yield from functions.compare_toolset(old, new, rules)
+        if functions.compare_tool is not None:
+            for pair in _list_changed_tools(matched):
+                yield from functions.compare_tool(pair, rules)
 
 
-def _relaxed(
+def _apply_stability(
     changes: Iterable[Change], matched: MatchedTools, before: Workspace
 ) -> Iterator[Change]:
-    """The changes with the grades that the promises before them leave.
+    """Yield the changes with the grades that the old version's `stability` allows.
 
-    Nobody can take a promise back by breaking it in the same breath. Of a draft nothing is
-    breaking, and nothing risky for callers, prompts and code. Of a beta what would be
-    breaking is risky. Who has a tool, and what runs for it, is no matter of stability: there
-    a draft is as a beta.
+    The old version counts, so that a change cannot lower the stability and use it at once.
     """
-    levels = _levels(matched, before)
+    levels = _list_stability_levels(matched, before)
     for change in changes:
         level = levels.get((change.toolset, change.tool), "stable")
-        grades = _of_level(change.grades, level)
-        if grades == change.grades or change.rule.id.startswith(_PROMISES):
+        grades = _limit_grades(change.grades, level)
+        if grades == change.grades or change.rule.id.startswith(_STABILITY_RULES):
             yield change
             continue
-        what = "the tool" if change.tool else "each tool of the toolset"
-        told = f"{what} was {'a draft' if level == 'draft' else 'beta'}"
-        reason = f"{change.reason}; {told}" if change.reason else told
+        subject = "the tool" if change.tool else "each tool of the toolset"
+        reason = f"{subject} was {'a draft' if level == 'draft' else 'beta'}"
+        if change.reason:
+            reason = f"{change.reason}; {reason}"
         yield replace(change, grades=grades, reason=reason)
 
 
-def _levels(matched: MatchedTools, before: Workspace) -> _Levels:
+def _list_stability_levels(matched: MatchedTools, before: Workspace) -> _Levels:
+    """Return the old stability of each toolset and tool, by the old and the new names."""
     levels: _Levels = {}
     for toolset in before.toolsets:
-        own = {tool.name: toolset.stability_of(tool) for tool in toolset.tools}
-        for name, level in own.items():
+        tool_levels = {tool.name: toolset.get_stability(tool) for tool in toolset.tools}
+        for name, level in tool_levels.items():
             levels[toolset.name, name] = level
-        promised = [toolset.stability, *own.values()]
-        levels[toolset.name, ""] = max(promised, key=_LEVELS.index)
+        # Grades of the toolset's changes are lowered only if no tool is stable.
+        all_levels = [toolset.stability, *tool_levels.values()]
+        levels[toolset.name, ""] = max(all_levels, key=_STABILITY_LEVELS.index)
     for old, new in matched.toolsets:
         levels[new.name, ""] = levels[old.name, ""]
-    for both in matched.tools:
-        here = both.toolset_after.name, both.after.name
-        levels[here] = both.toolset_before.stability_of(both.before)
+    for pair in matched.tools:
+        level = pair.toolset_before.get_stability(pair.before)
+        levels[pair.toolset_after.name, pair.after.name] = level
     return levels
 
 
-def _of_level(grades: Grades, level: str) -> Grades:
+def _limit_grades(grades: Grades, level: str) -> Grades:
+    """Return the grades that a stability level allows at most.
+
+    Changes of a beta tool are at most risky. Changes of a draft are safe, except for access,
+    where a draft counts as beta: stability says nothing about who can use a tool.
+    """
     if level == "stable":
         return grades
-    beta = Grades(*(min(grade, Grade.RISKY) for grade in grades))
-    return beta if level == "beta" else Grades(access=beta.access)
+    beta_grades = Grades(*(min(grade, Grade.RISKY) for grade in grades))
+    return beta_grades if level == "beta" else Grades(access=beta_grades.access)

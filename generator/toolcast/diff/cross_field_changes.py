@@ -15,12 +15,12 @@ from .change import (
     Grades,
     SpecFiles,
     ToolPair,
-    files_of,
-    only_one_has,
-    quoted,
+    format_value,
+    list_unshared_items,
+    pair_toolset_files,
 )
-from .state import spec_files
-from .table import came_or_went, rows, told
+from .state import pair_spec_files
+from .table import load_table_rules, make_change, make_presence_change
 
 _ONLY_CALLS = Grades(call=Grade.RISKY)
 
@@ -56,10 +56,10 @@ def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
         if name in old and old[name].folder != new[name].folder:
             folders = old[name].folder, new[name].folder
             where = files._replace(toolset=name)
-            yield told(where, "toolset.folder/changed", path, *folders)
+            yield make_change(where, "toolset.folder/changed", path, *folders)
     orders = [n for n in old if n in new], [n for n in new if n in old]
     if orders[0] != orders[1]:
-        yield told(files, "workspace.toolsets/moved", path, *orders)
+        yield make_change(files, "workspace.toolsets/moved", path, *orders)
 
 
 def _former_names(both: ToolPair) -> Iterator[Change]:
@@ -70,16 +70,18 @@ def _former_names(both: ToolPair) -> Iterator[Change]:
     path = ("renamed_from",)
     for name in after:
         if name not in before and name != new.name:
-            yield told(both.files, "tool.renamed_from/added", path, after=name)
+            yield make_change(both.files, "tool.renamed_from/added", path, after=name)
     for name in before:
         if name in after or name == old.name:
             continue
         what = "tool.renamed_from/removed", path, name
         if any(tool.name == name for tool in both.toolset_after.tools):
-            reason, grades = f"the tool {quoted(name)} answers them", _ONLY_CALLS
-            yield told(both.files, *what, form="taken", grades=grades, reason=reason)
+            reason, grades = f"the tool {format_value(name)} answers them", _ONLY_CALLS
+            yield make_change(
+                both.files, *what, form="taken", grades=grades, reason=reason
+            )
         else:
-            yield told(both.files, *what, form="unknown")
+            yield make_change(both.files, *what, form="unknown")
 
 
 def _usage(both: ToolPair) -> Iterator[Change]:
@@ -99,7 +101,7 @@ def _usage(both: ToolPair) -> Iterator[Change]:
         event = "cut"
     values = [usage or ABSENT for usage in usages]
     id_, (was, now) = f"tool.cli.usage/{event}", usages
-    yield told(both.files, id_, ("cli", "usage"), *values, was=was, now=now)
+    yield make_change(both.files, id_, ("cli", "usage"), *values, was=was, now=now)
 
 
 def _is_more(more: tuple[CliPositional, ...], less: tuple[CliPositional, ...]) -> bool:
@@ -112,7 +114,7 @@ def _one_of(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
     before, after = set(old.requires_any), set(new.requires_any)
     if before == after:
         return
-    words = " or ".join(map(quoted, new.requires_any)) or "none of them"
+    words = " or ".join(map(format_value, new.requires_any)) or "none of them"
     path = ("actions", "values", new.name, "requires_any")
     lists = [list(side.requires_any) or ABSENT for side in (old, new)]
     # To need one of none is to need none.
@@ -122,7 +124,9 @@ def _one_of(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
     ):
         if happened:
             id_ = f"tool.actions.values.requires_any/{event}"
-            yield told(both.files, id_, path, *lists, action=new.name, needed=words)
+            yield make_change(
+                both.files, id_, path, *lists, action=new.name, needed=words
+            )
 
 
 def _accepted(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
@@ -141,7 +145,7 @@ def _accepted(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
             path = ("actions", "values", new.name, "accepts")
             what = "tool.actions.values.accepts", path, name, is_
             form = "unnamed" if name == "*" else "named"
-            yield came_or_went(both.files, *what, form=form, action=new.name)
+            yield make_presence_change(both.files, *what, form=form, action=new.name)
 
 
 def _takes_any(tool: ToolSpec) -> bool:
@@ -150,7 +154,7 @@ def _takes_any(tool: ToolSpec) -> bool:
 
 
 def _reserved_names(before: Toolset, after: Toolset) -> Iterator[Change]:
-    files, path = files_of(before, after), ("reserved_names",)
+    files, path = pair_toolset_files(before, after), ("reserved_names",)
     old, new = before.reserved_names, after.reserved_names
     had, has = (
         {name for tool in side.tools for name in (tool.name, *tool.renamed_from)}
@@ -159,19 +163,19 @@ def _reserved_names(before: Toolset, after: Toolset) -> Iterator[Change]:
     for name, reason in new.items():
         if name not in old:
             id_ = "toolset.reserved_names/added"
-            yield told(files, id_, path, after=name, why=reason)
+            yield make_change(files, id_, path, after=name, why=reason)
         elif old[name] != reason:
             values = {name: old[name]}, {name: reason}
             id_ = "toolset.reserved_names/changed"
-            yield told(files, id_, path, *values, name=name)
+            yield make_change(files, id_, path, *values, name=name)
     for name in old:
         if name not in new:
             event = "reused" if name in has and name not in had else "removed"
-            yield told(files, f"toolset.reserved_names/{event}", path, name)
+            yield make_change(files, f"toolset.reserved_names/{event}", path, name)
 
 
 def _exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
-    files, path = files_of(before, after), ("exclusions",)
+    files, path = pair_toolset_files(before, after), ("exclusions",)
     names = {name: t.name for t in after.tools for name in (*t.renamed_from, t.name)}
     there = {tool.name for tool in after.tools}
     had = {names.get(tool.name) for tool in before.tools}
@@ -190,8 +194,8 @@ def _exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
             reason = "the tool or the target is not on both sides"
         elif event == "added":
             grades = _lost_with(target)
-            reason = f"that is what {quoted(target)} is for"
-        yield told(
+            reason = f"that is what {format_value(target)} is for"
+        yield make_change(
             files._replace(tool=tool) if tool in there else files,
             f"toolset.exclusions/{event}",
             path,
@@ -206,7 +210,7 @@ def _exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
 
 def _lost_with(target: str) -> Grades:
     """What it means for a tool that it is gone from a target."""
-    known = rows(())
+    known = load_table_rules(())
     of_target = known.get(f"target.{target}/unset") or known["target/unset"]
     return of_target.grades
 
@@ -217,19 +221,19 @@ def _specs(before: Toolset, after: Toolset) -> Iterator[Change]:
         {(one.kind, one.name): one for one in side.mcp_specs}
         for side in (before, after)
     )
-    for (kind, name), spec, is_there in only_one_has(old, new):
-        files = spec_files(after.name, spec, spec)
-        yield came_or_went(files, kind, ("name",), name, is_there)
+    for (kind, name), spec, is_there in list_unshared_items(old, new):
+        files = pair_spec_files(after.name, spec, spec)
+        yield make_presence_change(files, kind, ("name",), name, is_there)
     contents: Mapping[str, Any] = {one.name: one for one in before.mcp_resources}
     for one in after.mcp_resources:
         was = contents.get(one.name)
         if was is None or was.file != one.file or was.content == one.content:
             continue
-        message = f"{quoted(one.file)} holds something else"
+        message = f"{format_value(one.file)} holds something else"
         digests = [_digest(side.content) for side in (was, one)]
-        files = spec_files(after.name, was, one)
-        rule = rows(())["resource.file/changed"]
-        yield files.changed(rule, ("file",), message, *digests)
+        files = pair_spec_files(after.name, was, one)
+        rule = load_table_rules(())["resource.file/changed"]
+        yield files.build_change(rule, ("file",), message, *digests)
 
 
 def _digest(content: bytes | None) -> str:

@@ -8,12 +8,12 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..analysis.client_kinds import LimitKind, crossed, limits_of
-from ..analysis.token_costs import Cost, client_costs, estimate_tokens
-from ..analysis.tool_search import list_length
+from ..analysis.client_kinds import LimitKind, list_client_limits, list_crossed_limits
+from ..analysis.token_costs import Cost, compute_client_costs, estimate_tokens
+from ..analysis.tool_search import count_listed_tools
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import format_list
-from .change import ABSENT, quoted
+from .change import ABSENT, format_value
 from .tools import MatchedTools
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Effect:
     is_worse: bool = False
 
 
-def effects_of(
+def list_effects(
     matched: MatchedTools, before: Workspace, after: Workspace
 ) -> Iterator[Effect]:
     """What every reader of the toolsets that both sides have sees differently.
@@ -158,17 +158,19 @@ def _of_clients(
         )
         yield from _seen(after.name, client, was, is_, former)
         counts = [
-            list_length(toolset, [tool for tool, places in side if "mcp" in places])
+            count_listed_tools(
+                toolset, [tool for tool, places in side if "mcp" in places]
+            )
             for toolset, side in zip(toolsets, (was, is_), strict=True)
         ]
         yield from _limits(after, client, *counts)
         before_, after_ = (
-            client_costs(
+            compute_client_costs(
                 toolset,
-                toolset.client(client),
-                its_docs.texts(toolset.client(client)),
+                toolset.find_client(client),
+                its_docs.texts(toolset.find_client(client)),
                 count=count,
-            ).whole
+            ).total
             for toolset, its_docs in zip(toolsets, docs, strict=True)
         )
         yield from _tokens(after.name, client, before_, after_)
@@ -179,7 +181,7 @@ def _shared(before: Toolset, after: Toolset) -> Iterator[str]:
     if not before.clients and not after.clients:
         yield ""
     for client in after.clients:
-        if before.client(client.name) is not None:
+        if before.find_client(client.name) is not None:
             yield client.name
 
 
@@ -231,7 +233,7 @@ def _place(
     before: frozenset[str],
     after: frozenset[str],
 ) -> Effect:
-    who = quoted(client) if client else "the caller"
+    who = format_value(client) if client else "the caller"
     words = [
         f"{verb} in {_listed(places)}"
         for verb, places in (
@@ -256,17 +258,17 @@ def _listed(places: frozenset[str]) -> str:
     """The places in words, those of the built-in targets first."""
     named = [_PLACES[place] for place in _PLACES if place in places]
     named += [
-        f"the target {quoted(place)}" for place in sorted(places - _PLACES.keys())
+        f"the target {format_value(place)}" for place in sorted(places - _PLACES.keys())
     ]
     return format_list(named)
 
 
 def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:
-    client = toolset.client(name) if name else None
-    limits = limits_of(toolset, client, LimitKind.TOOLS)
-    for limit in crossed(limits, before, after):
-        who = f"{quoted(name)} has" if name else "there are"
-        takes = f"{limit.client} takes {limit.most}"
+    client = toolset.find_client(name) if name else None
+    limits = list_client_limits(toolset, client, LimitKind.TOOLS)
+    for limit in list_crossed_limits(limits, before, after):
+        who = f"{format_value(name)} has" if name else "there are"
+        takes = f"{limit.client} takes {limit.maximum}"
         message = f"{who} {after} tools, before {before}; {takes} ({limit.source})"
         yield Effect(
             EffectKind.TOOLS,
@@ -287,7 +289,7 @@ def _tokens(toolset: str, client: str, before: Cost, after: Cost) -> Iterator[Ef
         if abs(new - old) > _TOLD_PART * old
     ]
     if parts:
-        whose = f" of {quoted(client)}" if client else ""
+        whose = f" of {format_value(client)}" if client else ""
         yield Effect(
             EffectKind.TOKENS,
             client,

@@ -18,9 +18,9 @@ from .change import (
     Grade,
     Grades,
     SpecFiles,
-    tools_of_both,
+    pair_tools,
 )
-from .table import row_of, told
+from .table import get_rule, make_change
 
 _BREAKING = Grades(prompt=Grade.BREAKING)
 # A tool that loses so much of what is said to it is another tool to who talks to it.
@@ -93,10 +93,12 @@ def _moved(
 
     from ..tool_selection.trial import routed, trials_of
 
-    old_tools, new_tools = (routed(t.tools_in("registry")) for t in (before, after))
+    old_tools, new_tools = (
+        routed(t.list_target_tools("registry")) for t in (before, after)
+    )
     if old_tools == new_tools:
         return found
-    former = {new.name: old.name for old, new in tools_of_both(before, after)}
+    former = {new.name: old.name for old, new in pair_tools(before, after)}
     old_index, new_index = ranking(old_tools), ranking(new_tools)
     for one in declared:
         if one.case.tool is not None and one.case.tool not in former:
@@ -150,8 +152,8 @@ def _outcome(
     if more > 0:
         quotes += f" and {more} more"
     source = first.owner.source
-    return SpecFiles(toolset.name, tool or "", source, source).changed(
-        row_of(rule),
+    return SpecFiles(toolset.name, tool or "", source, source).build_change(
+        get_rule(rule),
         first.path,
         f"{_told_of(about, len(messages), meant)}: {quotes}",
         {one.message: was or one.before for one in messages},
@@ -195,7 +197,7 @@ def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
 
     Those of a tool that comes or goes come or go with it.
     """
-    former = {new.name: old.name for old, new in tools_of_both(before, after)}
+    former = {new.name: old.name for old, new in pair_tools(before, after)}
     old = {
         same_words(one.case.message): one
         for one in cases_of(before)
@@ -234,4 +236,4 @@ def _of_case(
     name = one.owner.name if isinstance(one.owner, ToolSpec) else ""
     files = SpecFiles(toolset.name, name, one.owner.source, one.owner.source)
     id_ = f"selection/case-{event}"
-    return told(files, id_, one.path, before, after, message=text)
+    return make_change(files, id_, one.path, before, after, message=text)

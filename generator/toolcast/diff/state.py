@@ -1,7 +1,8 @@
-"""What a file of specs comes to, as plain JSON: what a change of it is judged by.
+"""Effective values of spec files, the form in which two versions are compared.
 
-Defaults are filled in, also those that another file gives; null is absence where the spec
-language says so; what a name or an address comes to is there although no line says it.
+Effective values contain all defaults, also those that another file sets. A null that means
+"not set" is removed. Names that are computed from other names, such as a tool's module, are
+included.
 """
 
 from __future__ import annotations
@@ -13,38 +14,38 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 from toolcast_runtime.results.field_selection import list_omitted_paths
 
-from ..analysis.network_reach import is_secret_text, secret_places
-from ..model.endpoints import endpoints, variable
+from ..analysis.network_reach import find_secret_paths, has_secret
+from ..model.endpoints import build_variable_name, list_endpoints
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from ..spec_language.spec_language import annotated, parts
-from .change import ABSENT, SpecFiles, files_of
+from ..spec_language.spec_language import list_subfields, load_annotated_schema
+from .change import ABSENT, SpecFiles, pair_toolset_files
 
 
 class State(NamedTuple):
-    """One side of a file.
+    """One version of a spec file.
 
     Attributes:
-        values: what it comes to.
-        written: what it says.
-        masked: the paths of what no message may show.
+        values: the effective values.
+        written: the values in the file.
+        secret_paths: paths of values that look like secrets and must not be printed.
     """
 
     values: Any
     written: Any
-    masked: frozenset[Path] = frozenset()
+    secret_paths: frozenset[Path] = frozenset()
 
 
 class FilePair(NamedTuple):
-    """A file of specs on both sides.
+    """The old and the new version of a spec file, with their effective values.
 
     Attributes:
-        kind: which kind of file.
-        files: where it stands.
-        states: what it comes to, before and after.
-        toolset: the toolset that it belongs to, as it is now; None for toolcast.yaml.
-        extensions: whose fields it may have.
+        kind: the kind of file, one of `FILE_KINDS`.
+        files: the files.
+        states: the old and the new values.
+        toolset: the new version of the file's toolset; None for toolcast.yaml.
+        extensions: the extensions that declare additional fields.
     """
 
     kind: str
@@ -54,220 +55,266 @@ class FilePair(NamedTuple):
     extensions: tuple[str, ...] = ()
 
 
-class _Owner(NamedTuple):
-    """What gives defaults: the toolset, its values, and the output folder's package."""
+class _DefaultSource(NamedTuple):
+    """Sources of defaults that a file does not contain itself.
+
+    Attributes:
+        toolset: the toolset of the file.
+        values: the effective values of the toolset's fields that are defaults of tools.
+        package: the Python package of the output folder.
+    """
 
     toolset: Toolset | None = None
     values: Mapping[str, Any] = {}
     package: str = ""
 
 
-def workspace_pair(before: Workspace, after: Workspace) -> FilePair:
-    """The toolcast.yaml of both sides."""
+def build_workspace_pair(before: Workspace, after: Workspace) -> FilePair:
+    """Return both versions of toolcast.yaml."""
     files = SpecFiles("", "", before.source, after.source)
-    states = (_state("workspace", side, _Owner(), ()) for side in _trees(files))
-    return FilePair("workspace", files, (next(states), next(states)), None)
+    old_tree, new_tree = _get_trees(files)
+    old_state = _build_state("workspace", old_tree, _DefaultSource(), ())
+    new_state = _build_state("workspace", new_tree, _DefaultSource(), ())
+    return FilePair("workspace", files, (old_state, new_state), None)
 
 
-def toolset_pair(
+def build_toolset_pair(
     before: Toolset,
     after: Toolset,
     package: str,
     extensions: tuple[str, ...],
 ) -> FilePair:
-    """The `toolset.yaml` of both sides.
-
-    What the toolset's name gives as default is the present one's on both sides: its change
-    is told by itself.
-    """
-    files = files_of(before, after)
+    """Return both versions of a `toolset.yaml`."""
+    files = pair_toolset_files(before, after)
     states = []
-    for side, tree in zip((before, after), _trees(files), strict=True):
-        named = replace(side, name=after.name)
-        owner = _Owner(named, _defaults(named, extensions), package)
+    for toolset, tree in zip((before, after), _get_trees(files), strict=True):
+        # A renamed toolset is one change of its own. With the same name in both versions,
+        # defaults that contain the name are equal.
+        renamed = replace(toolset, name=after.name)
+        source = _DefaultSource(renamed, _list_defaults(renamed, extensions), package)
         # A toolset without targets has those of the workspace.
-        values = {**tree, "targets": dict(side.targets)}
-        state = _state("toolset", values, owner, extensions)
-        states.append(state._replace(written=tree, masked=_masked(side)))
+        tree_with_targets = {**tree, "targets": dict(toolset.targets)}
+        state = _build_state("toolset", tree_with_targets, source, extensions)
+        secret_paths = _find_secret_paths(toolset)
+        states.append(state._replace(written=tree, secret_paths=secret_paths))
     return FilePair("toolset", files, (states[0], states[1]), after, extensions)
 
 
-def tool_pair(
+def build_tool_pair(
     files: SpecFiles,
     tools: tuple[ToolSpec, ToolSpec],
     toolsets: tuple[Toolset, Toolset],
     extensions: tuple[str, ...],
 ) -> FilePair:
-    """A tool's spec on both sides."""
+    """Return both versions of a tool's spec."""
+    has_cli = all("cli" in toolset.targets for toolset in toolsets)
     states = []
-    for tree, toolset in zip(_trees(files), toolsets, strict=True):
-        owner = _Owner(toolset, _defaults(toolset, extensions))
-        states.append(_state("tool", tree, owner, extensions))
-    for state, tool in zip(states, tools, strict=True):
-        if "examples" in state.values:
-            state.values["examples"] = [*map(_example, state.values["examples"])]
-        state.values["module"] = tool.module
+    for tree, tool, toolset in zip(_get_trees(files), tools, toolsets, strict=True):
+        source = _DefaultSource(toolset, _list_defaults(toolset, extensions))
+        state = _build_state("tool", tree, source, extensions)
+        values = state.values
+        if "examples" in values:
+            values["examples"] = [*map(_merge_outcome, values["examples"])]
+        # Another name always means another module: only the rename is reported.
+        if tools[0].name == tools[1].name:
+            values["module"] = tool.module
+        else:
+            values.pop("module", None)
         if tool.picks is not None:
-            state.values["left_out"] = list_omitted_paths(tool.picks)
-        # That a target comes or goes is told by itself.
-        if tool.cli is not None and all("cli" in side.targets for side in toolsets):
-            state.values.setdefault("cli", {"keyword": tool.cli.keyword})
-    if tools[0].name != tools[1].name:
-        # With another name comes another module.
-        del states[0].values["module"], states[1].values["module"]
+            values["left_out"] = list_omitted_paths(tool.picks)
+        # An added or removed target is reported as a change of the toolset.
+        if tool.cli is not None and has_cli:
+            values.setdefault("cli", {"keyword": tool.cli.keyword})
+        states.append(state)
     return FilePair("tool", files, (states[0], states[1]), toolsets[1], extensions)
 
 
-def pairs_of_specs(before: Toolset, after: Toolset) -> Iterator[FilePair]:
-    """The resources and MCP prompts that both sides have."""
-    there = {(one.kind, one.name): one for one in before.mcp_specs}
+def pair_mcp_specs(before: Toolset, after: Toolset) -> Iterator[FilePair]:
+    """Yield both versions of the resources and MCP prompts that exist in both."""
+    old_specs = {(spec.kind, spec.name): spec for spec in before.mcp_specs}
     for new in after.mcp_specs:
-        old = there.get((new.kind, new.name))
-        if old is not None:
-            files = spec_files(after.name, old, new)
-            states = [
-                _state(f"mcp_{new.kind}", tree, _Owner(side, _defaults(side, ())), ())
-                for tree, side in zip(_trees(files), (before, after), strict=True)
+        old = old_specs.get((new.kind, new.name))
+        if old is None:
+            continue
+        kind = f"mcp_{new.kind}"
+        files = pair_spec_files(after.name, old, new)
+        states = []
+        for tree, toolset in zip(_get_trees(files), (before, after), strict=True):
+            source = _DefaultSource(toolset, _list_defaults(toolset, ()))
+            state = _build_state(kind, tree, source, ())
+            state.values["required"] = [
+                argument["name"]
+                for argument in state.values.get("arguments", ())
+                if argument.get("required")
             ]
-            for state in states:
-                asked = state.values.get("arguments", ())
-                names = [one["name"] for one in asked if one.get("required")]
-                state.values["required"] = names
-            pair = states[0], states[1]
-            yield FilePair(f"mcp_{new.kind}", files, pair, after)
+            states.append(state)
+        yield FilePair(kind, files, (states[0], states[1]), after)
 
 
-def spec_files(
+def pair_spec_files(
     toolset: str, old: ResourceSpec | PromptSpec, new: ResourceSpec | PromptSpec
 ) -> SpecFiles:
-    """The spec on both sides, named by its folder so that it is no tool's."""
+    """Return both versions of a resource's or MCP prompt's spec file."""
+    # The folder distinguishes it from a tool with the same name.
     name = f"mcp_{new.kind}s/{new.name}"
     return SpecFiles(toolset, name, old.source, new.source)
 
 
-def _trees(files: SpecFiles) -> tuple[Any, Any]:
+def _get_trees(files: SpecFiles) -> tuple[Any, Any]:
     old, new = files.before.tree, files.after.tree
     return old if isinstance(old, dict) else {}, new if isinstance(new, dict) else {}
 
 
-def _state(
-    kind: str, tree: Mapping[str, Any], owner: _Owner, extensions: tuple[str, ...]
+def _build_state(
+    kind: str,
+    tree: Mapping[str, Any],
+    source: _DefaultSource,
+    extensions: tuple[str, ...],
 ) -> State:
-    values = _filled(annotated(kind, extensions), tree, tree, (), owner)
+    values = _fill_defaults(
+        load_annotated_schema(kind, extensions), tree, tree, (), source
+    )
     return State(values, tree)
 
 
-def _defaults(toolset: Toolset, extensions: tuple[str, ...]) -> Mapping[str, Any]:
-    """The fields of `toolset.yaml` that give defaults to other files."""
-    tree = toolset.source.tree
-    given = tree if isinstance(tree, dict) else {}
-    fields = annotated("toolset", extensions)["properties"]
+def _list_defaults(toolset: Toolset, extensions: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return the effective values of the toolset's fields that are defaults of tools."""
+    tree = toolset.source.tree if isinstance(toolset.source.tree, dict) else {}
+    fields = load_annotated_schema("toolset", extensions)["properties"]
     return {
-        name: _filled(fields[name], given.get(name, ABSENT), given, (name,), _Owner())
+        name: _fill_defaults(
+            fields[name], tree.get(name, ABSENT), tree, (name,), _DefaultSource()
+        )
         for name in ("timeout", "proxy", "values", "stability", "name")
     }
 
 
-def is_whole(node: Mapping[str, Any]) -> bool:
-    """Whether it is told by itself that a field is there, with all that is in it."""
-    return bool({"set", "unset"} & node.get("change", {}).keys())
+def is_reported_as_whole(node: Mapping[str, Any]) -> bool:
+    """Return whether adding or removing a field is one change, whatever the value contains."""
+    events = node.get("change", {})
+    return "set" in events or "unset" in events
 
 
-def _filled(node: Any, value: Any, above: Any, path: Path, owner: _Owner) -> Any:
-    """A value with its defaults and those of what is in it."""
+def _fill_defaults(
+    node: Any, value: Any, parent: Any, path: Path, source: _DefaultSource
+) -> Any:
+    """Return a value with its defaults and the defaults of nested fields.
+
+    Args:
+        node: the annotated schema of the field.
+        value: the value in the file, or ABSENT.
+        parent: the object or array that contains the field.
+        path: the path of the field; `*` for array items.
+        source: other sources of defaults.
+    """
     if value is None and "null_means" in node:
         value = node["null_means"]
     if value is None and "null" in node.get("type", ()):
         value = ABSENT
     if value is ABSENT and "absent" in node:
-        value = _default(node["absent"], above, path, owner)
-    inner = [] if "names" in node else list(parts(node))
-    if value is ABSENT and inner and not is_whole(node):
-        named = [part for part in inner if part[0] != "*"]
-        made = _entries(named, {}, path, owner)
-        return made or ABSENT
-    if isinstance(value, dict) and inner:
-        return _entries(inner, value, path, owner)
+        value = _resolve_default(node["absent"], parent, path, source)
+    fields = [] if "names" in node else list(list_subfields(node))
+    if value is ABSENT and fields and not is_reported_as_whole(node):
+        # The object is missing, but its fields can have defaults.
+        declared = [(name, part) for name, part in fields if name != "*"]
+        return _fill_entries(declared, {}, path, source) or ABSENT
+    if isinstance(value, dict) and fields:
+        return _fill_entries(fields, value, path, source)
     if isinstance(value, list) and isinstance(node.get("items"), dict):
-        item = node["items"]
-        return [_filled(item, one, value, (*path, "*"), owner) for one in value]
+        return [
+            _fill_defaults(node["items"], item, value, (*path, "*"), source)
+            for item in value
+        ]
     return value
 
 
-def _entries(
-    inner: list[tuple[str, Mapping[str, Any]]],
+def _fill_entries(
+    fields: list[tuple[str, Mapping[str, Any]]],
     value: Mapping[str, Any],
     path: Path,
-    owner: _Owner,
+    source: _DefaultSource,
 ) -> dict[str, Any]:
-    known = dict(inner)
-    rest = known.pop("*", None)
-    made = {} if rest is not None else dict(value)
-    for key in dict.fromkeys((*value, *known)):
-        node = known.get(key, rest)
+    """Return an object with the defaults of its fields."""
+    nodes = dict(fields)
+    other_node = nodes.pop("*", None)
+    # Without a schema for other keys, undeclared keys keep their values.
+    filled = {} if other_node is not None else dict(value)
+    for key in dict.fromkeys((*value, *nodes)):
+        node = nodes.get(key, other_node)
         if node is None:
             continue
-        one = _filled(node, value.get(key, ABSENT), value, (*path, key), owner)
-        made.pop(key, None)
-        if one is not ABSENT:
-            made[key] = one
-    return made
+        field_path = (*path, key)
+        field_value = _fill_defaults(
+            node, value.get(key, ABSENT), value, field_path, source
+        )
+        filled.pop(key, None)
+        if field_value is not ABSENT:
+            filled[key] = field_value
+    return filled
 
 
-def _default(default: Any, above: Any, path: Path, owner: _Owner) -> Any:
-    if not isinstance(default, dict) or not {"of", "by"} & default.keys():
+def _resolve_default(
+    default: Any, parent: Any, path: Path, source: _DefaultSource
+) -> Any:
+    """Return the default that an annotation `absent` describes, or ABSENT."""
+    if not isinstance(default, dict) or not ("of" in default or "by" in default):
         return default
-    if default.get("unless") in above:
+    if default.get("unless") in parent:
         return ABSENT
     if "by" in default:
-        if owner.toolset is None:
+        if source.toolset is None:
             return ABSENT
-        return _MADE[default["by"]](owner.toolset, owner.package, path)
+        compute = _DEFAULT_FUNCTIONS[default["by"]]
+        return compute(source.toolset, source.package, path)
+    # `toolset.FIELD` is a field of toolset.yaml; `FIELD` is in the same object.
     file, _, field = default["of"].rpartition(".")
-    value = (owner.values if file else above).get(field, ABSENT)
-    return (
-        extract_first_sentence(value)
-        if "as" in default and isinstance(value, str)
-        else value
-    )
+    value = (source.values if file else parent).get(field, ABSENT)
+    if "as" in default and isinstance(value, str):
+        return extract_first_sentence(value)
+    return value
 
 
-def _program(toolset: Toolset, package: str, path: Path) -> Any:
+def _compute_program(toolset: Toolset, package: str, path: Path) -> Any:
+    """Return the command that runs a toolset's generated command line."""
     names = filter(None, (f"python -m {package}", toolset.name, "cli"))
     return ".".join(names)
 
 
-def _admin_token_variable(toolset: Toolset, package: str, path: Path) -> Any:
-    return variable(toolset, "ADMIN", "TOKEN")
+def _compute_admin_token_variable(toolset: Toolset, package: str, path: Path) -> Any:
+    return build_variable_name(toolset, "ADMIN", "TOKEN")
 
 
-def _endpoint(toolset: Toolset, package: str, path: Path) -> Any:
-    """Where a client is served, or the variable of its token, as the path's last step says."""
-    plan = next(one for one in endpoints(toolset) if one.client == path[-2])
-    return plan._asdict()[str(path[-1])]
+def _compute_endpoint(toolset: Toolset, package: str, path: Path) -> Any:
+    """Return the attribute of a client's endpoint that the last key of a path names."""
+    client = path[-2]
+    for endpoint in list_endpoints(toolset):
+        if endpoint.client == client:
+            return getattr(endpoint, str(path[-1]))
+    raise LookupError(f"no endpoint of the client {client}")
 
 
-_MADE: Mapping[str, Callable[[Toolset, str, Path], Any]] = {
-    "program": _program,
-    "admin_token_variable": _admin_token_variable,
-    "endpoint": _endpoint,
+_DEFAULT_FUNCTIONS: Mapping[str, Callable[[Toolset, str, Path], Any]] = {
+    "program": _compute_program,
+    "admin_token_variable": _compute_admin_token_variable,
+    "endpoint": _compute_endpoint,
 }
-"""Defaults that are made of other names: the functions of `absent: {by: ...}`."""
+"""The functions of the annotation `absent: {by: ...}`."""
 
 
-def _example(example: Mapping[str, Any]) -> dict[str, Any]:
-    """An example with its outcome as one value."""
-    made = {k: v for k, v in example.items() if k not in ("result", "error")}
-    made["outcome"] = {k: example[k] for k in ("result", "error") if k in example}
-    return made
+def _merge_outcome(example: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an example with `result` or `error` in one field `outcome`."""
+    outcome = {key: example[key] for key in ("result", "error") if key in example}
+    fields = {key: value for key, value in example.items() if key not in outcome}
+    return {**fields, "outcome": outcome}
 
 
-def _masked(toolset: Toolset) -> frozenset[Path]:
-    found = {
+def _find_secret_paths(toolset: Toolset) -> frozenset[Path]:
+    """Return the paths of values in `toolset.yaml` that look like secrets."""
+    paths = {
         ("mcp_servers", server.name, *path)
         for server in toolset.mcp_servers
-        for path in secret_places(server)
+        for path in find_secret_paths(server)
     }
-    if toolset.router is not None and is_secret_text(toolset.router.base_url):
-        found.add(("router", "base_url"))
-    return frozenset(found)
+    if toolset.router is not None and has_secret(toolset.router.base_url):
+        paths.add(("router", "base_url"))
+    return frozenset(paths)

@@ -1,8 +1,8 @@
-"""The table of changes: each kind of change with its grades, read from data.
+"""Table of the kinds of changes, with their messages, meanings and grades.
 
-Most kinds stand where their field does, in the annotations `change` of the spec language; what
-no field says stands in `rows.yaml`, and what keywords of schemas and edits of texts do with
-them. An id is the kind of file, the path and the event: `tool.timeout/lowered`.
+Kinds that concern one field are declared at that field, in the annotation `change` of the spec
+language. All others, such as `tool/added`, are listed in `rows.yaml`. The id of a field's kind
+consists of the file kind, the path of the field and the event: `tool.timeout/lowered`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ import yaml
 
 from ..package_data import read_packaged
 from ..parsing.tree import Path
-from ..spec_language.spec_language import PLACES, Field, annotated, parts
+from ..spec_language.spec_language import (
+    MESSAGE_PLACEHOLDERS,
+    Field,
+    list_subfields,
+    load_annotated_schema,
+)
 from .change import (
     ABSENT,
     AUDIENCES,
@@ -25,35 +30,40 @@ from .change import (
     Grade,
     Grades,
     SpecFiles,
-    quoted,
+    format_value,
 )
 
-FILES = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
-"""The files whose fields are compared."""
-_SHORT = (
+FILE_KINDS = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
+"""Kinds of files whose fields are compared."""
+
+_ID_PREFIXES = (
     ("toolset.mcp_servers", "server"),
     ("toolset.clients", "client"),
     ("toolset.targets", "target"),
     ("mcp_resource", "resource"),
     ("mcp_prompt", "prompt"),
 )
-_EVENTS = {
+"""Beginnings of field paths, with their short form in ids."""
+
+_EVENT_NAMES = {
     "more": "added",
     "less": "removed",
     "entry": "changed",
     "other": "changed",
     "any": "changed",
 }
-"""What ids call the events that have a shorter word in annotations."""
-_BACK = {
+"""Names of events in ids that differ from the names in annotations."""
+
+_OPPOSITE_EVENTS = {
     "set": "unset",
     "lowered": "raised",
     "more": "less",
     "to null": "from null",
     "to true": "to false",
 }
-_BACK |= {back: there for there, back in _BACK.items()}
-_OPPOSITES = (
+_OPPOSITE_EVENTS |= {opposite: event for event, opposite in _OPPOSITE_EVENTS.items()}
+
+_OPPOSITE_PATTERNS = (
     ("added$", "removed$"),
     ("opened$", "listed$"),
     ("opened$", "closed$"),
@@ -64,8 +74,9 @@ _OPPOSITES = (
     ("/not-", "/"),
     ("-no-more$", "$"),
 )
-"""How the ids of kinds end, or begin, that are each the change back of the other."""
-_WORDS = {
+"""Parts of ids in `rows.yaml` that turn a kind into its opposite, in both directions."""
+
+_MEANINGS = {
     "set": "Value added for {}",
     "unset": "Value removed for {}",
     "lowered": "Value lowered for {}",
@@ -77,34 +88,35 @@ _WORDS = {
     "to null": "Value set to null in the MCP definition for {}",
     "from null": "Value no longer null in the MCP definition for {}",
 }
-_OTHER = "Value changed for {}"
+_DEFAULT_MEANING = "Value changed for {}"
+# PyYAML has the fast loader only if it was built with libyaml.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def id_of(kind: str, way: str, event: str) -> str:
-    """The id of what happens to a field.
+def build_rule_id(kind: str, pattern: str, event: str) -> str:
+    """Return the id of the change kind for an event of a field.
 
     Args:
         kind: the kind of file.
-        way: the keys to the field, `*` for any.
-        event: as annotations have it.
+        pattern: the keys of the field joined by dots; `*` for any key.
+        event: the event's name in annotations.
     """
-    steps = [kind, *(step for step in way.split(".") if step and step != "*")]
-    path = ".".join(steps)
-    for long, short in _SHORT:
-        if path == long or path.startswith(f"{long}."):
-            path = short + path[len(long) :]
-    return f"{path}/{_EVENTS.get(event, event).replace(' ', '-')}"
+    keys = [kind, *(key for key in pattern.split(".") if key and key != "*")]
+    path = ".".join(keys)
+    for prefix, short in _ID_PREFIXES:
+        if path == prefix or path.startswith(f"{prefix}."):
+            path = short + path[len(prefix) :]
+    return f"{path}/{_EVENT_NAMES.get(event, event).replace(' ', '-')}"
 
 
-def row_of(id_: str) -> ChangeRule:
-    """A kind of change that no field says."""
-    return _own_rows()[id_]
+def get_rule(rule_id: str) -> ChangeRule:
+    """Return a change kind of `rows.yaml`."""
+    return _load_listed_rules()[rule_id]
 
 
-def told(
+def make_change(
     files: SpecFiles,
-    id_: str,
+    rule_id: str,
     path: Path,
     before: Any = ABSENT,
     after: Any = ABSENT,
@@ -112,182 +124,221 @@ def told(
     form: str = "",
     grades: Grades | None = None,
     reason: str = "",
-    **said: Any,
+    **arguments: Any,
 ) -> Change:
-    """A change that no field says, in the words that `rows.yaml` has for its kind.
+    """Return a change whose kind and message template are in `rows.yaml`.
 
     Args:
-        form: which of its sentences, where a kind has several.
-        said: what they name besides `{old}`, `{new}` and `{value}`, the one that is there.
+        files: the file that has the change.
+        rule_id: the id of the kind.
+        path: the path in the file.
+        before: the old value.
+        after: the new value.
+        form: the name of the template, for kinds with several.
+        grades: grades that replace the rule's.
+        reason: why `grades` replace the rule's.
+        arguments: values for placeholders of the template. `{old}`, `{new}` and `{value}`
+            (the new value; if it is ABSENT, the old one) are always set.
     """
-    words = _data()["kinds"][id_]["says"]
-    there = before if after is ABSENT else after
-    named = {"old": before, "new": after, "value": there, **said}
-    message = (words[form] if form else words).format(
-        **{name: ValueText(value) for name, value in named.items()}
+    templates = _load_data()["kinds"][rule_id]["says"]
+    template = templates[form] if form else templates
+    value = before if after is ABSENT else after
+    arguments = {"old": before, "new": after, "value": value, **arguments}
+    message = template.format(
+        **{name: ValueText(argument) for name, argument in arguments.items()}
     )
-    rule = row_of(id_)
-    return files.changed(
+    rule = get_rule(rule_id)
+    return files.build_change(
         rule, path, message, before, after, grades=grades, reason=reason
     )
 
 
-def came_or_went(
-    files: SpecFiles, family: str, path: Path, value: Any, is_there: bool, **said: Any
+def make_presence_change(
+    files: SpecFiles,
+    family: str,
+    path: Path,
+    value: Any,
+    is_added: bool,
+    **arguments: Any,
 ) -> Change:
-    """That a value is `added` or `removed`, told as `told` does."""
-    if is_there:
-        return told(files, f"{family}/added", path, after=value, **said)
-    return told(files, f"{family}/removed", path, value, **said)
+    """Return the change `family/added` or `family/removed` of a value; see `make_change`."""
+    if is_added:
+        return make_change(files, f"{family}/added", path, after=value, **arguments)
+    return make_change(files, f"{family}/removed", path, value, **arguments)
 
 
 class ValueText:
-    """A value as messages say it: `{it}` in backticks, `{it:text}` as it is.
+    """A value for a message template.
 
-    Its keys can be named: `{it[key]}`.
+    `{name}` formats the value in backticks, `{name:text}` without, and `{name[key]}` formats
+    the value of a key.
     """
 
     def __init__(self, value: Any) -> None:
         self._value = value
 
     def __getitem__(self, key: str) -> str:
-        is_there = isinstance(self._value, Mapping) and key in self._value
-        return quoted(self._value[key]) if is_there else "none"
+        has_key = isinstance(self._value, Mapping) and key in self._value
+        return format_value(self._value[key]) if has_key else "none"
 
     def __format__(self, form: str) -> str:
         if form == "text":
             return str(self._value)
-        return "" if self._value is ABSENT else quoted(self._value)
+        return "" if self._value is ABSENT else format_value(self._value)
 
 
 @cache
-def rows(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
-    """The kinds of changes of fields, with those of listed extensions, and of `rows.yaml`.
+def load_table_rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
+    """Return the change kinds of fields, extensions and `rows.yaml` by id.
+
+    The kinds of schema keywords are in `schemas.schema_rules`.
 
     Raises:
-        ExtensionError: an extension's field is one that is there already.
+        ExtensionError: an extension declares a field that already exists.
     """
-    found = dict(_own_rows())
-    for kind in FILES:
-        for field in fields(kind, extensions):
+    rules = dict(_load_listed_rules())
+    for kind in FILE_KINDS:
+        for field in list_fields(kind, extensions):
             for event in field.node.get("change", {}):
                 if event != "by":
-                    one = _of_field(kind, field, event)
-                    found[one.id] = one
-    return found
+                    rule = _build_field_rule(kind, field, event)
+                    rules[rule.id] = rule
+    return rules
 
 
 @cache
-def language(kind: str, extensions: tuple[str, ...]) -> Mapping[str, Any]:
-    """The annotated fields of a kind of file, and what follows from several of them.
+def load_spec_schema(kind: str, extensions: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return the annotated JSON Schema of a kind of file, for comparisons.
+
+    It includes the fields that `state` computes from several fields, such as `tool.module`.
 
     Raises:
-        ExtensionError: an extension's field is one that is there already.
+        ExtensionError: an extension declares a field that already exists.
     """
-    node: Mapping[str, Any] = annotated(kind, extensions)
-    for place, added in _data()["fields"].items():
-        file, *way = place.split(".")
-        if file == kind:
-            node = _with(node, way, added)
+    node: Mapping[str, Any] = load_annotated_schema(kind, extensions)
+    for location, field_node in _load_data()["fields"].items():
+        file_kind, *keys = location.split(".")
+        if file_kind == kind:
+            node = _add_field(node, keys, field_node)
     return node
 
 
-def fields(kind: str, extensions: tuple[str, ...]) -> Iterator[Field]:
-    """Each of them, those inside of others after them."""
-    return _fields("", language(kind, extensions))
+def list_fields(kind: str, extensions: tuple[str, ...]) -> Iterator[Field]:
+    """Yield the fields of a kind of file, each before its nested fields."""
+    return _list_nested_fields("", load_spec_schema(kind, extensions))
 
 
-def _fields(way: str, node: Mapping[str, Any]) -> Iterator[Field]:
-    for name, part in parts(node):
-        inner = f"{way}.{name}" if way else name
-        yield Field(inner, part)
-        yield from _fields(inner, part)
+def _list_nested_fields(pattern: str, node: Mapping[str, Any]) -> Iterator[Field]:
+    for name, part in list_subfields(node):
+        part_pattern = f"{pattern}.{name}" if pattern else name
+        yield Field(part_pattern, part)
+        yield from _list_nested_fields(part_pattern, part)
 
 
-def _with(node: Mapping[str, Any], way: list[str], added: Any) -> Mapping[str, Any]:
-    if way[0] == "*":
-        return {**node, "items": _with(node["items"], way[1:], added)}
-    known = node.get("properties", {})
-    inner = added if len(way) == 1 else _with(known[way[0]], way[1:], added)
-    return {**node, "properties": {**known, way[0]: inner}}
+def _add_field(
+    node: Mapping[str, Any], keys: list[str], field_node: Any
+) -> Mapping[str, Any]:
+    """Return a copy of a schema with a nested field added or replaced."""
+    key, *rest = keys
+    if key == "*":
+        return {**node, "items": _add_field(node["items"], rest, field_node)}
+    properties = node.get("properties", {})
+    if rest:
+        field_node = _add_field(properties[key], rest, field_node)
+    return {**node, "properties": {**properties, key: field_node}}
 
 
 @cache
-def _data() -> Mapping[str, Any]:
+def _load_data() -> Mapping[str, Any]:
     text = read_packaged("diff", "rows.yaml")
-    read: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
-    return read
+    data: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
+    return data
 
 
 @cache
-def _own_rows() -> Mapping[str, ChangeRule]:
+def _load_listed_rules() -> Mapping[str, ChangeRule]:
+    """Return the change kinds of `rows.yaml` by id."""
     return {
-        id_: ChangeRule(
-            id_,
+        rule_id: ChangeRule(
+            rule_id,
             row["means"],
-            _grades(row.get("grades", {})),
-            row.get("back") or _back(id_),
+            _parse_grades(row.get("grades", {})),
+            row.get("back") or _find_opposite_id(rule_id),
         )
-        for id_, row in _data()["kinds"].items()
+        for rule_id, row in _load_data()["kinds"].items()
     }
 
 
-def _back(id_: str) -> str:
-    """The kind of the change back, by the words of both; the same where there is none."""
-    known = _data()["kinds"]
-    for one, other in _OPPOSITES:
-        for here, there in ((one, other), (other, one)):
-            back = re.sub(here, there.strip("$"), id_, count=1)
-            if back != id_ and back in known:
-                return back
-    return id_
+def _find_opposite_id(rule_id: str) -> str:
+    """Return the id of the reverse change by naming patterns; default: the same id."""
+    rows = _load_data()["kinds"]
+    for first, second in _OPPOSITE_PATTERNS:
+        for pattern, replacement in ((first, second), (second, first)):
+            opposite = re.sub(pattern, replacement.strip("$"), rule_id, count=1)
+            if opposite != rule_id and opposite in rows:
+                return opposite
+    return rule_id
 
 
-def _of_field(kind: str, field: Field, event: str) -> ChangeRule:
-    change = field.node["change"]
-    row = change[event] or {}
-    back = _event_back(field.node, event)
-    grades = _grades(row)
-    means = f"{_sentence(field, event, row)}. {row.get('means', '')}".strip()
+def _build_field_rule(kind: str, field: Field, event: str) -> ChangeRule:
+    row = field.node["change"][event] or {}
+    grades = _parse_grades(row)
+    meaning = f"{_format_meaning(field, event, row)}. {row.get('means', '')}".strip()
     if "denied_by" in field.node and grades.worst is Grade.BREAKING:
-        means += " Risky if the old version did not state the contrary."
+        meaning += " Risky if the old version did not state the contrary."
+    opposite = _get_opposite_event(field.node, event)
     return ChangeRule(
-        id_of(kind, field.way, event),
-        means,
+        build_rule_id(kind, field.dotted_path, event),
+        meaning,
         grades,
-        id_of(kind, field.way, back),
+        build_rule_id(kind, field.dotted_path, opposite),
     )
 
 
-def _event_back(node: Mapping[str, Any], event: str) -> str:
-    change = node["change"]
-    back = _BACK.get(event, event)
-    if event.startswith(("to ", "from ")) and event not in _BACK:
-        word, _, value = event.partition(" ")
-        back = f"{'from' if word == 'to' else 'to'} {value}"
-        if back not in change:
-            others = (e for e in change if e.startswith(f"{word} ") and e != event)
-            back = next(others, event)
-    return back if back in change else "any" if "any" in change else event
+def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
+    """Return the event of the reverse change, as far as the field declares it."""
+    events = node["change"]
+    opposite = _OPPOSITE_EVENTS.get(event, event)
+    if event.startswith(("to ", "from ")) and event not in _OPPOSITE_EVENTS:
+        # `to X` is reversed by `from X`. A field that declares only `to` events is reversed by
+        # its other value.
+        direction, _, value = event.partition(" ")
+        opposite = f"{'from' if direction == 'to' else 'to'} {value}"
+        if opposite not in events:
+            prefix = f"{direction} "
+            others = (
+                name for name in events if name.startswith(prefix) and name != event
+            )
+            opposite = next(others, event)
+    if opposite in events:
+        return opposite
+    return "any" if "any" in events else event
 
 
-def _sentence(field: Field, event: str, row: Mapping[str, Any]) -> str:
-    """A row in a few words, without what one change alone knows."""
-    what = called(field.node, field.way.rpartition(".")[2]).format("NAME")
-    words = row.get("says")
-    if words is None:
-        verb, _, value = event.partition(" ")
-        of_value = f"Value changed to `{value}` for {{}}"
-        if verb == "from":
-            of_value = f"Value changed from `{value}` for {{}}"
-        words = _WORDS.get(event, of_value if value else _OTHER).format(what)
+def _format_meaning(field: Field, event: str, row: Mapping[str, Any]) -> str:
+    """Return a sentence for all changes of a kind, with `...` for values of a single change."""
+    label = get_field_label(field.node, field.dotted_path.rpartition(".")[2]).format(
+        "NAME"
+    )
+    template = row.get("says")
+    if template is not None:
+        placeholders = dict.fromkeys(MESSAGE_PLACEHOLDERS, ValuePlaceholder())
+        sentence = template.format("NAME", **placeholders)
+    elif event in _MEANINGS:
+        sentence = _MEANINGS[event].format(label)
     else:
-        words = words.format("NAME", **dict.fromkeys(PLACES, ValuePlaceholder()))
-    return words[0].upper() + words[1:]
+        direction, _, value = event.partition(" ")
+        template = _DEFAULT_MEANING
+        if direction == "from":
+            template = f"Value changed from `{value}` for {{}}"
+        elif value:
+            template = f"Value changed to `{value}` for {{}}"
+        sentence = template.format(label)
+    return str(sentence[0].upper() + sentence[1:])
 
 
 class ValuePlaceholder:
-    """Stands in a sentence for what one change alone knows."""
+    """Formats as `...` in a message template, for values that only a single change has."""
 
     def __getitem__(self, key: str) -> ValuePlaceholder:
         return self
@@ -296,12 +347,15 @@ class ValuePlaceholder:
         return "..."
 
 
-def called(node: Mapping[str, Any], name: str) -> str:
-    """What messages call a field, with `{}` for the key of the mapping that it is in."""
-    plain = quoted(name).replace("{", "{{").replace("}", "}}")
-    words: str = node.get("called", plain)
-    return words
+def get_field_label(node: Mapping[str, Any], name: str) -> str:
+    """Return the name of a field in messages: its annotation `called`, or its key.
+
+    A `{}` in the label is a placeholder for the nearest key that the file chooses.
+    """
+    key = format_value(name).replace("{", "{{").replace("}", "}}")
+    label: str = node.get("called", key)
+    return label
 
 
-def _grades(row: Mapping[str, Any]) -> Grades:
-    return Grades(*(Grade[row.get(one, "safe").upper()] for one in AUDIENCES))
+def _parse_grades(row: Mapping[str, Any]) -> Grades:
+    return Grades(*(Grade[row.get(name, "safe").upper()] for name in AUDIENCES))

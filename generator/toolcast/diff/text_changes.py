@@ -1,25 +1,24 @@
-"""The texts of specs that models read, and what an edit of one does to them.
+"""Compare the texts of specs that models read.
 
-That a text was edited is risky and no more: what it means for the choice of a tool is measured by
-the selection cases, where a toolset has them, and is told there.
+A changed text is never more than risky, because its effect on the choice of a tool cannot be
+read from the text. If a toolset has selection cases, they measure the effect; see
+`selection_cases`.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..analysis.client_kinds import LimitKind, crossed, limits_here
+from ..analysis.client_kinds import LimitKind, list_crossed_limits, list_tool_limits
 from ..analysis.tool_names import (
-    mention_pattern,
-    mentions_in,
-    other_meanings,
-    tool_names,
+    collect_other_names,
+    compile_mention_pattern,
+    find_mentions,
+    get_tool_names,
 )
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import (
@@ -28,7 +27,7 @@ from ..parsing.characters import (
     find_forbidden,
     find_invisible,
 )
-from ..parsing.tree import NOWHERE, Path
+from ..parsing.tree import Path
 from ..spec_language.spec_language import Field
 from ..suggestions import format_path
 from .change import (
@@ -37,167 +36,40 @@ from .change import (
     Grades,
     SpecFiles,
     ToolPair,
-    at_key,
-    files_of,
-    quoted,
+    format_value,
+    get_key,
+    pair_toolset_files,
 )
-from .state import FilePair, tool_pair, toolset_pair
-from .table import called, fields, row_of, told
+from .moved_descriptions import get_parameter_path
+from .state import FilePair, build_tool_pair, build_toolset_pair
+from .table import get_field_label, get_rule, list_fields, make_change
 
+_LENGTH_THRESHOLD = 0.4
+"""Part of the longer text from which a difference in length is reported as a percentage."""
+_MIN_LENGTH_DIFFERENCE = 40
+"""Difference in characters up to which no percentage is reported: short texts vary more."""
 
-def compare_tools(both: ToolPair) -> Iterator[Change]:
-    """The changes of a tool's texts, those of its skill among them."""
-    tools = both.before, both.after
-    toolsets = both.toolset_before, both.toolset_after
-    workspaces = both.workspace_before, both.workspace_after
-    owner = _Owner(both.files, toolsets, workspaces, tools)
-    file = tool_pair(both.files, tools, toolsets, ())
-    for text in _texts(file):
-        yield from _text_changes(text, owner)
-    # How the texts of schemas were edited is told with their schemas.
-    for text in _of_schemas(both):
-        yield from _changes_within(text, owner)
+_INVISIBLE_DIFFERENCE = "differs only in invisible characters"
+_STYLE_DIFFERENCE = "differs only in white space, case or punctuation"
+_SIGNIFICANT_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|-(?=\d)|!=|[^\w\s]")
+_NAME_CANDIDATE = re.compile(r"[A-Za-z0-9_.-]+")
 
-
-def compare_toolsets(
-    before: Toolset, after: Toolset, was: Workspace, now: Workspace
-) -> Iterator[Change]:
-    """The changes of a toolset's texts, those of its sections and its skill among them."""
-    owner = _Owner(files_of(before, after), (before, after), (was, now))
-    for text in _texts(toolset_pair(before, after, now.package, ())):
-        yield from _text_changes(text, owner)
-
-
-def _texts(file: FilePair) -> Iterator[TextSides]:
-    """The texts of a file that models read, of what both sides have."""
-    states = file.states
-    trees = [one.values for one in states] + [one.written for one in states]
-    is_described = any(isinstance(at_key(t, "description"), str) for t in trees[2:])
-    for way, node in _fields_with_text(file.kind):
-        for path, (old, new, *written) in _places(way.split("."), trees):
-            if "of" in node.get("absent", ()) and not any(_text(w) for w in written):
-                continue  # A change of its default is told where that stands.
-            limited, raws = _LIMITED.get(path), None
-            if path == ("summary",) and not is_described:
-                limited = LimitKind.DESCRIPTION
-            elif path == ("description",):
-                raws = written[0], written[1]
-            elif path == ("cli", "comment"):
-                if not all(_text(at_key(tree["cli"], "keyword")) for tree in trees[:2]):
-                    continue
-                old, new = (
-                    at_key(tree, "summary") if value is ABSENT else value
-                    for tree, value in zip(trees, (old, new), strict=False)
-                )
-            elif list in map(type, (old, new)):
-                raws = old, new
-            subject = called(node, str(path[-1])).format(quoted(path[-2:][0]))
-            yield TextSides(path, subject, _text(old), _text(new), limited, raws)
-
-
-_LIMITED: Mapping[Path, LimitKind] = {
+_LIMITED_FIELDS: Mapping[Path, LimitKind] = {
     ("description",): LimitKind.DESCRIPTION,
     ("instructions",): LimitKind.INSTRUCTIONS,
 }
 
 
-@cache
-def _fields_with_text(kind: str) -> list[Field]:
-    every = fields(kind, ())
-    return [one for one in every if one.node.get("change", {}).get("by") == "text"]
-
-
-def _places(
-    steps: Sequence[str], sides: Sequence[Any], path: Path = ()
-) -> Iterator[tuple[Path, Sequence[Any]]]:
-    """Each place that a way leads to, with what all sides have there."""
-    if not steps:
-        yield path, sides
-        return
-    # The text of a skill is told also where there is no skill on one side.
-    if path and path != ("skill",) and ABSENT in sides[:2]:
-        return
-    for key in [k for k in sides[1] if k in sides[0]] if steps[0] == "*" else steps[:1]:
-        inner = [at_key(side, key) for side in sides]
-        yield from _places(steps[1:], inner, (*path, key))
-
-
-def _text(value: Any) -> str | None:
-    if isinstance(value, list):
-        return "\n".join(value)
-    return value if isinstance(value, str) else None
-
-
-def _of_schemas(both: ToolPair) -> Iterator[TextSides]:
-    """The descriptions in a tool's schemas that differ, but for those that only moved."""
-    for field in ("parameters", "returns"):
-        if getattr(both.before, field) == getattr(both.after, field):
-            continue
-        old, new = (
-            {} if schema is None else schema.subschemas
-            for schema in (
-                both.before.schemas.get(field),
-                both.after.schemas.get(field),
-            )
-        )
-        read = [
-            {(_parameter((field, *at)), _description(schema)) for at, schema in side}
-            for side in (old.items(), new.items())
-        ]
-        for path in dict.fromkeys((*new, *old)):
-            before, after = (_description(side.get(path)) for side in (old, new))
-            if before != after:
-                home = _parameter((field, *path))
-                before = None if (home, before) in read[1] else before
-                after = None if (home, after) in read[0] else after
-            if before != after:
-                where = (field, *path, "description")
-                subject = f"the description at {quoted(format_path((field, *path)))}"
-                yield TextSides(where, subject, before, after)
-
-
-def _description(schema: Mapping[str, Any] | None) -> str | None:
-    text = schema.get("description") if schema is not None else None
-    return text if isinstance(text, str) else None
-
-
-_FAR = 0.4
-"""A text that is longer or shorter by more than this part of it is told by its length."""
-_FEW = 40
-"""So many characters more or less are not counted as a part: short texts vary more."""
-
-
-class _Owner(NamedTuple):
-    """Whose texts are compared.
+class TextPair(NamedTuple):
+    """The old and the new version of a text.
 
     Attributes:
-        files: the file on both sides.
-        toolsets: the toolset as it was, and as it is.
-        workspaces: those of the two.
-        tools: the tool as it was, and as it is; None for a toolset's texts.
-    """
-
-    files: SpecFiles
-    toolsets: tuple[Toolset, Toolset]
-    workspaces: tuple[Workspace, Workspace]
-    tools: tuple[ToolSpec, ToolSpec] | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """What the tool was called, and is called; empty for a toolset's texts."""
-        return [tool.name for tool in self.tools] if self.tools else ["", ""]
-
-
-class TextSides(NamedTuple):
-    """One text on both sides.
-
-    Attributes:
-        path: where it stands.
-        subject: what messages call it: `the description`.
-        before: what models read before; None where they read nothing.
-        after: what they read now; None likewise.
-        limited: the limits that clients have for such texts.
-        raw: the values of the field; they differ from the texts where it has a default.
+        path: the path of the text's field.
+        subject: the text in messages: `the description`.
+        before: the text that models read before; None without a text.
+        after: the text that models read now; None without a text.
+        limited: the kind of client limit that applies to the text.
+        raw: the old and the new value of the field, if they are not the texts themselves.
     """
 
     path: Path
@@ -208,212 +80,356 @@ class TextSides(NamedTuple):
     raw: tuple[Any, Any] | None = None
 
 
-def _text_changes(text: TextSides, owner: _Owner) -> Iterator[Change]:
-    """How a text was edited, then which tools it names now, then which limits it crossed."""
+class _Owner(NamedTuple):
+    """The tool or toolset whose texts are compared.
+
+    Attributes:
+        files: the old and the new version of the file.
+        toolsets: the old and the new version of the toolset.
+        workspaces: the old and the new version of the workspace.
+        tools: the old and the new version of the tool; None for a toolset's texts.
+    """
+
+    files: SpecFiles
+    toolsets: tuple[Toolset, Toolset]
+    workspaces: tuple[Workspace, Workspace]
+    tools: tuple[ToolSpec, ToolSpec] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The old and the new name of the tool; empty strings for a toolset's texts."""
+        return [tool.name for tool in self.tools] if self.tools else ["", ""]
+
+
+class _ContentChange(NamedTuple):
+    """A mention or a hidden character that was added to a text or removed from it.
+
+    Attributes:
+        rule_id: the id of the change kind if it was added.
+        is_added: whether it was added.
+        value: the mentioned name, or the description of the character.
+    """
+
+    rule_id: str
+    is_added: bool
+    value: str
+
+
+def compare_tools(pair: ToolPair) -> Iterator[Change]:
+    """Yield the changes of a tool's texts, including its skill and schema descriptions."""
+    tools = pair.before, pair.after
+    toolsets = pair.toolset_before, pair.toolset_after
+    workspaces = pair.workspace_before, pair.workspace_after
+    owner = _Owner(pair.files, toolsets, workspaces, tools)
+    file = build_tool_pair(pair.files, tools, toolsets, ())
+    for text in _list_field_texts(file):
+        yield from _compare_text(text, owner)
+    # The edits themselves are reported by the comparison of schemas.
+    for text in _list_changed_descriptions(pair):
+        yield from _compare_content(text, owner)
+
+
+def compare_toolsets(
+    before: Toolset,
+    after: Toolset,
+    workspace_before: Workspace,
+    workspace_after: Workspace,
+) -> Iterator[Change]:
+    """Yield the changes of a toolset's texts, including its sections and its skill."""
+    files = pair_toolset_files(before, after)
+    owner = _Owner(files, (before, after), (workspace_before, workspace_after))
+    file = build_toolset_pair(before, after, workspace_after.package, ())
+    for text in _list_field_texts(file):
+        yield from _compare_text(text, owner)
+
+
+def _list_field_texts(file: FilePair) -> Iterator[TextPair]:
+    """Yield the texts of a file's fields that models read."""
+    old_state, new_state = file.states
+    trees = [old_state.values, new_state.values, old_state.written, new_state.written]
+    has_description = any(
+        isinstance(get_key(tree, "description"), str) for tree in trees[2:]
+    )
+    for pattern, node in _list_text_fields(file.kind):
+        default = node.get("absent")
+        is_inherited = isinstance(default, dict) and "of" in default
+        for path, values in _walk_field(pattern.split("."), trees):
+            old, new, old_written, new_written = values
+            # A changed default is reported at the field that it comes from.
+            is_written = _get_text(old_written) or _get_text(new_written)
+            if is_inherited and not is_written:
+                continue
+            limit_kind, raw = _LIMITED_FIELDS.get(path), None
+            if path == ("summary",) and not has_description:
+                # Clients get the summary as description.
+                limit_kind = LimitKind.DESCRIPTION
+            elif path == ("description",):
+                raw = old_written, new_written
+            elif path == ("cli", "comment"):
+                if not all(
+                    _get_text(get_key(tree["cli"], "keyword")) for tree in trees[:2]
+                ):
+                    continue
+                # Without a comment the command has the summary.
+                old = get_key(trees[0], "summary") if old is ABSENT else old
+                new = get_key(trees[1], "summary") if new is ABSENT else new
+            elif isinstance(old, list) or isinstance(new, list):
+                raw = old, new
+            parent_key = path[-2:][0]
+            label = get_field_label(node, str(path[-1])).format(
+                format_value(parent_key)
+            )
+            yield TextPair(path, label, _get_text(old), _get_text(new), limit_kind, raw)
+
+
+@cache
+def _list_text_fields(kind: str) -> list[Field]:
+    fields = list_fields(kind, ())
+    return [
+        field for field in fields if field.node.get("change", {}).get("by") == "text"
+    ]
+
+
+def _walk_field(
+    pattern: Sequence[str], trees: Sequence[Any], path: Path = ()
+) -> Iterator[tuple[Path, Sequence[Any]]]:
+    """Yield each path that matches a field pattern, with its value in every tree.
+
+    `*` matches every key that both versions have. Objects that exist in only one version are
+    skipped: their addition or removal is reported as a whole.
+
+    Args:
+        pattern: the keys of the field, or `*`.
+        trees: the old and the new effective values, then any other trees.
+        path: the path of the trees.
+    """
+    if not pattern:
+        yield path, trees
+        return
+    before, after = trees[:2]
+    # A skill's texts are compared even if only one version has a skill.
+    if path and path != ("skill",) and (before is ABSENT or after is ABSENT):
+        return
+    head, *rest = pattern
+    keys = [key for key in after if key in before] if head == "*" else [head]
+    for key in keys:
+        values = [get_key(tree, key) for tree in trees]
+        yield from _walk_field(rest, values, (*path, key))
+
+
+def _get_text(value: Any) -> str | None:
+    if isinstance(value, list):
+        return "\n".join(value)
+    return value if isinstance(value, str) else None
+
+
+def _list_changed_descriptions(pair: ToolPair) -> Iterator[TextPair]:
+    """Yield the changed descriptions in a tool's schemas, without moved ones."""
+    for field in ("parameters", "returns"):
+        if getattr(pair.before, field) == getattr(pair.after, field):
+            continue
+        old_schema = pair.before.schemas.get(field)
+        new_schema = pair.after.schemas.get(field)
+        old = {} if old_schema is None else old_schema.subschemas
+        new = {} if new_schema is None else new_schema.subschemas
+        old_texts = _index_descriptions(field, old)
+        new_texts = _index_descriptions(field, new)
+        for path in dict.fromkeys((*new, *old)):
+            before, after = _get_description(old.get(path)), _get_description(
+                new.get(path)
+            )
+            if before != after:
+                parameter = get_parameter_path((field, *path))
+                before = None if (parameter, before) in new_texts else before
+                after = None if (parameter, after) in old_texts else after
+            if before != after:
+                subject = (
+                    f"the description at {format_value(format_path((field, *path)))}"
+                )
+                yield TextPair((field, *path, "description"), subject, before, after)
+
+
+def _index_descriptions(
+    field: str, subschemas: Mapping[Path, Mapping[str, Any]]
+) -> set[tuple[Path, str | None]]:
+    """Return the descriptions in a schema, each with its parameter."""
+    return {
+        (get_parameter_path((field, *path)), _get_description(schema))
+        for path, schema in subschemas.items()
+    }
+
+
+def _get_description(schema: Mapping[str, Any] | None) -> str | None:
+    text = schema.get("description") if schema is not None else None
+    return text if isinstance(text, str) else None
+
+
+def _compare_text(text: TextPair, owner: _Owner) -> Iterator[Change]:
+    """Yield the edit of a text, then changed mentions and characters, then crossed limits."""
     old, new = text.before or "", text.after or ""
     if old == new:
         return
-    edit, words = kind_of_edit(text)
-    before, after = text.raw or (
-        old if text.before else ABSENT,
-        new if text.after else ABSENT,
-    )
-    row, message = row_of(edit), f"{text.subject} {words}"
-    why: dict[str, Any] = {}
-    if _with_names_now(old, owner) == new:
-        why = {"grades": Grades(), "reason": "only names of renamed tools differ"}
-    within = list(_changes_within(text, owner))
-    if words != _OTHER_UNSEEN or not within:
-        yield owner.files.changed(row, text.path, message, before, after, **why)
-    yield from within
+    rule_id, description = classify_edit(text)
+    if text.raw is not None:
+        before, after = text.raw
+    else:
+        before, after = text.before or ABSENT, text.after or ABSENT
+    grades, reason = None, ""
+    if _update_tool_names(old, owner) == new:
+        grades, reason = Grades(), "only names of renamed tools differ"
+    content_changes = list(_compare_content(text, owner))
+    # A difference in invisible characters is described better by its content change.
+    if description != _INVISIBLE_DIFFERENCE or not content_changes:
+        message = f"{text.subject} {description}"
+        rule = get_rule(rule_id)
+        yield owner.files.build_change(
+            rule, text.path, message, before, after, grades=grades, reason=reason
+        )
+    yield from content_changes
     if text.limited is not None:
-        yield from _crossed(text, text.limited, owner)
+        yield from _compare_length_to_limits(text, text.limited, owner)
 
 
-def _changes_within(text: TextSides, owner: _Owner) -> Iterator[Change]:
-    """Which tools a text names or hidden characters it has, and did not, or no longer."""
-    for event, is_there, name in (*_naming(text, owner), *_hidden(text)):
-        id_ = f"text/{event}" if is_there else f"text/{event}-no-more"
-        values = (ABSENT, name) if is_there else (name, ABSENT)
-        yield told(owner.files, id_, text.path, *values, subject=text.subject)
-
-
-def with_moved_texts(
-    changes: Sequence[Change], tools: Iterable[ToolPair]
-) -> Iterator[Change]:
-    """The changes, but descriptions in schemas that models go on to read.
-
-    One that went where the same text came, for the same parameter, has moved: that is one
-    change. One that stood twice for a parameter and stands there once is safe.
-    """
-    known = {(both.toolset_after.name, both.after.name): both for both in tools}
-    came = {_home(one): one for one in changes if one.rule.id.endswith(_SET)}
-    moved = {
-        _home(one): one
-        for one in changes
-        if one.rule.id.endswith(_REMOVED) and _home(one) in came
-    }
-    for one in changes:
-        if one.rule.id.endswith(_SET) and _home(one) in moved:
-            continue
-        if moved.get(_home(one)) is one:
-            new = came[_home(one)]
-            files = SpecFiles(one.toolset, one.tool, NOWHERE, NOWHERE)
-            ways = format_path(one.path), format_path(new.path)
-            there = told(files, "text/moved", new.path, *ways)
-            yield replace(there, location=new.location)
-        elif one.rule.id.endswith(_REMOVED) and isinstance(one.before, str):
-            yield _still_read(one, known.get((one.toolset, one.tool)))
+def _compare_content(text: TextPair, owner: _Owner) -> Iterator[Change]:
+    """Yield changes of the tools that a text mentions and of its hidden characters."""
+    contents = [*_compare_mentions(text, owner), *_compare_hidden_characters(text)]
+    for content in contents:
+        if content.is_added:
+            rule_id, before, after = content.rule_id, ABSENT, content.value
         else:
-            yield one
+            rule_id, before, after = f"{content.rule_id}-no-more", content.value, ABSENT
+        yield make_change(
+            owner.files, rule_id, text.path, before, after, subject=text.subject
+        )
 
 
-_SET, _REMOVED = "/description-set", "/description-removed"
-
-
-def _home(change: Change) -> tuple[object, ...]:
-    """Whose description a change is about, and what it says: of which tool and parameter."""
-    text = change.after if change.before is ABSENT else change.before
-    return change.toolset, change.tool, _parameter(change.path), str(text)
-
-
-def _parameter(path: Path) -> Path:
-    """The parameter that a place in a schema belongs to: the names that lead to it."""
-    names = (n for step, n in pairwise(path) if step == "properties")
-    return (*path[:1], *names)
-
-
-def _still_read(change: Change, both: ToolPair | None) -> Change:
-    """A change of a description that is gone: safe where another of its parameter says it."""
-    schema = both and both.after.schemas.get(str(change.path[0]))
-    for path, inner in schema.subschemas.items() if schema else ():
-        place = (change.path[0], *path, "description")
-        if inner.get("description") == change.before and _parameter(
-            place
-        ) == _parameter(change.path):
-            reason = f"models read the same at {quoted(format_path(place))}"
-            return replace(change, grades=Grades(), reason=reason)
-    return change
-
-
-def kind_of_edit(text: TextSides) -> tuple[str, str]:
-    """The id of what an edit does to a text, and words that say it of the text."""
+def classify_edit(text: TextPair) -> tuple[str, str]:
+    """Return the change kind of an edit, and a predicate that describes the new text."""
     old, new = text.before or "", text.after or ""
     if not old:
         return "text/added", "is new"
     if not new:
-        return "text/removed", "is gone"
-    if _marks_and_words(old) == _marks_and_words(new):
+        return "text/removed", "is removed"
+    if _list_significant_tokens(old) == _list_significant_tokens(new):
         if count_invisible(old) != count_invisible(new):
-            return "text/restyled", _OTHER_UNSEEN
-        return "text/restyled", "differs in white space, case or punctuation alone"
-    more = len(new) - len(old)
-    if abs(more) > _FEW and abs(more) > _FAR * max(len(old), len(new)):
-        part = round(100 * more / len(old))
-        size = f"is {abs(part)} % {'longer' if more > 0 else 'shorter'}"
-        return "text/reworded", size
-    return "text/reworded", "has other words"
+            return "text/restyled", _INVISIBLE_DIFFERENCE
+        return "text/restyled", _STYLE_DIFFERENCE
+    difference = len(new) - len(old)
+    threshold = max(_MIN_LENGTH_DIFFERENCE, _LENGTH_THRESHOLD * max(len(old), len(new)))
+    if abs(difference) > threshold:
+        percentage = abs(round(100 * difference / len(old)))
+        comparative = "longer" if difference > 0 else "shorter"
+        return "text/reworded", f"is {percentage} % {comparative}"
+    return "text/reworded", "is reworded"
 
 
-_OTHER_UNSEEN = "differs in characters that nobody sees"
-_MARK_OR_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+|-(?=\d)|!=|[^\w\s]")
+def _list_significant_tokens(text: str) -> list[str]:
+    """Return the words, numbers and symbols of a text that determine its meaning.
 
-
-def _marks_and_words(text: str) -> list[str]:
-    """The words of a text and the signs that have a meaning of their own, in order.
-
-    Two texts with the same ones differ in white space, case and punctuation alone. Signs
-    with a meaning are those of mathematics and money and pictures, not stops and brackets.
+    Texts with equal tokens differ only in white space, case and punctuation. Symbols of
+    mathematics, currency and pictures are significant; stops and brackets are not.
     """
-    normal = unicodedata.normalize("NFC", text).casefold()
-    found = (match[0].strip("_") for match in _MARK_OR_WORD.finditer(normal))
-    return [each for each in found if each and _says_something(each)]
+    normalized = unicodedata.normalize("NFC", text).casefold()
+    tokens = (match[0].strip("_") for match in _SIGNIFICANT_TOKEN.finditer(normalized))
+    return [token for token in tokens if token and _is_significant(token)]
 
 
-def _says_something(found: str) -> bool:
-    if len(found) > 1 or found.isalnum() or found == "-":
+def _is_significant(text: str) -> bool:
+    if len(text) > 1 or text.isalnum() or text == "-":
         return True
-    category = unicodedata.category(found)
+    # S: symbols. Sk: modifier symbols, such as a single accent.
+    category = unicodedata.category(text)
     return category.startswith("S") and category != "Sk"
 
 
-_Within = tuple[str, bool, str]
-"""An id without its `no-more`, whether it is there now, and the name in question."""
+def _compare_hidden_characters(text: TextPair) -> Iterator[_ContentChange]:
+    old, new = text.before or "", text.after or ""
+    old_character = _find_hidden_character(old)
+    new_character = _find_hidden_character(new)
+    rule_id = "text/hidden-characters"
+    has_additional = bool(count_invisible(new) - count_invisible(old))
+    if new_character and (has_additional or not old_character):
+        yield _ContentChange(rule_id, True, describe_character(new_character))
+    elif old_character and not new_character:
+        yield _ContentChange(rule_id, False, describe_character(old_character))
 
 
-def _hidden(text: TextSides) -> Iterator[_Within]:
-    was, is_ = (_unseen(side or "") for side in (text.before, text.after))
-    old, new = (count_invisible(side or "") for side in (text.before, text.after))
-    if is_ and (new - old or not was):
-        yield "hidden-characters", True, describe_character(is_)
-    elif was and not is_:
-        yield "hidden-characters", False, describe_character(was)
-
-
-_TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
-
-
-def _naming(text: TextSides, owner: _Owner) -> Iterator[_Within]:
-    present = _names_now(owner)
-    known = [_names_of(toolset) for toolset in owner.toolsets]
-    named: list[set[str]] = []
-    unknown: list[set[str]] = []
-    for side, words in enumerate((text.before or "", text.after or "")):
-        own = owner.names[side]
-        other = _named_in(words, known[1 - side], own)
-        named.append(
-            {present.get(name, name) for name in _named_in(words, known[side], own)}
-        )
-        # The tools of the other side alone are as unknown as a name of none.
-        toolset, workspace = owner.toolsets[side], owner.workspaces[side]
-        unknown.append(
-            {*_unknown_in(words, toolset, workspace)}
-            | {name for name in other if name not in {*known[side], *present.values()}}
-        )
-    (before, after), (old, new) = named, unknown
-    yield from (("names-tool", True, name) for name in sorted(after - before - old))
-    yield from (("names-tool", False, name) for name in sorted(before - after - new))
-    changed = old ^ new
-    if changed:
-        # What is a parameter or a value on one side was meant as one on the other, too.
-        changed -= {word for side in owner.toolsets for word in other_meanings(side)}
-    yield from (("names-unknown-tool", True, name) for name in sorted(changed & new))
-    yield from (("names-unknown-tool", False, name) for name in sorted(changed & old))
-
-
-def _unseen(text: str) -> str | None:
-    """The first character of a text that no reviewer sees; a line may end as in Windows."""
+def _find_hidden_character(text: str) -> str | None:
+    """Return the first character that reviewers cannot see; CRLF line ends are allowed."""
     lines = text.replace("\r\n", "\n")
     return find_forbidden(lines) or find_invisible(lines)
 
 
-def _named_in(text: str, names: Mapping[str, str], own: str) -> frozenset[str]:
-    """The other tools that a text names, by the names that stand for them now.
+def _compare_mentions(text: TextPair, owner: _Owner) -> Iterator[_ContentChange]:
+    """Yield the added and removed mentions of tools and of unknown tools."""
+    renames = _list_renames(owner)
+    names = [_list_tool_names(toolset) for toolset in owner.toolsets]
+    current_names = {*renames.values()}
+    tools: list[set[str]] = []
+    unknown: list[set[str]] = []
+    for version, version_text in enumerate((text.before or "", text.after or "")):
+        own_name = owner.names[version]
+        own_tools = _find_mentioned_tools(version_text, names[version], own_name)
+        tools.append({renames.get(name, name) for name in own_tools})
+        # A tool that only the other version has is unknown in this one.
+        other_names = names[1 - version]
+        other_tools = _find_mentioned_tools(version_text, other_names, own_name)
+        missing = other_tools - names[version].keys() - current_names
+        toolset, workspace = owner.toolsets[version], owner.workspaces[version]
+        unknown.append(
+            {*_find_unknown_tools(version_text, toolset, workspace), *missing}
+        )
+    (old_tools, new_tools), (old_unknown, new_unknown) = tools, unknown
+    for name in sorted(new_tools - old_tools - old_unknown):
+        yield _ContentChange("text/names-tool", True, name)
+    for name in sorted(old_tools - new_tools - new_unknown):
+        yield _ContentChange("text/names-tool", False, name)
+    changed = old_unknown ^ new_unknown
+    if changed:
+        # A name that is a parameter or value in one version is not a tool in the other.
+        for toolset in owner.toolsets:
+            changed -= collect_other_names(toolset)
+    for name in sorted(changed & new_unknown):
+        yield _ContentChange("text/names-unknown-tool", True, name)
+    for name in sorted(changed & old_unknown):
+        yield _ContentChange("text/names-unknown-tool", False, name)
+
+
+def _find_mentioned_tools(
+    text: str, names: Mapping[str, str], own_name: str
+) -> frozenset[str]:
+    """Return the current names of the other tools that a text mentions.
 
     Args:
-        names: what texts may call tools, each with the name that stands for it.
-        own: the name of the tool whose text it is; empty for a text of the toolset.
+        text: the text.
+        names: the current name of each tool by the names that texts can use.
+        own_name: the name of the tool that has the text; empty for a toolset's text.
     """
-    # Of many names few stand in a text: those that may are looked for as all rules do.
-    tokens = {each.strip(".") for each in _TOKEN.findall(text)}
+    # Most names do not occur in a text: the pattern contains only those that can match.
+    tokens = {token.strip(".") for token in _NAME_CANDIDATE.findall(text)}
     tokens |= {part for token in tokens if "." in token for part in token.split(".")}
-    pattern = mention_pattern(tokens & names.keys())
-    mentions = (m for m in mentions_in(text, pattern) if not m.is_code)
-    return frozenset(names[mention.name] for mention in mentions) - {own}
+    pattern = compile_mention_pattern(tokens & names.keys())
+    mentions = (m for m in find_mentions(text, pattern) if not m.is_code)
+    return frozenset(names[mention.name] for mention in mentions) - {own_name}
 
 
-def _unknown_in(text: str, toolset: Toolset, workspace: Workspace) -> frozenset[str]:
-    """The names in a text that look like those of tools and are not, or not any more."""
+def _find_unknown_tools(
+    text: str, toolset: Toolset, workspace: Workspace
+) -> frozenset[str]:
+    """Return the names in a text that look like tools but do not exist, or no longer."""
+    # A quick test: such names contain one of these characters.
     if "_" not in text and "`" not in text and "-" not in text:
         return frozenset()
-    names = tool_names(toolset, workspace)
-    unknown = [word for word, _ in names.unknown_in(text)]
-    return frozenset([*unknown, *(word for word, _ in names.gone_in(text))])
+    names = get_tool_names(toolset, workspace)
+    unknown = [name for name, _ in names.find_unknown_names(text)]
+    removed = [name for name, _ in names.find_retired_names(text)]
+    return frozenset([*unknown, *removed])
 
 
+# Comparing a toolset's texts needs the names of two versions for every text.
 @lru_cache(maxsize=8)
-def _names_of(toolset: Toolset) -> Mapping[str, str]:
-    """What texts of a toolset may call tools, each with its present name."""
+def _list_tool_names(toolset: Toolset) -> Mapping[str, str]:
+    """Return the names that a toolset's texts can use for tools, with the current names."""
     names = {
         name: name
         for server in toolset.listed_servers
@@ -425,37 +441,41 @@ def _names_of(toolset: Toolset) -> Mapping[str, str]:
     return names
 
 
-def _names_now(owner: _Owner) -> dict[str, str]:
-    """What the tools with former names are called now."""
-    return {old: t.name for t in owner.toolsets[1].tools for old in t.renamed_from}
+def _list_renames(owner: _Owner) -> dict[str, str]:
+    """Return the current name of each tool by its former names."""
+    tools = owner.toolsets[1].tools
+    return {former: tool.name for tool in tools for former in tool.renamed_from}
 
 
-def _with_names_now(text: str, owner: _Owner) -> str:
-    """A text with the present names of its toolset's renamed tools."""
-    names = {old: new for old, new in _names_now(owner).items() if old in text}
-    for name in sorted(names, key=len, reverse=True):
-        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", names[name], text)
+def _update_tool_names(text: str, owner: _Owner) -> str:
+    """Return a text with the former names of tools replaced by the current ones."""
+    renames = {old: new for old, new in _list_renames(owner).items() if old in text}
+    for name in sorted(renames, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", renames[name], text)
     return text
 
 
-def _crossed(text: TextSides, limited: LimitKind, owner: _Owner) -> Iterator[Change]:
+def _compare_length_to_limits(
+    text: TextPair, limit_kind: LimitKind, owner: _Owner
+) -> Iterator[Change]:
+    """Yield a change for each client limit that the length of a text crossed."""
     before, after = len(text.before or ""), len(text.after or "")
-    is_over = after > before
-    tools = owner.tools or (None, None)
-    sides = zip(owner.toolsets, tools, strict=True)
-    old, new = (limits_here(toolset, tool, limited) for toolset, tool in sides)
-    # That a client is another program, with other limits, is a change of its own.
-    for limit in crossed([limit for limit in new if limit in old], before, after):
+    old_tool, new_tool = owner.tools or (None, None)
+    old_limits = list_tool_limits(owner.toolsets[0], old_tool, limit_kind)
+    new_limits = list_tool_limits(owner.toolsets[1], new_tool, limit_kind)
+    # A client that now is another program, with other limits, is a change of its own.
+    shared_limits = [limit for limit in new_limits if limit in old_limits]
+    for limit in list_crossed_limits(shared_limits, before, after):
         event = "too-long" if limit.is_refused else "cut-off"
-        size = {"client": limit.client, "limit": limit.most}
-        yield told(
+        verb = "accepts" if limit.is_refused else "shows"
+        values = {"client": limit.client, "limit": limit.maximum}
+        yield make_change(
             owner.files,
-            f"text/{event}" if is_over else f"text/not-{event}",
+            f"text/{event}" if after > before else f"text/not-{event}",
             text.path,
-            {"characters": before, **size},
-            {"characters": after, **size},
+            {"characters": before, **values},
+            {"characters": after, **values},
             subject=text.subject,
             number=f"{after:,}",
-            limit=f"{limit.client} {'takes' if limit.is_refused else 'shows'}"
-            f" {limit.most:,} ({limit.source})",
+            limit=f"{limit.client} {verb} {limit.maximum:,} ({limit.source})",
         )

@@ -1,4 +1,4 @@
-"""Tools and toolsets that come, go, and change their names."""
+"""Match the tools and toolsets of two versions; report added, removed and renamed ones."""
 
 from __future__ import annotations
 
@@ -10,19 +10,26 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.tree import NOWHERE
-from .change import Change, Grade, SpecFiles, ToolPair, files_of, key_of
-from .table import came_or_went, row_of, told
+from .change import (
+    Change,
+    Grade,
+    SpecFiles,
+    ToolPair,
+    build_json_key,
+    pair_toolset_files,
+)
+from .table import get_rule, make_change, make_presence_change
 
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class MatchedTools(NamedTuple):
-    """What both sides have, and the changes of what only one of them has.
+    """The toolsets and tools of both versions, and the changes of all others.
 
     Attributes:
-        toolsets: before and after.
-        tools: each with its sides.
-        changes: what came, went, or has another name or place.
+        toolsets: the old and the new version of each toolset.
+        tools: the old and the new version of each tool.
+        changes: the added, removed, renamed and moved tools and toolsets.
     """
 
     toolsets: list[tuple[Toolset, Toolset]]
@@ -31,170 +38,211 @@ class MatchedTools(NamedTuple):
 
 
 class _OwnedTool(NamedTuple):
-    """A tool with its toolset, and what that one is called now."""
+    """A tool of one version with its toolset.
+
+    Attributes:
+        toolset: the toolset in the tool's version.
+        tool: the tool.
+        home: the name of the toolset in the new version.
+    """
 
     toolset: Toolset
     tool: ToolSpec
     home: str
 
 
-def match(
+_GetKeys = Callable[[_OwnedTool], Iterable[Hashable]]
+
+
+def match_tools(
     before: Workspace, after: Workspace, today: datetime.date | None = None
 ) -> MatchedTools:
-    """Finds for each toolset and each tool what it was before.
+    """Find the old version of each toolset and tool.
+
+    A tool is matched by its name in the toolset, by its `renamed_from`, by its name in
+    another toolset, by its content, or by its name without punctuation, in this order.
 
     Args:
-        today: the day that decides whether a removal was announced; default: the clock's.
+        before: the old version of the workspace.
+        after: the new version of the workspace.
+        today: the date with which announced removal dates are compared; default: the
+            current date.
     """
     day = today or datetime.date.today()
-    toolsets, changes = _toolsets(before, after)
-    now = {id(old): current for old, current in toolsets}
-    gone, new = (
-        [
-            _OwnedTool(t, tool, now.get(id(t), t).name)
-            for t in side.toolsets
-            for tool in t.tools
-        ]
-        for side in (before, after)
-    )
+    toolsets, changes = _match_toolsets(before, after)
+    new_versions = {id(old): new for old, new in toolsets}
+    removed = _list_owned_tools(before, new_versions)
+    added = _list_owned_tools(after, new_versions)
     pairs: list[tuple[_OwnedTool, _OwnedTool]] = []
-    for event, keys_before, keys_after in (
-        ("", _own_name, _own_name),
-        ("renamed", _name, _former_names),
-        ("moved", _name, _name),
-        ("renamed-without-former-name", _content, _content),
-        ("renamed-without-former-name", _letters, _letters),
+    for event, get_old_keys, get_new_keys in (
+        ("", _get_full_name, _get_full_name),
+        ("renamed", _get_name, _get_former_names),
+        ("moved", _get_name, _get_name),
+        ("renamed-without-former-name", _get_content, _get_content),
+        ("renamed-without-former-name", _get_letters, _get_letters),
     ):
-        alike = _paired(gone, keys_before, new, keys_after)
-        pairs += alike
-        changes += [_other_name(event, *pair) for pair in alike if event]
-        known = {id(one) for pair in alike for one in pair}
-        gone, new = ([o for o in side if id(o) not in known] for side in (gone, new))
-    whole = {id(new_one) for _, new_one in toolsets}
-    changes += [
-        _gone(one, now[id(one.toolset)], day) for one in gone if id(one.toolset) in now
+        matches = _pair_by_key(removed, get_old_keys, added, get_new_keys)
+        pairs += matches
+        if event:
+            changes += [_make_rename_change(event, old, new) for old, new in matches]
+        matched_ids = {id(owned) for match in matches for owned in match}
+        removed = [owned for owned in removed if id(owned) not in matched_ids]
+        added = [owned for owned in added if id(owned) not in matched_ids]
+    # The tools of an added or removed toolset are part of that change.
+    for owned in removed:
+        if id(owned.toolset) in new_versions:
+            toolset = new_versions[id(owned.toolset)]
+            changes.append(_make_removed_change(owned, toolset, day))
+    matched_toolsets = {id(new) for _, new in toolsets}
+    for owned in added:
+        if id(owned.toolset) in matched_toolsets:
+            changes.append(_make_added_change(owned, day))
+    tools = [
+        ToolPair(old.tool, new.tool, old.toolset, new.toolset, before, after)
+        for old, new in pairs
     ]
-    changes += [_came(one, day) for one in new if id(one.toolset) in whole]
-    both = [
-        ToolPair(old.tool, current.tool, old.toolset, current.toolset, before, after)
-        for old, current in pairs
-    ]
-    return MatchedTools(toolsets, both, changes)
+    return MatchedTools(toolsets, tools, changes)
 
 
-def _toolsets(
+def _match_toolsets(
     before: Workspace, after: Workspace
 ) -> tuple[list[tuple[Toolset, Toolset]], list[Change]]:
-    named = {toolset.name: toolset for toolset in after.toolsets}
-    pairs = [(old, named[old.name]) for old in before.toolsets if old.name in named]
-    paired = {toolset.name for toolset, _ in pairs}
-    gone = [toolset for toolset in before.toolsets if toolset.name not in paired]
-    new = [toolset for toolset in after.toolsets if toolset.name not in paired]
+    """Return the toolsets of both versions, and the changes of all others.
+
+    A toolset is matched by its name, or else by its folder.
+    """
+    new_by_name = {toolset.name: toolset for toolset in after.toolsets}
+    pairs = [
+        (old, new_by_name[old.name])
+        for old in before.toolsets
+        if old.name in new_by_name
+    ]
+    matched_names = {old.name for old, _ in pairs}
+    removed = [old for old in before.toolsets if old.name not in matched_names]
+    added = [new for new in after.toolsets if new.name not in matched_names]
     changes: list[Change] = []
-    for old in list(gone):
-        here = next((one for one in new if one.folder == old.folder), None)
-        if here is not None:
-            gone.remove(old)
-            new.remove(here)
-            pairs.append((old, here))
-            names, files = (old.name, here.name), files_of(old, here)
-            changes.append(told(files, "toolset/renamed", ("name",), *names))
-    for is_there, side in ((False, gone), (True, new)):
-        for one in side:
-            sources = (NOWHERE, one.source) if is_there else (one.source, NOWHERE)
-            files = SpecFiles(one.name, "", *sources)
-            what = "toolset", ("name",), one.name, is_there
-            changes.append(came_or_went(files, *what))
+    for old in list(removed):
+        new = next((toolset for toolset in added if toolset.folder == old.folder), None)
+        if new is not None:
+            removed.remove(old)
+            added.remove(new)
+            pairs.append((old, new))
+            names, files = (old.name, new.name), pair_toolset_files(old, new)
+            changes.append(make_change(files, "toolset/renamed", ("name",), *names))
+    for toolset in removed:
+        files = SpecFiles(toolset.name, "", toolset.source, NOWHERE)
+        change = make_presence_change(files, "toolset", ("name",), toolset.name, False)
+        changes.append(change)
+    for toolset in added:
+        files = SpecFiles(toolset.name, "", NOWHERE, toolset.source)
+        change = make_presence_change(files, "toolset", ("name",), toolset.name, True)
+        changes.append(change)
     return pairs, changes
 
 
-_Keys = Callable[[_OwnedTool], Iterable[Hashable]]
+def _list_owned_tools(
+    workspace: Workspace, new_versions: dict[int, Toolset]
+) -> list[_OwnedTool]:
+    return [
+        _OwnedTool(toolset, tool, new_versions.get(id(toolset), toolset).name)
+        for toolset in workspace.toolsets
+        for tool in toolset.tools
+    ]
 
 
-def _paired(
-    gone: list[_OwnedTool], keys_before: _Keys, new: list[_OwnedTool], keys_after: _Keys
+def _pair_by_key(
+    removed: list[_OwnedTool],
+    get_old_keys: _GetKeys,
+    added: list[_OwnedTool],
+    get_new_keys: _GetKeys,
 ) -> list[tuple[_OwnedTool, _OwnedTool]]:
-    """Each tool that is gone with the first new one, not yet another's, that has its key."""
-    free: defaultdict[Hashable, deque[_OwnedTool]] = defaultdict(deque)
-    for one in new:
-        for key in keys_after(one):
-            free[key].append(one)
+    """Return pairs of a removed tool and the first free added tool with one of its keys."""
+    added_by_key: defaultdict[Hashable, deque[_OwnedTool]] = defaultdict(deque)
+    for new in added:
+        for key in get_new_keys(new):
+            added_by_key[key].append(new)
     pairs: list[tuple[_OwnedTool, _OwnedTool]] = []
-    taken: set[int] = set()
-    for old in gone:
-        for key in keys_before(old):
-            heirs = free[key]
-            while heirs and id(heirs[0].tool) in taken:
-                heirs.popleft()
-            if heirs:
-                taken.add(id(heirs[0].tool))
-                pairs.append((old, heirs.popleft()))
+    paired_ids: set[int] = set()
+    for old in removed:
+        for key in get_old_keys(old):
+            candidates = added_by_key[key]
+            # A tool with several keys can be paired by another one already.
+            while candidates and id(candidates[0].tool) in paired_ids:
+                candidates.popleft()
+            if candidates:
+                paired_ids.add(id(candidates[0].tool))
+                pairs.append((old, candidates.popleft()))
     return pairs
 
 
-def _own_name(one: _OwnedTool) -> Iterable[Hashable]:
-    return [(one.home, one.tool.name)]
+def _get_full_name(owned: _OwnedTool) -> Iterable[Hashable]:
+    return [(owned.home, owned.tool.name)]
 
 
-def _name(one: _OwnedTool) -> Iterable[Hashable]:
-    return [one.tool.name]
+def _get_name(owned: _OwnedTool) -> Iterable[Hashable]:
+    return [owned.tool.name]
 
 
-def _former_names(one: _OwnedTool) -> Iterable[Hashable]:
-    return one.tool.renamed_from
+def _get_former_names(owned: _OwnedTool) -> Iterable[Hashable]:
+    return owned.tool.renamed_from
 
 
-def _content(one: _OwnedTool) -> Iterable[Hashable]:
-    """All but the name, as far as two tools of a toolset that differ there are one."""
-    tool = one.tool
-    return [(one.home, key_of(tool.parameters), tool.summary, tool.description)]
+def _get_content(owned: _OwnedTool) -> Iterable[Hashable]:
+    """Return a key of the toolset, parameters and texts; two tools rarely share all of them."""
+    tool = owned.tool
+    parameters = build_json_key(tool.parameters)
+    return [(owned.home, parameters, tool.summary, tool.description)]
 
 
-def _letters(one: _OwnedTool) -> Iterable[Hashable]:
-    """The name without its marks: `get-docs` is `get_docs`."""
-    letters = re.sub(r"[-_.]", "", one.tool.name).casefold()
-    return [(one.home, letters or one.tool.name)]
+def _get_letters(owned: _OwnedTool) -> Iterable[Hashable]:
+    """Return the name without separators and case: `get-docs` matches `get_docs`."""
+    letters = re.sub(r"[-_.]", "", owned.tool.name).casefold()
+    return [(owned.home, letters or owned.tool.name)]
 
 
-def _other_name(event: str, old: _OwnedTool, new: _OwnedTool) -> Change:
-    is_same = old.tool.name == new.tool.name
-    names = [(o.toolset if is_same else o.tool).name for o in (old, new)]
-    files = SpecFiles(new.toolset.name, new.tool.name, old.tool.source, new.tool.source)
-    form = "spec" if event == "renamed-without-former-name" else ""
+def _make_rename_change(event: str, old: _OwnedTool, new: _OwnedTool) -> Change:
+    """Return the change of a tool's name, or of its toolset if the name is the same."""
+    if old.tool.name == new.tool.name:
+        names = old.toolset.name, new.toolset.name
+    else:
+        names = old.tool.name, new.tool.name
     tool = new.tool.name
-    return told(files, f"tool/{event}", ("name",), *names, form=form, tool=tool)
+    files = SpecFiles(new.toolset.name, tool, old.tool.source, new.tool.source)
+    form = "spec" if event == "renamed-without-former-name" else ""
+    return make_change(files, f"tool/{event}", ("name",), *names, form=form, tool=tool)
 
 
-def _gone(one: _OwnedTool, here: Toolset, day: datetime.date) -> Change:
-    name = one.tool.name
-    files = SpecFiles(one.toolset.name, name, one.tool.source, NOWHERE)
-    heir = next((tool.name for tool in here.tools if name in tool.renamed_from), None)
-    if heir is not None:
-        reason = f"`{heir}` answers calls of it"
-        grades = row_of("tool/renamed").grades._replace(call=Grade.RISKY)
-        return told(
-            files,
-            "tool/removed",
-            ("name",),
-            name,
-            form="heir",
-            grades=grades,
-            reason=reason,
-            heir=heir,
-        )
-    if _was_announced(one.tool, day):
-        return told(files, "tool/removed-as-announced", ("name",), name)
-    return told(files, "tool/removed", ("name",), name, form="spec")
+def _make_removed_change(
+    owned: _OwnedTool, new_toolset: Toolset, day: datetime.date
+) -> Change:
+    name = owned.tool.name
+    files = SpecFiles(owned.toolset.name, name, owned.tool.source, NOWHERE)
+    for tool in new_toolset.tools:
+        if name in tool.renamed_from:
+            return make_change(
+                files,
+                "tool/removed",
+                ("name",),
+                name,
+                form="heir",
+                grades=get_rule("tool/renamed").grades._replace(call=Grade.RISKY),
+                reason=f"`{tool.name}` answers its calls",
+                heir=tool.name,
+            )
+    if _was_removal_announced(owned.tool, day):
+        return make_change(files, "tool/removed-as-announced", ("name",), name)
+    return make_change(files, "tool/removed", ("name",), name, form="spec")
 
 
-def _came(one: _OwnedTool, day: datetime.date) -> Change:
-    name = one.tool.name
-    files = SpecFiles(one.toolset.name, name, NOWHERE, one.tool.source)
-    if _was_announced(one.tool, day):
-        return told(files, "tool/added-past-removal", ("name",), after=name)
-    return told(files, "tool/added", ("name",), after=name, form="spec")
+def _make_added_change(owned: _OwnedTool, day: datetime.date) -> Change:
+    name = owned.tool.name
+    files = SpecFiles(owned.toolset.name, name, NOWHERE, owned.tool.source)
+    if _was_removal_announced(owned.tool, day):
+        return make_change(files, "tool/added-past-removal", ("name",), after=name)
+    return make_change(files, "tool/added", ("name",), after=name, form="spec")
 
 
-def _was_announced(tool: ToolSpec, day: datetime.date) -> bool:
+def _was_removal_announced(tool: ToolSpec, day: datetime.date) -> bool:
+    """Return whether the removal date of a deprecated tool has come."""
     removal = (tool.deprecated or {}).get("removal", "")
-    return bool(_DATE.fullmatch(removal)) and removal <= day.isoformat()
+    return bool(_ISO_DATE.fullmatch(removal)) and removal <= day.isoformat()

@@ -1,13 +1,13 @@
-"""One walk over two states of a file of specs: what has happened to each field.
+"""Compare the fields of two versions of a spec file.
 
-The annotations of the spec language say what can happen to a field, and what that means. What
-comes or goes as a whole is told once, and nothing of what is in it. A default that another
-file gives is told where it changed: here only where a line of this file did.
+The spec language declares in the annotation `change` which events a field can have, and their
+grades. If a field with the events `set` or `unset` is added or removed, that is one change, and
+its nested fields are not compared. If a default that comes from another file changes, only that
+other file has a change.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -16,23 +16,37 @@ from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS
 
 from ..model.model import Toolset
 from ..parsing.tree import Path
-from ..spec_language.spec_language import parts
+from ..spec_language.spec_language import list_subfields
 from .change import (
     ABSENT,
-    HIDDEN,
+    MASKED_VALUE,
     Change,
     Grade,
     Grades,
-    at_key,
-    key_of,
-    place_of,
-    quoted,
-    same,
+    build_json_key,
+    format_value,
+    get_key,
+    is_equal_json,
+    locate_path,
 )
-from .state import FilePair, is_whole
-from .table import ValueText, called, id_of, language, rows
+from .field_events import (
+    ENTRY_EVENTS,
+    Event,
+    as_list,
+    as_mapping,
+    is_reordered,
+    list_declared_events,
+)
+from .state import FilePair, is_reported_as_whole
+from .table import (
+    ValueText,
+    build_rule_id,
+    get_field_label,
+    load_spec_schema,
+    load_table_rules,
+)
 
-_WORDS = {
+_MESSAGES = {
     "set": "{what} {is_} {new}; {it_was} not set",
     "unset": "{what} {is_} no longer set; {it_was} {old}",
     "more": "{new} is added to {what}",
@@ -42,373 +56,366 @@ _WORDS = {
     "to null": "{what} is null in the MCP definition",
     "from null": "{what} is no longer null in the MCP definition",
 }
-_OTHER = "{what} {is_} {new} instead of {old}"
-_FIELD = "extension/field"
-
-
-class _Event(NamedTuple):
-    """What happened to a value.
-
-    Attributes:
-        name: as annotations call it.
-        old: what was there, or ABSENT.
-        new: what is there, or ABSENT.
-        key: the key of a mapping that it happened to; ABSENT for the value as a whole.
-    """
-
-    name: str
-    old: Any
-    new: Any
-    key: Any = ABSENT
+_DEFAULT_MESSAGE = "{what} {is_} {new} instead of {old}"
+_EXTENSION_RULE = "extension/field"
 
 
 class _WalkPosition(NamedTuple):
-    """Where the walk is.
+    """A field that is being compared.
 
     Attributes:
-        path: the way in the file.
-        way: the same with `*` for each key of a mapping and each item.
-        written: what both sides say there.
-        keys: the keys that a `*` stands for.
+        path: the path in the file.
+        pattern: the path joined by dots, with `*` for keys that the file chooses and for
+            array items.
+        written: the old and the new value in the files, without defaults.
+        keys: the keys that `*` replaces in `pattern`.
     """
 
     path: Path
-    way: str
+    pattern: str
     written: tuple[Any, Any]
     keys: tuple[str, ...] = ()
 
-    def below(self, step: str, *, is_key: bool) -> _WalkPosition:
-        """One step further."""
-        way = "*" if is_key else step
+    def descend(self, key: str, *, is_wildcard: bool) -> _WalkPosition:
+        """Return the position of a nested field.
+
+        Args:
+            key: the key of the nested field.
+            is_wildcard: whether the pattern has `*` instead of the key.
+        """
+        step = "*" if is_wildcard else key
         return _WalkPosition(
-            (*self.path, step),
-            f"{self.way}.{way}" if self.way else way,
-            (at_key(self.written[0], step), at_key(self.written[1], step)),
-            (*self.keys, step) if is_key else self.keys,
+            (*self.path, key),
+            f"{self.pattern}.{step}" if self.pattern else step,
+            (get_key(self.written[0], key), get_key(self.written[1], key)),
+            (*self.keys, key) if is_wildcard else self.keys,
         )
 
 
-def changes_of(pair: FilePair) -> Iterator[Change]:
-    """Every change of a file's fields that the annotations tell."""
-    yield from _Walk(pair).all()
+def compare_fields(pair: FilePair) -> Iterator[Change]:
+    """Yield the changes of a file's fields that are declared by annotations."""
+    yield from _FieldWalk(pair).compare()
 
 
-class _Walk:
-    """The walk over one file."""
+class _FieldWalk:
+    """Comparison of all fields of one file."""
 
     def __init__(self, pair: FilePair) -> None:
         self._pair = pair
-        self._rows = rows(pair.extensions)
-        self._language = language(pair.kind, pair.extensions)
+        self._rules = load_table_rules(pair.extensions)
+        self._schema = load_spec_schema(pair.kind, pair.extensions)
 
-    def all(self) -> Iterator[Change]:
-        """The changes of all fields."""
+    def compare(self) -> Iterator[Change]:
         old, new = self._pair.states
-        at = _WalkPosition((), "", (old.written, new.written))
-        yield from self._below(self._language, old.values, new.values, at)
+        root = _WalkPosition((), "", (old.written, new.written))
+        yield from self._compare_parts(self._schema, old.values, new.values, root)
 
-    def _below(
-        self, node: Any, old: Any, new: Any, at: _WalkPosition
+    def _compare_parts(
+        self, node: Any, old: Any, new: Any, position: _WalkPosition
     ) -> Iterator[Change]:
-        """The changes of what is in a value."""
-        known = {*node.get("properties", {}), *node.get("keys", {})}
-        change = node.get("change", {})
-        for name, part in parts(node):
-            if "by" in change and not has_change(part):
+        """Yield the changes of the fields that are nested directly in a value."""
+        declared_keys = {*node.get("properties", {}), *node.get("keys", {})}
+        events = node.get("change", {})
+        for name, part in list_subfields(node):
+            if "by" in events and not has_change_annotation(part):
                 continue
             if name != "*":
-                step = at.below(name, is_key=False)
-                values = at_key(old, name), at_key(new, name)
-                yield from self._field(part, *values, step, (old, new))
+                child = position.descend(name, is_wildcard=False)
+                values = get_key(old, name), get_key(new, name)
+                yield from self._compare_field(part, *values, child, (old, new))
                 continue
-            there = dict.fromkeys((*_mapping(new), *_mapping(old)))
-            for key in (key for key in there if key not in known):
-                values = at_key(old, key), at_key(new, key)
-                # That a key comes or goes is told by the mapping.
-                if ABSENT in values and ("more" in change or "by" in change):
+            for key in dict.fromkeys((*as_mapping(new), *as_mapping(old))):
+                if key in declared_keys:
                     continue
-                step = at.below(key, is_key=True)
-                yield from self._field(part, *values, step, (old, new))
+                values = get_key(old, key), get_key(new, key)
+                # Added and removed keys are events of the object itself.
+                if ABSENT in values and ("more" in events or "by" in events):
+                    continue
+                child = position.descend(key, is_wildcard=True)
+                yield from self._compare_field(part, *values, child, (old, new))
 
-    def _field(
-        self, node: Any, old: Any, new: Any, at: _WalkPosition, above: tuple[Any, Any]
+    def _compare_field(
+        self,
+        node: Any,
+        old: Any,
+        new: Any,
+        position: _WalkPosition,
+        parents: tuple[Any, Any],
     ) -> Iterator[Change]:
-        change = node.get("change", {})
-        yield from self._nulls(node, at)
+        """Yield the changes of a field and of the fields nested in it.
+
+        Args:
+            node: the annotated schema of the field.
+            old: the old value, with defaults.
+            new: the new value, with defaults.
+            position: the position of the field.
+            parents: the old and the new object that contain the field.
+        """
+        events = node.get("change", {})
+        yield from self._compare_nulls(node, position)
         if "key" in node:
-            yield from self._entries(node, old, new, at)
+            yield from self._compare_keyed_list(node, old, new, position)
             return
-        is_other = not same(old, new) or _is_moved(change, old, new)
-        # What a function tells is told by that alone.
-        if is_other and "by" not in change and not self._is_silent(node, at, above):
-            if not has_change(node):
-                yield self._unsaid(old, new, at)
+        is_changed = not is_equal_json(old, new) or is_reordered(events, old, new)
+        # A field with `by` is compared by the named function.
+        if (
+            is_changed
+            and "by" not in events
+            and not self._is_ignored(node, position, parents)
+        ):
+            if not has_change_annotation(node):
+                yield self._make_ungraded_change(old, new, position)
                 return
-            for event in _events(node, old, new):
-                yield self._told(node, event, at)
-        is_told = is_whole(node) and (old is ABSENT or new is ABSENT)
-        if not is_told and "entry" not in change and "any" not in change:
-            yield from self._below(node, old, new, at)
+            for event in list_declared_events(node, old, new):
+                yield self._make_event_change(node, event, position)
+        is_complete = is_reported_as_whole(node) and ABSENT in (old, new)
+        if not is_complete and "entry" not in events and "any" not in events:
+            yield from self._compare_parts(node, old, new, position)
 
-    def _nulls(self, node: Any, at: _WalkPosition) -> Iterator[Change]:
-        old, new = at.written
-        for name, side, other in (("to null", new, old), ("from null", old, new)):
-            if name in node.get("change", {}) and side is None and other is not None:
-                yield self._told(node, _Event(name, old, new), at)
+    def _compare_nulls(self, node: Any, position: _WalkPosition) -> Iterator[Change]:
+        """Yield the change of a value that became null in the file, or was null."""
+        old, new = position.written
+        events = node.get("change", {})
+        if "to null" in events and new is None and old is not None:
+            yield self._make_event_change(node, Event("to null", old, new), position)
+        if "from null" in events and old is None and new is not None:
+            yield self._make_event_change(node, Event("from null", old, new), position)
 
-    def _is_silent(self, node: Any, at: _WalkPosition, above: tuple[Any, Any]) -> bool:
-        """Whether a difference says nothing, or is told at another place."""
-        absent = node.get("absent")
-        is_inherited = isinstance(absent, dict) and "of" in absent
-        if is_inherited and same(*at.written):
+    def _is_ignored(
+        self, node: Any, position: _WalkPosition, parents: tuple[Any, Any]
+    ) -> bool:
+        """Return whether a changed value needs no change of its own."""
+        default = node.get("absent")
+        is_inherited = isinstance(default, dict) and "of" in default
+        # Only the default changed, which is reported where the default is set.
+        if is_inherited and is_equal_json(*position.written):
             return True
-        void = node.get("void_if")
-        return void is not None and any(at_key(side, void) is True for side in above)
+        flag = node.get("void_if")
+        return flag is not None and any(
+            get_key(parent, flag) is True for parent in parents
+        )
 
-    def _entries(
-        self, node: Any, old: Any, new: Any, at: _WalkPosition
+    def _compare_keyed_list(
+        self, node: Any, old: Any, new: Any, position: _WalkPosition
     ) -> Iterator[Change]:
-        """The changes of a list whose entries are told apart by one of their fields."""
-        key = node["key"]
-        before, after = _by_key(old, key), _by_key(new, key)
-        for index in dict.fromkeys((*after, *before)):
-            was, is_ = before.get(index, ABSENT), after.get(index, ABSENT)
-            if was is ABSENT or is_ is ABSENT:
-                name = "more" if was is ABSENT else "less"
-                shown = [one if one is ABSENT else one[key] for one in (was, is_)]
-                if name in node.get("change", {}):
-                    yield self._told(node, _Event(name, *shown), at)
-            elif "entry" in node.get("change", {}):
-                if not same(was, is_):
-                    event = _Event("entry", was, is_, is_[key])
-                    yield self._told(node, event, at._replace(written=(was, is_)))
+        """Yield the changes of an array whose items are identified by a field (`key`)."""
+        events = node.get("change", {})
+        old_entries = _index_entries(old, node["key"])
+        new_entries = _index_entries(new, node["key"])
+        for index in dict.fromkeys((*new_entries, *old_entries)):
+            before, after = old_entries.get(index, ABSENT), new_entries.get(
+                index, ABSENT
+            )
+            if before is ABSENT or after is ABSENT:
+                name = "more" if before is ABSENT else "less"
+                if name in events:
+                    old_key = ABSENT if before is ABSENT else before[node["key"]]
+                    new_key = ABSENT if after is ABSENT else after[node["key"]]
+                    event = Event(name, old_key, new_key)
+                    yield self._make_event_change(node, event, position)
+            elif "entry" in events:
+                if not is_equal_json(before, after):
+                    event = Event("entry", before, after, after[node["key"]])
+                    entry_position = position._replace(written=(before, after))
+                    yield self._make_event_change(node, event, entry_position)
             else:
-                yield from self._entry(node, was, is_, at, new.index(is_))
+                yield from self._compare_keyed_entry(
+                    node, before, after, position, new.index(after)
+                )
 
-    def _entry(
-        self, node: Any, was: Any, is_: Any, at: _WalkPosition, index: int
+    def _compare_keyed_entry(
+        self, node: Any, before: Any, after: Any, position: _WalkPosition, index: int
     ) -> Iterator[Change]:
-        """The changes of one entry: its path has no index, which others may change."""
-        name = is_[node["key"]]
-        inner = _WalkPosition((), f"{at.way}.*", (was, is_), (*at.keys, str(name)))
-        for one in self._below(node["items"], was, is_, inner):
-            given = {node["key"]: name}
+        """Yield the changes of one array item.
+
+        Their paths omit the item's index, which changes when other items are added. Their
+        values contain the identifying field instead.
+        """
+        identity = {node["key"]: after[node["key"]]}
+        entry_position = _WalkPosition(
+            (),
+            f"{position.pattern}.*",
+            (before, after),
+            (*position.keys, str(after[node["key"]])),
+        )
+        for change in self._compare_parts(node["items"], before, after, entry_position):
+            field = str(change.path[-1])
             values = [
-                v if v is ABSENT else {**given, str(one.path[-1]): v}
-                for v in (one.before, one.after)
+                identity if value is ABSENT else {**identity, field: value}
+                for value in (change.before, change.after)
             ]
             yield replace(
-                one,
-                path=(*at.path, *one.path),
-                before=given if values[0] is ABSENT else values[0],
-                after=given if values[1] is ABSENT else values[1],
-                location=place_of(self._pair.files.after, (*at.path, index)),
-                is_gone=False,
+                change,
+                path=(*position.path, *change.path),
+                before=values[0],
+                after=values[1],
+                location=locate_path(self._pair.files.after, (*position.path, index)),
+                is_in_old_version=False,
             )
 
-    def _unsaid(self, old: Any, new: Any, at: _WalkPosition) -> Change:
-        name = quoted(".".join(map(str, at.path)))
+    def _make_ungraded_change(
+        self, old: Any, new: Any, position: _WalkPosition
+    ) -> Change:
+        """Return the change of an extension's field that has no annotation `change`."""
+        name = format_value(".".join(map(str, position.path)))
         message = f"the extension's field {name} is changed"
-        return self._pair.files.changed(self._rows[_FIELD], at.path, message, old, new)
+        rule = self._rules[_EXTENSION_RULE]
+        return self._pair.files.build_change(rule, position.path, message, old, new)
 
-    def _told(self, node: Any, event: _Event, at: _WalkPosition) -> Change:
-        change = node["change"]
-        name = event.name if event.name in change else "any"
-        row = change[name] or {}
-        path, shown = at.path, at.written
-        if event.key is not ABSENT and event.name in ("more", "less", "entry"):
-            path = (*path, event.key) if "key" not in node else path
-            is_inner = "entry" in change or "any" in change
-            shown = event.old, event.new
-            if not is_inner:
-                shown = tuple(
-                    v if v is ABSENT else event.key for v in (event.old, event.new)
-                )
-        elif event.name in ("more", "less", "moved") or same(*shown):
-            shown = event.old, event.new
-        before, after = self._masked(path, *shown)
-        rule = self._rows[id_of(self._pair.kind, at.way, name)]
+    def _make_event_change(
+        self, node: Any, event: Event, position: _WalkPosition
+    ) -> Change:
+        events = node["change"]
+        event_name = event.name if event.name in events else "any"
+        row = events[event_name] or {}
+        rule = self._rules[build_rule_id(self._pair.kind, position.pattern, event_name)]
         grades, reason = None, ""
-        concerned = 0
+        subject_count = 0
         if "counts" in node and self._pair.toolset is not None:
-            concerned = _concerned(node["counts"], self._pair.toolset)
-            if not concerned and rule.grades != Grades():
+            subject_count = _count_subjects(node["counts"], self._pair.toolset)
+            if not subject_count and rule.grades != Grades():
                 grades, reason = Grades(), "it applies to none of the tools"
-        if "denied_by" in node and not self._was_denied(node["denied_by"], at):
+        if "denied_by" in node and not self._had_contrary(node["denied_by"], position):
             grades = Grades(*(min(grade, Grade.RISKY) for grade in rule.grades))
-            reason = (
-                "the old version did not state the contrary"
-                if grades != rule.grades
-                else ""
-            )
-        message = self._words(node, event, row, at, concerned)
-        if same(before, after):
+            reason = ""
+            if grades != rule.grades:
+                reason = "the old version did not state the contrary"
+        path, old, new = _select_values(node, event, position)
+        before, after = self._mask_secrets(path, old, new)
+        message = self._format_message(node, event, row, position, subject_count)
+        if is_equal_json(before, after):
             message += ", which may contain a secret"
-        return self._pair.files.changed(
+        return self._pair.files.build_change(
             rule, path, message, before, after, grades=grades, reason=reason
         )
 
-    def _was_denied(self, contraries: Mapping[str, Any], at: _WalkPosition) -> bool:
-        """Whether the old side said one of the contraries beside a field."""
-        beside = self._pair.states[0].written
-        for step in at.path[:-1]:
-            beside = at_key(beside, str(step))
+    def _had_contrary(
+        self, contraries: Mapping[str, Any], position: _WalkPosition
+    ) -> bool:
+        """Return whether the old file had one of the values that contradict a field."""
+        parent = self._pair.states[0].written
+        for key in position.path[:-1]:
+            parent = get_key(parent, str(key))
         return any(
-            same(at_key(beside, one), value) for one, value in contraries.items()
+            is_equal_json(get_key(parent, name), value)
+            for name, value in contraries.items()
         )
 
-    def _words(
+    def _format_message(
         self,
         node: Any,
-        event: _Event,
+        event: Event,
         row: Mapping[str, Any],
-        at: _WalkPosition,
-        concerned: int,
+        position: _WalkPosition,
+        subject_count: int,
     ) -> str:
-        named = quoted(at.keys[-1]) if at.keys else ""
-        own = str(at.path[-1]) if at.path else ""
-        what = called(node, own).format(named)
-        old, new = self._masked(at.path, event.old, event.new)
+        parent_key = format_value(position.keys[-1]) if position.keys else ""
+        field = str(position.path[-1]) if position.path else ""
+        label = get_field_label(node, field).format(parent_key)
+        old, new = self._mask_secrets(position.path, event.old, event.new)
         if event.key is not ABSENT:
-            old, new = self._masked((*at.path, event.key), old, new)
+            old, new = self._mask_secrets((*position.path, event.key), old, new)
             if event.name in ("more", "less"):
                 old = new = event.key
         elif event.name in ("to null", "from null"):
-            what = quoted(own)
-        words = row.get("says", _WORDS.get(event.name, _OTHER))
+            label = format_value(field)
+        template = row.get("says", _MESSAGES.get(event.name, _DEFAULT_MESSAGE))
         is_plural = "plural" in node
         return str(
-            words.format(
-                named,
-                what=what,
+            template.format(
+                parent_key,
+                what=label,
                 old=ValueText(old),
                 new=ValueText(new),
                 key=ValueText(event.key),
-                concerned=concerned,
+                concerned=subject_count,
                 is_="are" if is_plural else "is",
                 it_was="they were" if is_plural else "it was",
             )
         )
 
-    def _masked(self, path: Path, old: Any, new: Any) -> tuple[Any, Any]:
-        """Both values of a place, without what looks like a secret."""
-        sides = zip((old, new), self._pair.states, strict=True)
-        one, other = (
-            HIDDEN if value is not ABSENT and path in state.masked else value
-            for value, state in sides
-        )
-        return one, other
+    def _mask_secrets(self, path: Path, old: Any, new: Any) -> tuple[Any, Any]:
+        """Return both values; a value that looks like a secret is replaced by a mask."""
+        old_state, new_state = self._pair.states
+        if old is not ABSENT and path in old_state.secret_paths:
+            old = MASKED_VALUE
+        if new is not ABSENT and path in new_state.secret_paths:
+            new = MASKED_VALUE
+        return old, new
 
 
-def _events(node: Any, old: Any, new: Any) -> Iterator[_Event]:
-    """What happened to a value, as far as the table has it."""
-    change = node.get("change", {})
-    there = list(_happened(node, change, old, new))
-    yield from (event for event in there if event.name in change or "any" in change)
+def _select_values(
+    node: Any, event: Event, position: _WalkPosition
+) -> tuple[Path, Any, Any]:
+    """Return the path, the old and the new value of an event's change."""
+    events = node["change"]
+    if event.key is not ABSENT and event.name in ENTRY_EVENTS:
+        path = position.path if "key" in node else (*position.path, event.key)
+        if "entry" in events or "any" in events:
+            return path, event.old, event.new
+        # The values of the entries are compared by their own annotations.
+        old = ABSENT if event.old is ABSENT else event.key
+        new = ABSENT if event.new is ABSENT else event.key
+        return path, old, new
+    if event.name in ("more", "less", "moved") or is_equal_json(*position.written):
+        return position.path, event.old, event.new
+    return position.path, *position.written
 
 
-def _happened(node: Any, change: Any, old: Any, new: Any) -> Iterator[_Event]:
-    is_whole_value = old is ABSENT or new is ABSENT
-    if is_whole_value and is_whole(node):
-        yield _Event("unset" if new is ABSENT else "set", old, new)
-    elif {"more", "less", "entry"} & change.keys():
-        yield from _of_many(change, old, new)
-    elif "unordered" in node and {*map(key_of, old)} == {*map(key_of, new)}:
-        return
-    elif any(e.startswith(("to ", "from ")) and "null" not in e for e in change):
-        yield _Event(f"from {_word(old)}", old, new)
-        yield _Event(f"to {_word(new)}", old, new)
-    elif is_whole_value:
-        yield _Event("unset" if new is ABSENT else "set", old, new)
-    elif "lowered" in change:
-        order = node.get("order", "dates")
-        one, other = (v if order == "dates" else order.index(v) for v in (old, new))
-        yield _Event("lowered" if other < one else "raised", old, new)
-    else:
-        yield _Event("other", old, new)
-
-
-def _of_many(change: Any, old: Any, new: Any) -> Iterator[_Event]:
-    """What happened to the entries of a mapping, or to the items of a list."""
-    if isinstance(old, dict) or isinstance(new, dict):
-        before, after = _mapping(old), _mapping(new)
-        for key in dict.fromkeys((*after, *before)):
-            was, is_ = before.get(key, ABSENT), after.get(key, ABSENT)
-            if was is ABSENT or is_ is ABSENT:
-                yield _Event("more" if was is ABSENT else "less", was, is_, key)
-            elif "entry" in change and not same(was, is_):
-                yield _Event("entry", was, is_, key)
-        orders = [k for k in before if k in after], [k for k in after if k in before]
-    else:
-        items = [value if isinstance(value, list) else [] for value in (old, new)]
-        one, other = ({key_of(v): v for v in side} for side in items)
-        yield from (_Event("more", ABSENT, other[k]) for k in other if k not in one)
-        yield from (_Event("less", one[k], ABSENT) for k in one if k not in other)
-        orders = [one[k] for k in one if k in other], [
-            other[k] for k in other if k in one
-        ]
-    if "moved" in change and not same(*orders):
-        yield _Event("moved", *orders)
-
-
-def _is_moved(change: Any, old: Any, new: Any) -> bool:
-    """Whether the order of a mapping's keys, which says nothing else, is to be told."""
-    return "moved" in change and list(_mapping(old)) != list(_mapping(new))
-
-
-def _by_key(value: Any, key: str) -> dict[Hashable, Any]:
-    """The entries of a list by one of their fields, and which one it is of several alike."""
-    found: dict[Hashable, Any] = {}
-    for entry in value if isinstance(value, list) else ():
-        name, number = key_of(entry[key]), 0
-        while (name, number) in found:
+def _index_entries(value: Any, key: str) -> dict[tuple[Hashable, int], Any]:
+    """Return an array's items by their identifying field; equal ones are numbered."""
+    entries: dict[tuple[Hashable, int], Any] = {}
+    for entry in as_list(value):
+        entry_key, number = build_json_key(entry[key]), 0
+        while (entry_key, number) in entries:
             number += 1
-        found[name, number] = entry
-    return found
+        entries[entry_key, number] = entry
+    return entries
 
 
-def has_change(node: Mapping[str, Any]) -> bool:
-    """Whether anything says what a change of a field, or of what is in it, means."""
-    return "change" in node or any(has_change(part) for _, part in parts(node))
-
-
-def _concerned(counts: Mapping[str, str], toolset: Toolset) -> int:
-    """How many of the things that a toolset speaks for do not speak for themselves."""
-    if "by" in counts:
-        return _COUNTS[counts["by"]](toolset)
-    number, needed = 0, counts.get("of")
-    if "tools" in counts:
-        trees = [tool.source.tree for tool in toolset.tools]
-        number += sum(
-            counts["tools"] not in tree and (not needed or needed in tree)
-            for tree in trees
-        )
-    if "mcp_servers" in counts:
-        servers = toolset.mcp_servers
-        number += sum(counts["mcp_servers"] not in one.fields for one in servers)
-    return number
-
-
-def _tools_with_a_format(toolset: Toolset) -> int:
-    own = toolset.tools if toolset.handlers is not None else ()
-    return sum(
-        any(
-            part.get("format") in ASSERTED_FORMATS
-            for part in tool.schemas["parameters"].subschemas.values()
-        )
-        for tool in own
+def has_change_annotation(node: Mapping[str, Any]) -> bool:
+    """Return whether a field or a field nested in it has the annotation `change`."""
+    return "change" in node or any(
+        has_change_annotation(part) for _, part in list_subfields(node)
     )
 
 
-_COUNTS: Mapping[str, Callable[[Toolset], int]] = {
-    "tools_with_a_format": _tools_with_a_format
+def _count_subjects(counts: Mapping[str, str], toolset: Toolset) -> int:
+    """Return how many tools and servers a default of the toolset applies to.
+
+    Args:
+        counts: the annotation `counts`.
+        toolset: the toolset that sets the default.
+    """
+    if "by" in counts:
+        return _COUNT_FUNCTIONS[counts["by"]](toolset)
+    count = 0
+    if "tools" in counts:
+        required_field = counts.get("of")
+        for tool in toolset.tools:
+            tree = tool.source.tree
+            if counts["tools"] not in tree and (
+                not required_field or required_field in tree
+            ):
+                count += 1
+    if "mcp_servers" in counts:
+        for server in toolset.mcp_servers:
+            count += counts["mcp_servers"] not in server.fields
+    return count
+
+
+def _count_tools_with_formats(toolset: Toolset) -> int:
+    """Return the number of tools with local handlers whose parameters have a checked format."""
+    if toolset.handlers is None:
+        return 0
+    count = 0
+    for tool in toolset.tools:
+        schemas = tool.schemas["parameters"].subschemas.values()
+        count += any(schema.get("format") in ASSERTED_FORMATS for schema in schemas)
+    return count
+
+
+_COUNT_FUNCTIONS: Mapping[str, Callable[[Toolset], int]] = {
+    "tools_with_a_format": _count_tools_with_formats
 }
-"""The functions of `counts: {by: ...}`."""
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+"""The functions of the annotation `counts: {by: ...}`."""

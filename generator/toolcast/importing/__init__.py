@@ -1,6 +1,5 @@
-"""Tools that exist already, taken in from lists in any form.
+"""Import of existing tool lists: parse them, resolve conflicts, and plan the specs.
 
-A file becomes a `Source` (`source_file`), whatever its form (`forms`), and so does what a
-server lists. Of several sources `disagreements` are found and settled, and the one that is left
-is written as specs (`importing`).
+A file or a server's listing becomes a `ToolSource` (`source_file`, `formats`). `conflicts` merges
+several sources into one, and `plan` turns that source into an edit of the project's specs.
 """

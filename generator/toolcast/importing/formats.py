@@ -1,18 +1,19 @@
-"""Forms of tool lists: MCP's, OpenAI's, Anthropic's, and plain ones with `parameters`.
+"""Formats of tool lists: MCP, OpenAI, Anthropic, Gemini, Bedrock, and a generic one.
 
 * MCP: https://modelcontextprotocol.io/specification/2025-11-25/server/tools
-* OpenAI Chat Completions: `{"type": "function", "function": {"name": ...}}`, and
-  Responses: `{"type": "function", "name": ...}`, which may stand in a `namespace`:
+* OpenAI Chat Completions: `{"type": "function", "function": {"name": ...}}`, and OpenAI
+  Responses: `{"type": "function", "name": ...}`, also inside a `namespace`:
   https://platform.openai.com/docs/api-reference
 * Anthropic Messages: `input_schema`: https://docs.anthropic.com/en/api/messages
-* Gemini: `functionDeclarations` with `parametersJsonSchema`, or with `parameters`, which are
-  no JSON Schema there (`type: OBJECT`): https://ai.google.dev/api/caching#FunctionDeclaration
+* Gemini: `functionDeclarations` with `parametersJsonSchema`. Declarations with `parameters` are
+  rejected because these are not JSON Schema (`type: OBJECT`):
+  https://ai.google.dev/api/caching#FunctionDeclaration
 * Bedrock Converse: `toolSpec` with `inputSchema: {json}`, in a `toolConfig`:
   https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
-* Without a provider: `name`, `description`, `parameters`, and fields of tool specs under
+* Generic: `name`, `description`, `parameters`, and fields of tool specs under
   their own names (`persistent`, `always`, `clients`, `service`, `guidance`, ...).
 
-Nothing is changed on the way: a value is put at its place as it came, or is named in a note.
+Values are copied without conversion. A key that is not imported is reported in a note.
 """
 
 from __future__ import annotations
@@ -23,96 +24,117 @@ from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
-from ..mcp_client.server_listing import ListingError, ServerListing, listing_of
-from ..model.language_fields import mcp_members
+from ..mcp_client.server_listing import ListingError, ServerListing, parse_listing
+from ..model.language_fields import get_mcp_members
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A list of tools.
+class ToolSource:
+    """A parsed tool list that specs are imported from.
 
     Attributes:
-        name: as the person gave it.
-        forms: what it is written in, as messages say it: `OpenAI's chat form`.
-        listing: its tools, as MCP lists them.
-        cannot_say: members of an MCP tool that the form of a tool has no place for, by the
-            tool's name. That they are absent says nothing.
-        fields: what the form says of a tool that MCP does not, by the tool's name: fields
-            of a spec.
-        notes: what is not taken, a line each, escaped; the listing has notes of its own.
-        refused: listed tools of which no spec can be, and which the listing does not have
-            here, by their names: what is wrong, a line each, escaped.
+        name: the file or server as the user named it.
+        formats: the formats of its tools, as messages name them.
+        listing: its tools, converted to MCP definitions.
+        inexpressible_members: per tool, the members of an MCP definition that the tool's format
+            cannot express, so that their absence is not a conflict with other sources.
+        fields: per tool, the spec fields that the format has in addition to MCP's members.
+        notes: keys and tools that were not imported, one escaped line each, in addition to
+            the listing's notes.
+        rejected: tools that no spec can represent, with an escaped line on the reason. They
+            are not in the listing.
     """
 
     name: str
-    forms: tuple[str, ...]
+    formats: tuple[str, ...]
     listing: ServerListing
-    cannot_say: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    inexpressible_members: Mapping[str, frozenset[str]] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    refused: Mapping[str, str] = field(default_factory=dict)
+    rejected: Mapping[str, str] = field(default_factory=dict)
 
-    def tool(self, name: str) -> Mapping[str, Any] | None:
-        """A tool as MCP lists it."""
+    def find_tool(self, name: str) -> Mapping[str, Any] | None:
+        """Return the MCP definition of a tool, or None if the source does not list it."""
         return next((t for t in self.listing.tools if t["name"] == name), None)
 
-    def without(self, refused: Mapping[str, str]) -> Source:
-        """The source without tools of which no spec can be, each with a line that says why."""
-        tools = tuple(t for t in self.listing.tools if t["name"] not in refused)
+    def reject_tools(self, rejected: Mapping[str, str]) -> ToolSource:
+        """Return a copy in which tools are moved from the listing to `rejected`.
+
+        Args:
+            rejected: the names of the tools, each with a line on the reason.
+        """
+        tools = tuple(t for t in self.listing.tools if t["name"] not in rejected)
         listing = replace(self.listing, tools=tools)
-        return replace(self, listing=listing, refused={**self.refused, **refused})
+        return replace(self, listing=listing, rejected={**self.rejected, **rejected})
 
-    def can_say(self, name: str, member: str) -> bool:
-        """Whether the form of a tool has a place for a member of an MCP tool."""
-        return member not in self.cannot_say.get(name, frozenset())
-
-
-def source_of_server(listing: ServerListing) -> Source:
-    """The source of what a live server lists; raises nothing, and changes nothing."""
-    return Source(listing.source, (MCP,), listing)
+    def can_express(self, name: str, member: str) -> bool:
+        """Return whether a tool's format can express a member of an MCP definition."""
+        return member not in self.inexpressible_members.get(name, frozenset())
 
 
-OPENAI_CHAT = "OpenAI's chat form"
-OPENAI_RESPONSES = "OpenAI's Responses form"
-ANTHROPIC = "Anthropic's form"
-GEMINI = "Gemini's form"
-BEDROCK = "Bedrock's form"
-PLAIN = "a form without a provider"
-MCP = "MCP's form"
+def source_from_server(listing: ServerListing) -> ToolSource:
+    """Return the listing of a live server as a source."""
+    return ToolSource(listing.source, (MCP,), listing)
 
-_OF_SPECS = ("always", "clients", "guidance", "persistent", "service", "when_to_use")
-_SCHEMAS = frozenset(["inputSchema", "input_schema", "parameters"])
-_DECLARATIONS = ("functionDeclarations", "function_declarations")
-_OF_OTHERS = frozenset(
-    ["function", "input_schema", "parameters", "toolSpec", "type", *_DECLARATIONS]
+
+OPENAI_CHAT = "OpenAI Chat Completions format"
+OPENAI_RESPONSES = "OpenAI Responses format"
+ANTHROPIC = "Anthropic format"
+GEMINI = "Gemini format"
+BEDROCK = "Bedrock format"
+PLAIN = "generic format"
+MCP = "MCP format"
+
+_SPEC_FIELDS = ("always", "clients", "guidance", "persistent", "service", "when_to_use")
+"""Spec fields that a tool of the generic format may have."""
+_SCHEMA_KEYS = frozenset(["inputSchema", "input_schema", "parameters"])
+_DECLARATION_KEYS = ("functionDeclarations", "function_declarations")
+_NON_MCP_KEYS = frozenset(
+    [
+        "function",
+        "input_schema",
+        "parameters",
+        "toolSpec",
+        "type",
+        *_DECLARATION_KEYS,
+    ]
 )
-_LABELS = ("name", "server_label", "mcp_server_name")
-_LISTS = ("resources", "resourceTemplates", "prompts", "instructions")
+"""Keys that identify a tool in another format than MCP's."""
+_LABEL_KEYS = ("name", "server_label", "mcp_server_name")
+_OTHER_LISTS = ("resources", "resourceTemplates", "prompts", "instructions")
 
 
 @dataclass(slots=True)
 class _ToolDraft:
-    """One tool, so far."""
+    """A tool while it is converted.
 
-    form: str
+    Attributes:
+        format: the tool's format.
+        definition: the MCP definition so far.
+        fields: spec fields that MCP does not define.
+        ignored_keys: keys that are not imported.
+        expressible_members: members of an MCP definition that the format can express.
+    """
+
+    format: str
     definition: dict[str, Any]
     fields: dict[str, Any] = field(default_factory=dict)
-    left: list[str] = field(default_factory=list)
-    says: frozenset[str] = frozenset()
+    ignored_keys: list[str] = field(default_factory=list)
+    expressible_members: frozenset[str] = frozenset()
 
 
-def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
-    """The source of a JSON value.
+def parse_tool_list(value: Any, name: str, notes: tuple[str, ...] = ()) -> ToolSource:
+    """Convert a JSON value in any supported format into a source.
 
     Args:
-        value: a list of tools; or an object or JSON-RPC response that has it as `tools`.
-        name: of the source, for messages.
-        notes: what is known of it already.
+        value: a list of tools, or an object or JSON-RPC response that has it as `tools`.
+        name: the source's name in messages.
+        notes: notes that the listing begins with.
 
     Raises:
-        ListingError: it is no list of tools. The text has a line for each thing wrong.
+        ListingError: the value is not a list of tools. The message has a line per problem.
     """
-    body = _body(value)
+    body = _extract_body(value)
     if isinstance(body.get("toolConfig"), Mapping):
         body = body["toolConfig"]
     tools = body.get("tools", body.get("functions"))
@@ -120,59 +142,64 @@ def source_of(value: Any, name: str, notes: tuple[str, ...] = ()) -> Source:
         tools = [{"name": key, **tool} for key, tool in tools.items()]
     if "mcpServers" in body:
         raise ListingError(
-            "it names servers, and no tools\n"
-            "  help: --mcp-stdio COMMAND or --mcp-url URL asks one for its tools"
+            "`mcpServers` configures servers, but lists no tools\n"
+            "  help: read a server's tools with --mcp-stdio COMMAND or --mcp-url URL"
         )
-    if not isinstance(tools, list) or not _is_other(tools):
-        # A list of one is given as such; every other value as it is, for what is said of it.
-        whole = body if isinstance(tools, list) and "tools" not in value else value
-        listing = listing_of(whole, name, notes)
-        return Source(name, (MCP,), listing)
-    taken: list[_ToolDraft] = []
-    left_out: list[str] = []
+    if not isinstance(tools, list) or not _has_non_mcp_tools(tools):
+        # The body differs from the value if the list was found in another member.
+        is_extracted = isinstance(tools, list) and "tools" not in value
+        listing = parse_listing(body if is_extracted else value, name, notes)
+        return ToolSource(name, (MCP,), listing)
+    drafts: list[_ToolDraft] = []
+    omissions: list[str] = []
     problems: list[str] = []
-    for path, tool in _flat(tools, "tools"):
+    for path, tool in _flatten_tools(tools, "tools"):
         if not isinstance(tool, dict):
-            problems.append(f"{path}: no object")
+            problems.append(f"`{path}` is not an object")
             continue
-        one = _taken(tool)
-        if one is None:
-            left_out.append(f"{_told(tool)}; it is left out")
-            continue
-        if not isinstance(one.definition.get("name"), str):
-            problems.append(f"{path}: it has no text as its `name`")
-            continue
-        if _is_geminis(one.definition["inputSchema"]):
+        draft = _convert_tool(tool)
+        if draft is None:
+            omissions.append(_describe_unsupported_tool(tool))
+        elif not isinstance(draft.definition.get("name"), str):
+            problems.append(f"`{path}.name` is missing or not a string")
+        elif _is_gemini_schema(draft.definition["inputSchema"]):
             problems.append(
-                f"{path}: its `parameters` are Gemini's own, and no JSON Schema; list it"
-                " with `parametersJsonSchema`"
+                f"`{path}.parameters` is a Gemini schema, not JSON Schema; use"
+                " `parametersJsonSchema` instead"
             )
-            continue
-        taken.append(one)
-    if left_out and not taken:
-        problems += left_out
+        else:
+            drafts.append(draft)
+    if omissions and not drafts:
+        problems += omissions
     if problems:
         raise ListingError("\n".join(problems))
-    others = {key: body[key] for key in _LISTS if key in body}
-    listing = listing_of(
-        {"tools": [t.definition for t in taken], **others}, name, notes
-    )
-    not_taken = [
-        f"`{escape_excerpt(one.definition['name'], 80)}`: `{escape_excerpt(key, 80)}` is not taken"
-        for one in taken
-        for key in one.left
+    other_lists = {key: body[key] for key in _OTHER_LISTS if key in body}
+    definitions = [draft.definition for draft in drafts]
+    listing = parse_listing({"tools": definitions, **other_lists}, name, notes)
+    ignored_keys = [
+        f"`{escape_excerpt(draft.definition['name'], 80)}`: `{escape_excerpt(key, 80)}`"
+        " is not imported"
+        for draft in drafts
+        for key in draft.ignored_keys
     ]
-    return Source(
+    all_members = frozenset(get_mcp_members())
+    return ToolSource(
         name,
-        tuple(sorted({one.form for one in taken})),
+        tuple(sorted({draft.format for draft in drafts})),
         listing,
-        {t.definition["name"]: frozenset(mcp_members()) - t.says for t in taken},
-        {t.definition["name"]: t.fields for t in taken if t.fields},
-        (*left_out, *not_taken),
+        inexpressible_members={
+            draft.definition["name"]: all_members - draft.expressible_members
+            for draft in drafts
+        },
+        fields={
+            draft.definition["name"]: draft.fields for draft in drafts if draft.fields
+        },
+        notes=(*omissions, *ignored_keys),
     )
 
 
-def _body(value: Any) -> Mapping[str, Any]:
+def _extract_body(value: Any) -> Mapping[str, Any]:
+    """Return the object that has the list of tools, as `tools` if it had no name."""
     if isinstance(value, list):
         return {"tools": value}
     if isinstance(value, dict) and isinstance(value.get("result"), dict):
@@ -180,141 +207,166 @@ def _body(value: Any) -> Mapping[str, Any]:
         return body
     if not isinstance(value, dict):
         return {}
-    if isinstance(value.get("name"), str) and _SCHEMAS & value.keys():
+    if isinstance(value.get("name"), str) and _SCHEMA_KEYS & value.keys():
         return {"tools": [value]}
-    is_named = value and all(
-        isinstance(one, dict) and ("parameters" in one or "description" in one)
-        for one in value.values()
+    is_object_of_tools = value and all(
+        isinstance(tool, dict) and ("parameters" in tool or "description" in tool)
+        for tool in value.values()
     )
-    return {"tools": value} if is_named else value
+    return {"tools": value} if is_object_of_tools else value
 
 
-def _is_other(tools: list[Any]) -> bool:
-    """Whether a tool is in another form than MCP's."""
+def _has_non_mcp_tools(tools: list[Any]) -> bool:
     return any(
         isinstance(tool, dict)
         and "inputSchema" not in tool
-        and bool(_OF_OTHERS & tool.keys())
+        and bool(_NON_MCP_KEYS & tool.keys())
         for tool in tools
     )
 
 
-def _flat(tools: list[Any], path: str) -> Iterator[tuple[str, Any]]:
-    """Every tool with its path, those that stand together in one too."""
+def _flatten_tools(tools: list[Any], path: str) -> Iterator[tuple[str, Any]]:
+    """Yield each tool with its path, including those nested in namespaces and declarations."""
     for index, tool in enumerate(tools):
-        here = f"{path}[{index}]"
+        tool_path = f"{path}[{index}]"
         rest = tool
         if isinstance(tool, dict):
             is_namespace = tool.get("type") == "namespace"
-            keys = ("tools",) if is_namespace else _DECLARATIONS
-            lists = [key for key in keys if isinstance(tool.get(key), list)]
-            for key in lists:
-                yield from _flat(tool[key], f"{here}.{key}")
-            if lists:
-                # Beside Gemini's declarations its own tools may stand.
-                rest = {k: v for k, v in tool.items() if k not in lists}
-                rest = {} if is_namespace else rest
+            keys = ("tools",) if is_namespace else _DECLARATION_KEYS
+            list_keys = [key for key in keys if isinstance(tool.get(key), list)]
+            for key in list_keys:
+                yield from _flatten_tools(tool[key], f"{tool_path}.{key}")
+            if is_namespace and list_keys:
+                rest = {}
+            elif list_keys:
+                # The same object may also have built-in tools of Gemini.
+                rest = {k: v for k, v in tool.items() if k not in list_keys}
             elif isinstance(tool.get("toolSpec"), dict):
                 rest = tool["toolSpec"]
         if rest or rest is tool:
-            yield here, rest
+            yield tool_path, rest
 
 
-def _is_hosted(tool: Mapping[str, Any]) -> bool:
-    """Whether it is only named and set up, as `{"googleSearch": {}}`."""
+def _is_built_in_tool(tool: Mapping[str, Any]) -> bool:
+    """Return whether a tool consists of a name and settings, as `{"googleSearch": {}}`."""
     return (
         len(tool) == 1
-        and not _SCHEMAS & tool.keys()
+        and not _SCHEMA_KEYS & tool.keys()
         and all(isinstance(value, dict) for value in tool.values())
     )
 
 
-def _is_geminis(schema: Any) -> bool:
-    """Whether it is in Gemini's own words, which look like JSON Schema and are none."""
-    kind = schema.get("type") if isinstance(schema, dict) else None
-    return isinstance(kind, str) and kind.isupper()
+def _is_gemini_schema(schema: Any) -> bool:
+    """Return whether a schema has an upper-case type, as Gemini's own schemas do."""
+    type_name = schema.get("type") if isinstance(schema, dict) else None
+    return isinstance(type_name, str) and type_name.isupper()
 
 
-def _told(tool: Mapping[str, Any]) -> str:
-    """What a tool is that is none of the caller's."""
-    kind = str(tool.get("type", next(iter(tool), "")))
-    name = next((tool[key] for key in _LABELS if isinstance(tool.get(key), str)), kind)
-    of_type = "" if name == kind else f" (`{escape_excerpt(kind, 80)}`)"
-    if kind == "custom":
-        return (
-            f"`{escape_excerpt(name, 80)}`{of_type} takes free text, and no parameters"
-        )
-    return f"`{escape_excerpt(name, 80)}`{of_type} is a tool of the provider's own"
+def _describe_unsupported_tool(tool: Mapping[str, Any]) -> str:
+    tool_type = str(tool.get("type", next(iter(tool), "")))
+    labels = [tool[key] for key in _LABEL_KEYS if isinstance(tool.get(key), str)]
+    label = labels[0] if labels else tool_type
+    subject = f"`{escape_excerpt(label, 80)}`"
+    if label != tool_type:
+        subject += f" (`{escape_excerpt(tool_type, 80)}`)"
+    if tool_type == "custom":
+        return f"{subject} is left out: it accepts free text instead of parameters"
+    return f"{subject} is left out: it is a built-in tool of the provider"
 
 
-def _taken(tool: Mapping[str, Any]) -> _ToolDraft | None:
-    """One tool of any form; None for what is no function of the caller's."""
+def _convert_tool(tool: Mapping[str, Any]) -> _ToolDraft | None:
+    """Convert a tool in any format; return None if it is not a function of the caller."""
     schema = tool.get("inputSchema")
     if isinstance(schema, dict) and list(schema) == ["json"]:
-        names = {"inputSchema": "inputSchema"}
-        return _placed(BEDROCK, {**tool, "inputSchema": schema["json"]}, names)
+        members = {"inputSchema": "inputSchema"}
+        return _rename_keys(BEDROCK, {**tool, "inputSchema": schema["json"]}, members)
     if "inputSchema" in tool:
-        return _ToolDraft(MCP, dict(tool), says=frozenset(mcp_members()))
+        return _ToolDraft(
+            MCP, dict(tool), expressible_members=frozenset(get_mcp_members())
+        )
     if "input_schema" in tool:
-        one = _placed(ANTHROPIC, tool, {"input_schema": "inputSchema"}, {"type"})
+        draft = _rename_keys(
+            ANTHROPIC, tool, {"input_schema": "inputSchema"}, dropped_keys={"type"}
+        )
         examples = tool.get("input_examples")
         if isinstance(examples, list):
-            one.fields["examples"] = [{"arguments": given} for given in examples]
-            one.left.remove("input_examples")
-        return one
-    kind = tool.get("type")
-    if kind == "function" and isinstance(tool.get("function"), dict):
-        one = _placed(OPENAI_CHAT, tool["function"], {"parameters": "inputSchema"})
-        one.left += [key for key in tool if key not in ("type", "function")]
-    elif kind == "function":
-        names = {"parameters": "inputSchema", "output_schema": "outputSchema"}
-        one = _placed(OPENAI_RESPONSES, tool, names, {"type"})
-    elif kind is None and "parametersJsonSchema" in tool:
-        names = {
+            draft.fields["examples"] = [{"arguments": example} for example in examples]
+            draft.ignored_keys.remove("input_examples")
+        return draft
+    tool_type = tool.get("type")
+    if tool_type == "function" and isinstance(tool.get("function"), dict):
+        members = {"parameters": "inputSchema"}
+        draft = _rename_keys(OPENAI_CHAT, tool["function"], members)
+        draft.ignored_keys += [key for key in tool if key not in ("type", "function")]
+    elif tool_type == "function":
+        members = {"parameters": "inputSchema", "output_schema": "outputSchema"}
+        draft = _rename_keys(OPENAI_RESPONSES, tool, members, dropped_keys={"type"})
+    elif tool_type is None and "parametersJsonSchema" in tool:
+        members = {
             "parametersJsonSchema": "inputSchema",
             "responseJsonSchema": "outputSchema",
         }
-        one = _placed(GEMINI, tool, names)
-    elif kind is None and not _is_hosted(tool):
-        names = {"parameters": "inputSchema", "returns": "outputSchema"}
-        one = _placed(PLAIN, tool, names, says={"title", "outputSchema"})
-        one.fields = {key: tool[key] for key in _OF_SPECS if key in tool}
-        # What stands there and depends on nothing has nothing to say.
-        none = {key for key in one.left if tool[key] in (None, [], {})}
-        one.left = [key for key in one.left if key not in {*none, *_OF_SPECS}]
-        if not isinstance(one.definition.get("outputSchema", {}), dict):
-            del one.definition["outputSchema"]
-            one.left.append("returns")
+        draft = _rename_keys(GEMINI, tool, members)
+    elif tool_type is None and not _is_built_in_tool(tool):
+        draft = _convert_plain_tool(tool)
     else:
         return None
-    one.definition.setdefault("inputSchema", {"type": "object", "properties": {}})
-    return one
+    draft.definition.setdefault("inputSchema", {"type": "object", "properties": {}})
+    return draft
 
 
-def _placed(
-    form: str,
+def _convert_plain_tool(tool: Mapping[str, Any]) -> _ToolDraft:
+    members = {"parameters": "inputSchema", "returns": "outputSchema"}
+    draft = _rename_keys(
+        PLAIN, tool, members, expressible_members={"title", "outputSchema"}
+    )
+    draft.fields = {key: tool[key] for key in _SPEC_FIELDS if key in tool}
+    # An empty value, such as `depends_on: []`, loses nothing and needs no note.
+    draft.ignored_keys = [
+        key
+        for key in draft.ignored_keys
+        if key not in _SPEC_FIELDS and tool[key] not in (None, [], {})
+    ]
+    if not isinstance(draft.definition.get("outputSchema", {}), dict):
+        del draft.definition["outputSchema"]
+        draft.ignored_keys.append("returns")
+    return draft
+
+
+def _rename_keys(
+    format_: str,
     tool: Mapping[str, Any],
-    names: Mapping[str, str],
-    known: Set[str] = frozenset(),
-    says: Set[str] = frozenset(),
+    schema_members: Mapping[str, str],
+    dropped_keys: Set[str] = frozenset(),
+    expressible_members: Set[str] = frozenset(),
 ) -> _ToolDraft:
-    """A tool of a form with each of its keys at its place, in the tool's order.
+    """Return a draft with the keys of a tool renamed to MCP's, in the tool's order.
 
     Args:
-        names: the keys of schemas there, and the members of an MCP tool that they are.
-        known: keys that say nothing of the tool.
-        says: members that the form has a place for beside a description and parameters.
+        format_: the tool's format.
+        schema_members: the format's keys for schemas, with the MCP members they become.
+        dropped_keys: keys without information, which are dropped without a note.
+        expressible_members: MCP members that the format can express, in addition to the
+            description and the input schema.
     """
-    one = _ToolDraft(form, {}, says=frozenset({"description", "inputSchema", *says}))
-    plain = {"name"} | (one.says - set(names.values()))
+    draft = _ToolDraft(
+        format_,
+        {},
+        expressible_members=frozenset(
+            {"description", "inputSchema", *expressible_members}
+        ),
+    )
+    same_keys = {"name", *draft.expressible_members} - set(schema_members.values())
     for key, value in tool.items():
-        if key in names and (value is not None or key != "output_schema"):
-            one.definition[names[key]] = value
-        elif key in plain:
+        # `output_schema: null` is the same as no output schema, not an invalid schema.
+        is_missing_output = key == "output_schema" and value is None
+        if key in schema_members and not is_missing_output:
+            draft.definition[schema_members[key]] = value
+        elif key in same_keys:
             if value is not None:
-                one.definition[key] = value
-        elif key not in known and value is not None:
-            one.left.append(key)
-    # A list without results is common: most models are not told of them.
-    one.says |= one.definition.keys() & {"outputSchema"}
-    return one
+                draft.definition[key] = value
+        elif key not in dropped_keys and value is not None:
+            draft.ignored_keys.append(key)
+    # Lists written for models often omit output schemas, so that their absence is no conflict.
+    draft.expressible_members |= draft.definition.keys() & {"outputSchema"}
+    return draft

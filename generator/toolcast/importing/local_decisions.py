@@ -1,4 +1,4 @@
-"""What was decided in a project, and holds against a newer list of the same server."""
+"""A project's own decisions about imported tools: renames, reserved names, edited specs."""
 
 from __future__ import annotations
 
@@ -10,130 +10,186 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import look_alike_key
 
-from ..analysis.tool_names import NOT_LISTED, mention_pattern, other_meanings
+from ..analysis.tool_names import (
+    NOT_LISTED_REASON,
+    collect_other_names,
+    compile_mention_pattern,
+)
 from ..json_schema.graph import JsonSchema
-from ..model.model import Toolset
+from ..model.model import Toolset, ToolSpec
 from ..refactoring.project_edit import EditSession, OwnedTool
 from ..refactoring.references import renamed_text
 from ..refactoring.remove import reserve, take_out
-from .formats import Source
-from .spec_fields import is_untouched
+from .formats import ToolSource
+from .spec_fields import is_unmodified_import
 
 Tool = Mapping[str, Any]
 
 
 class LocalSelection(NamedTuple):
-    """What of a list counts in a toolset.
+    """The tools of a source after a toolset's own decisions.
 
     Attributes:
-        tools: the listed ones as they are called here, by their names there.
-        removed: names of tools that are not listed, and go.
-        staying: names of others, and why they stay all the same.
-        notes: who is left out, and why; a line each, escaped.
+        tools: the listed tools with their names in the toolset, by their listed names.
+        removed: names of the toolset's tools that are no longer listed and get removed.
+        retained: names of other tools that are no longer listed, with the reason why their
+            specs stay.
+        notes: an escaped line for each listed tool that is left out.
     """
 
     tools: Mapping[str, Tool]
     removed: tuple[str, ...] = ()
-    staying: Mapping[str, str] = {}
+    retained: Mapping[str, str] = {}
     notes: Sequence[str] = ()
 
 
-def decided(
+def apply_local_decisions(
     editing: EditSession,
     toolset: Toolset,
-    source: Source,
+    source: ToolSource,
     schemas: str | None,
     *,
     keep_missing: bool,
     force: bool,
 ) -> LocalSelection:
-    """Holds a list to what a toolset has decided, and removes what is not listed any more.
+    """Apply a toolset's renames and reserved names to a source; remove unlisted tools.
 
-    A tool that was renamed here keeps its name, in texts of others, too; one whose name was
-    reserved here is left out. A spec that is removed leaves its name reserved.
+    A tool that the toolset renamed keeps its new name, also in texts of other tools. A tool
+    whose name is reserved is left out. The name of a removed tool becomes reserved.
+
+    Args:
+        editing: collects the edits of the specs.
+        toolset: the existing toolset.
+        source: the tools that are imported.
+        schemas: the path of the project's schemas, see `encode_spec`.
+        keep_missing: remove no tool.
+        force: also remove edited specs, and more than half of the tools.
 
     Raises:
-        UneditableValueError: a file that names it has a layout that is not edited.
+        UneditableValueError: a file that mentions a removed tool cannot be edited.
     """
-    tools, notes = _called_here(toolset, source.listing.tools)
-    readings = (source.listing, source.listing.again or source.listing)
-    names = {tool["name"] for one in readings for tool in one.tools} | {*source.refused}
-    listed = names | {tool["name"] for tool in tools.values()}
-    gone = [t for t in toolset.tools if not listed & {t.name, *t.renamed_from}]
-    why = ""
+    tools, notes = _apply_local_names(toolset, source.listing.tools)
+    readings = [source.listing]
+    if source.listing.second_reading is not None:
+        readings.append(source.listing.second_reading)
+    # A tool that only one of two readings has, or that is rejected, is still listed.
+    listed_names = {tool["name"] for reading in readings for tool in reading.tools}
+    listed_names |= source.rejected.keys()
+    listed_names |= {tool["name"] for tool in tools.values()}
+    missing = [
+        tool
+        for tool in toolset.tools
+        if not listed_names & {tool.name, *tool.renamed_from}
+    ]
+    reason = ""
     if keep_missing:
-        why = "nothing is to be removed"
+        reason = "`--keep-missing` is set"
     elif not source.listing.tools:
-        why = "the list is empty"
+        reason = "the list is empty"
     elif source.listing.is_partial:
-        why = "the list is one page of several"
-    elif len(gone) * 2 > len(toolset.tools) and not force:
-        why = "more than half of the tools would go"
-    staying = {
-        tool.name: why or "its spec has what no import wrote"
-        for tool in gone
-        if why or not (force or is_untouched(toolset, schemas, tool))
-    }
-    removed = [tool for tool in gone if tool.name not in staying]
+        reason = "the list is one page of several"
+    elif len(missing) * 2 > len(toolset.tools) and not force:
+        reason = "more than half of the tools would be removed"
+    retained: dict[str, str] = {}
+    removed: list[ToolSpec] = []
+    for tool in missing:
+        if reason:
+            retained[tool.name] = reason
+        elif force or is_unmodified_import(toolset, schemas, tool):
+            removed.append(tool)
+        else:
+            retained[tool.name] = "its spec was edited"
     for tool in removed:
         take_out(editing, OwnedTool(toolset, tool))
-    # What looks like a listed name would keep that one out.
-    keys = set(map(look_alike_key, listed))
-    reserved = [name for tool in removed for name in (tool.name, *tool.renamed_from)]
-    free = {
+    _reserve_removed_names(editing, toolset, removed, listed_names)
+    return LocalSelection(tools, tuple(tool.name for tool in removed), retained, notes)
+
+
+def _reserve_removed_names(
+    editing: EditSession,
+    toolset: Toolset,
+    removed: Sequence[ToolSpec],
+    listed_names: set[str],
+) -> None:
+    """Reserve the names of removed tools, and release names that are listed again."""
+    # A reserved name also rejects names that look like it, so compare look-alike keys.
+    listed_keys = set(map(look_alike_key, listed_names))
+    released = {
         name
-        for name, why in toolset.reserved_names.items()
-        if why == NOT_LISTED and look_alike_key(name) in keys
+        for name, reason in toolset.reserved_names.items()
+        if reason == NOT_LISTED_REASON and look_alike_key(name) in listed_keys
     }
-    new = [name for name in reserved if look_alike_key(name) not in keys]
-    reserve(editing, toolset, dict.fromkeys(new, NOT_LISTED), free)
-    return LocalSelection(tools, tuple(tool.name for tool in removed), staying, notes)
+    removed_names = [
+        name for tool in removed for name in (tool.name, *tool.renamed_from)
+    ]
+    reserved = [
+        name for name in removed_names if look_alike_key(name) not in listed_keys
+    ]
+    reserve(editing, toolset, dict.fromkeys(reserved, NOT_LISTED_REASON), released)
 
 
-def _called_here(
+def _apply_local_names(
     toolset: Toolset, tools: Sequence[Tool]
 ) -> tuple[dict[str, Tool], list[str]]:
-    live = {tool.name for tool in toolset.tools}
-    former = {old: tool.name for tool in toolset.tools for old in tool.renamed_from}
-    reserved = {
-        look_alike_key(name): why
-        for name, why in toolset.reserved_names.items()
-        if why != NOT_LISTED
+    """Return listed tools under their names in a toolset, and notes on those left out."""
+    current_names = {tool.name for tool in toolset.tools}
+    renamed_tools = {
+        former: tool.name for tool in toolset.tools for former in tool.renamed_from
     }
-    taken = {tool["name"] for tool in tools}
-    found: dict[str, Tool] = {}
-    left_out: list[str] = []
-    renamed: dict[str, str] = {}
+    reserved_keys = {
+        look_alike_key(name): reason
+        for name, reason in toolset.reserved_names.items()
+        if reason != NOT_LISTED_REASON
+    }
+    used_names = {tool["name"] for tool in tools}
+    selected: dict[str, Tool] = {}
+    notes: list[str] = []
+    applied_renames: dict[str, str] = {}
     for tool in tools:
         name: str = tool["name"]
-        here = name if name in live else former.get(name, name)
-        why = ""
-        if name not in live and (key := look_alike_key(name)) in reserved:
-            why = f"its name is reserved here: {escape_excerpt(reserved[key])}"
-        elif here != name and here in taken:
-            why = f"it is a former name of `{here}`, which is listed, too"
-        if why:
-            left_out.append(f"`{escape_excerpt(name, 80)}` is left out: {why}")
+        local_name = name if name in current_names else renamed_tools.get(name, name)
+        key = look_alike_key(name)
+        reason = ""
+        if name not in current_names and key in reserved_keys:
+            reason = (
+                f"the toolset reserves its name: {escape_excerpt(reserved_keys[key])}"
+            )
+        elif local_name != name and local_name in used_names:
+            reason = f"it is a former name of `{local_name}`, which is also listed"
+        if reason:
+            notes.append(f"`{escape_excerpt(name, 80)}` is left out: {reason}")
             continue
-        taken.add(here)
-        found[name] = {**tool, "name": here}
-        if here != name:
-            renamed[name] = here
-    words = other_meanings(toolset) if renamed else set()
-    for old, new in renamed.items():
-        if old not in words:
-            change = partial(renamed_text, pattern=mention_pattern([old]), new=new)
-            found = {name: _with_texts(tool, change) for name, tool in found.items()}
-    return found, left_out
+        used_names.add(local_name)
+        selected[name] = {**tool, "name": local_name}
+        if local_name != name:
+            applied_renames[name] = local_name
+    ambiguous_names = collect_other_names(toolset) if applied_renames else set()
+    for former, new in applied_renames.items():
+        if former not in ambiguous_names:
+            replace_name = partial(
+                renamed_text, pattern=compile_mention_pattern([former]), new=new
+            )
+            selected = {
+                name: _replace_texts(tool, replace_name)
+                for name, tool in selected.items()
+            }
+    return selected, notes
 
 
-def _with_texts(tool: Tool, change: Callable[[str], str]) -> Tool:
-    """A tool with its texts changed: its own, its annotations' title, and its schemas'."""
+def _replace_texts(tool: Tool, replace_text: Callable[[str], str]) -> Tool:
+    """Return a copy of a tool with its titles and descriptions replaced.
+
+    These are the texts of the tool, its annotations, and all subschemas.
+    """
     changed = copy.deepcopy(dict(tool))
     schemas = [changed.get(member) for member in ("inputSchema", "outputSchema")]
-    parts = [part for one in schemas for part in JsonSchema(one).subschemas.values()]
-    for part in (changed, changed.get("annotations"), *parts):
+    subschemas = [
+        subschema
+        for schema in schemas
+        for subschema in JsonSchema(schema).subschemas.values()
+    ]
+    for part in (changed, changed.get("annotations"), *subschemas):
         for key in ("title", "description"):
             if isinstance(part, dict) and isinstance(part.get(key), str):
-                part[key] = change(part[key])
+                part[key] = replace_text(part[key])
     return changed

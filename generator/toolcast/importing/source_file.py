@@ -1,4 +1,4 @@
-"""Reads a file that holds a list of tools."""
+"""Read files that contain a list of tools, and check the tools in them."""
 
 from __future__ import annotations
 
@@ -14,204 +14,238 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.limits import measure_value
 
-from ..analysis.name_limits import is_name_of_tool
+from ..analysis.name_limits import is_tool_name
 from ..mcp_client.server_listing import ListingError
 from ..parsing.exact_json import JsonError, read_json
-from .formats import Source, source_of
+from .formats import ToolSource, parse_tool_list
 
 MAX_SOURCE_BYTES = 64 * 1024 * 1024
 """Size of a file that is imported."""
 _MAX_PROBLEMS_SHOWN = 20
 """Problems of one file that are listed."""
-_PROGRAMS = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
+_PROGRAM_SUFFIXES = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
 _BLANKS = re.compile(r"[ \t\r\n]+")
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_source(path: str) -> Source:
-    """The tools of a file, in whichever form they are.
+def read_source(path: str) -> ToolSource:
+    """Read the tools of a file in any supported format.
+
+    Tools that no spec can represent are moved to the source's `rejected`.
 
     Raises:
-        ListingError: it cannot be read, or is no list of tools that specs can say. The text
-            has a line for each thing wrong, each with its place, escaped.
+        ListingError: the file cannot be read, or has no tool that can be imported. The message
+            has an escaped line per problem, each with its location.
     """
-    return source_in(_bytes_of(path), os.path.normpath(path))
+    return parse_source(_read_bytes(path), os.path.normpath(path))
 
 
-def read_listed(path: str) -> Source:
-    """As `read_source`, but names may be there twice, and be such as no spec can say."""
-    return listed_in(_bytes_of(path), os.path.normpath(path))
+def read_lenient_source(path: str) -> ToolSource:
+    """Read a file like `read_source`, but accept duplicate and invalid tool names."""
+    return parse_lenient_source(_read_bytes(path), os.path.normpath(path))
 
 
-def _bytes_of(path: str) -> bytes:
-    shown = escape_excerpt(path, 1000)
+def _read_bytes(path: str) -> bytes:
+    escaped_path = escape_excerpt(path, 1000)
     try:
         data = read_regular_file(path, MAX_SOURCE_BYTES + 1)
     except OSError as error:
-        raise ListingError(f"{shown}: {error.strerror or error}") from None
+        raise ListingError(f"{escaped_path}: {error.strerror or error}") from None
     if len(data) > MAX_SOURCE_BYTES:
         raise ListingError(
-            f"{shown}: larger than {MAX_SOURCE_BYTES >> 20} MiB"
+            f"{escaped_path}: larger than {MAX_SOURCE_BYTES >> 20} MiB"
         ) from None
     return data
 
 
-def source_in(data: bytes, name: str) -> Source:
-    """The source of a file's bytes; raises as `read_source`."""
-    return takable(_listed_in(data, name), f"{escape_excerpt(name, 1000)}: ")
+def parse_source(data: bytes, name: str) -> ToolSource:
+    """Parse the bytes of a file; raises the same errors as `read_source`.
+
+    Args:
+        data: the content of the file.
+        name: the file's name in messages.
+    """
+    source = _parse_tools(data, name)
+    return reject_unsupported_tools(source, f"{escape_excerpt(name, 1000)}: ")
 
 
-def takable(source: Source, place: str = "") -> Source:
-    """A source without the tools that no spec can be of, which it names as refused.
+def reject_unsupported_tools(source: ToolSource, prefix: str = "") -> ToolSource:
+    """Return a source with the tools that no spec can represent moved to `rejected`.
+
+    Args:
+        source: a source with unchecked tools.
+        prefix: text before each line of an error message.
 
     Raises:
-        ListingError: no other tool is there. Each line begins with the place.
+        ListingError: no tool remains. The message has a line per rejected tool.
     """
-    refused: dict[str, str] = {}
-    for name, why in _unsayable(source):
-        refused.setdefault(name, why)
-    rest = source.without(refused)
-    if refused and not rest.listing.tools:
-        raise ListingError(_told_at(place, list(refused.values())))
-    return rest
+    rejected: dict[str, str] = {}
+    for name, reason in _list_unsupported_tools(source):
+        rejected.setdefault(name, reason)
+    remaining = source.reject_tools(rejected)
+    if rejected and not remaining.listing.tools:
+        raise ListingError(_format_problems(prefix, list(rejected.values())))
+    return remaining
 
 
-def listed_in(data: bytes, name: str) -> Source:
-    """As `source_in`, but names may be there twice, and be such as no spec can say."""
-    source = _listed_in(data, name)
-    problems = [why for _, why in _too_large(source)]
+def parse_lenient_source(data: bytes, name: str) -> ToolSource:
+    """Parse bytes like `parse_source`, but accept duplicate and invalid tool names."""
+    source = _parse_tools(data, name)
+    problems = [reason for _, reason in _list_oversized_tools(source)]
     if problems:
-        raise ListingError(_told_at(f"{escape_excerpt(name, 1000)}: ", problems))
+        prefix = f"{escape_excerpt(name, 1000)}: "
+        raise ListingError(_format_problems(prefix, problems))
     return source
 
 
-def _listed_in(data: bytes, name: str) -> Source:
-    shown = escape_excerpt(name, 1000)
+def _parse_tools(data: bytes, name: str) -> ToolSource:
+    escaped_name = escape_excerpt(name, 1000)
     try:
-        value, twice = _json_or_lines(data)
-    except JsonError as problem:
-        place = f"{shown}:{problem.line}:{problem.column}"
-        raise ListingError(f"{place}: no JSON: {problem}{_hint(data, name)}") from None
-    if twice:
-        raise ListingError("\n".join(_duplicates(data, shown, twice)))
+        value, duplicate_keys = _read_json_or_lines(data)
+    except JsonError as error:
+        location = f"{escaped_name}:{error.line}:{error.column}"
+        hint = _suggest_conversion(data, name)
+        raise ListingError(f"{location}: not JSON: {error}{hint}") from None
+    if duplicate_keys:
+        lines = _locate_duplicate_keys(data, escaped_name, duplicate_keys)
+        raise ListingError("\n".join(lines))
     try:
-        return source_of(value, shown)
+        return parse_tool_list(value, escaped_name)
     except ListingError as error:
         problems = str(error).split("\n")
-        raise ListingError(_told_at(f"{shown}: ", problems)) from None
+        raise ListingError(_format_problems(f"{escaped_name}: ", problems)) from None
 
 
-def _told_at(place: str, problems: list[str]) -> str:
-    more = len(problems) - _MAX_PROBLEMS_SHOWN
-    told = problems[:_MAX_PROBLEMS_SHOWN] + ([f"and {more} more"] if more > 0 else [])
-    return "\n".join(f"{place}{one}" for one in told)
+def _format_problems(prefix: str, problems: list[str]) -> str:
+    lines = problems[:_MAX_PROBLEMS_SHOWN]
+    if len(problems) > _MAX_PROBLEMS_SHOWN:
+        lines.append(f"and {len(problems) - _MAX_PROBLEMS_SHOWN} more")
+    return "\n".join(
+        line if line.startswith("  help: ") else f"{prefix}{line}" for line in lines
+    )
 
 
-def _json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
-    """The value of a JSON text, or the list of those that stand a line each."""
+def _read_json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
+    """Parse JSON or JSON Lines; return the value and the keys that an object repeats.
+
+    JSON Lines become an array.
+    """
     try:
         return read_json(data)
-    except JsonError as problem:
+    except JsonError as error:
         lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
-        is_lines = problem.line > 1 and len(lines) > 1 and lines[0][-1:] == b"}"
-        if not is_lines or not lines[0].startswith(b"{"):
+        is_json_lines = (
+            error.line > 1
+            and len(lines) > 1
+            and lines[0].startswith(b"{")
+            and lines[0].endswith(b"}")
+        )
+        if not is_json_lines:
             raise
     values: list[Any] = []
-    twice: dict[str, None] = {}
+    duplicate_keys: dict[str, None] = {}
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
                 value, keys = read_json(line)
-            except JsonError as problem:
-                raise JsonError(str(problem), number, problem.column) from None
+            except JsonError as error:
+                raise JsonError(str(error), number, error.column) from None
             values.append(value)
-            twice |= dict.fromkeys(keys)
-    return values, tuple(twice)
+            duplicate_keys |= dict.fromkeys(keys)
+    return values, tuple(duplicate_keys)
 
 
-def _unsayable(source: Source) -> Iterator[tuple[str, str]]:
-    """The tools of a source that no spec can be of, each with a line that says why."""
-    names = Counter(tool["name"] for tool in source.listing.tools)
-    for name, times in names.items():
-        if times > 1:
-            yield name, f"the tool `{escape_excerpt(name, 80)}` is there {times} times"
-    for name in names:
-        if not is_name_of_tool(name):
-            shown = escape_excerpt(name, 80)
-            why = f"`{shown}` is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -"
-            yield name, why
-    yield from _too_large(source)
+def _list_unsupported_tools(source: ToolSource) -> Iterator[tuple[str, str]]:
+    """Yield the name of each tool that no spec can represent, with a line on the reason."""
+    counts = Counter(tool["name"] for tool in source.listing.tools)
+    for name, count in counts.items():
+        if count > 1:
+            yield name, f"tool `{escape_excerpt(name, 80)}` is listed {count} times"
+    for name in counts:
+        if not is_tool_name(name):
+            yield (
+                name,
+                f"`{escape_excerpt(name, 80)}` is not a valid tool name: use 1 to 128 of"
+                " A-Z a-z 0-9 _ . -",
+            )
+    yield from _list_oversized_tools(source)
 
 
-def _too_large(source: Source) -> Iterator[tuple[str, str]]:
-    """The tools that have more in them than is compared or written, each with a line.
+def _list_oversized_tools(source: ToolSource) -> Iterator[tuple[str, str]]:
+    """Yield the name of each tool whose definition exceeds the limits, with the reason.
 
-    Definitions are bounded one by one: a list may be long, a tool may not be endless.
+    The limits apply to each definition. The number of tools is not limited.
     """
     for index, tool in enumerate(source.listing.tools):
         problem = measure_value(dict(tool)).problem
         if problem is not None:
-            shown = f"tools[{index}] (`{escape_excerpt(tool['name'], 80)}`)"
-            yield tool["name"], f"{shown} has {problem}"
+            label = f"`tools[{index}]` (`{escape_excerpt(tool['name'], 80)}`)"
+            yield tool["name"], f"{label} has {problem}"
 
 
-def _hint(data: bytes, name: str) -> str:
-    ending = os.path.splitext(name)[1].lower()
-    if ending in _PROGRAMS:
+def _suggest_conversion(data: bytes, name: str) -> str:
+    """Return a help line for a file that is not JSON, or "" if its format is unknown."""
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix in _PROGRAM_SUFFIXES:
         return (
-            "\n  help: it is a program: --mcp-stdio 'COMMAND' starts one that is a server;"
-            " else save its list of tools as JSON"
+            "\n  help: the file is a program: if it is an MCP server, start it with"
+            " --mcp-stdio 'COMMAND'; if not, save its list of tools as JSON"
         )
-    if ending in (".yaml", ".yml"):
-        return "\n  help: it is YAML; save it as JSON"
+    if suffix in (".yaml", ".yml"):
+        return "\n  help: the file is YAML: convert it to JSON"
     start = data.lstrip()[:200].lower()
-    if data.startswith(_UTF_16) or b"\0" in data[:4]:
-        return "\n  help: it looks like UTF-16; save it as UTF-8"
+    if data.startswith(_UTF_16_MARKS) or b"\0" in data[:4]:
+        return "\n  help: the file appears to be UTF-16: save it as UTF-8"
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<")):
-        return "\n  help: it is a web page; the address may want a login"
+        return "\n  help: the file is a web page: check whether its address requires a login"
     if not start:
-        return "\n  help: it is empty"
+        return "\n  help: the file is empty: save a list of tools in it"
     return ""
 
 
-def _duplicates(data: bytes, name: str, twice: tuple[str, ...]) -> Iterator[str]:
-    """A line for each object that has a key twice, with the object's place."""
+def _locate_duplicate_keys(
+    data: bytes, name: str, duplicate_keys: tuple[str, ...]
+) -> Iterator[str]:
+    """Yield a line for each object that repeats a key, with the object's location."""
     text = data.decode("utf-8-sig")
-    places = list(_objects_with_duplicates(text))[:_MAX_PROBLEMS_SHOWN]
-    for start, key in places:
+    objects = list(_list_objects_with_duplicates(text))[:_MAX_PROBLEMS_SHOWN]
+    for start, key in objects:
         line = text.count("\n", 0, start) + 1
         column = start - text.rfind("\n", 0, start)
-        yield f"{name}:{line}:{column}: the object has `{escape_excerpt(key, 80)}` twice"
-    if not places:
-        yield f"{name}: an object has `{escape_excerpt(twice[0], 80)}` twice"
+        key_text = escape_excerpt(key, 80)
+        yield f"{name}:{line}:{column}: the object has the key `{key_text}` twice"
+    if not objects:
+        key_text = escape_excerpt(duplicate_keys[0], 80)
+        yield f"{name}: an object has the key `{key_text}` twice"
 
 
-def _objects_with_duplicates(text: str) -> Iterator[tuple[int, str]]:
-    """Where each object begins that has a key twice, and the key."""
-    found: list[tuple[int, str]] = []
+def _list_objects_with_duplicates(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the offset of each object that repeats a key, and the key."""
+    duplicates: list[tuple[int, str]] = []
     decoder: Any = json.JSONDecoder(object_pairs_hook=list)
     parse = decoder.parse_object
 
     def parse_object(state: tuple[str, int], *rest: Any) -> Any:
         pairs, end = parse(state, *rest)
-        counted = Counter(key for key, _ in pairs)
-        found.extend((state[1] - 1, key) for key, n in counted.items() if n > 1)
+        counts = Counter(key for key, _ in pairs)
+        offset = state[1] - 1
+        duplicates.extend((offset, key) for key, count in counts.items() if count > 1)
         return pairs, end
 
     decoder.parse_object = parse_object
-    # Only the scanner in Python tells where it is.
+    # The scanner in C ignores a replaced `parse_object`; the one in Python calls it.
     decoder.scan_once = scanner.py_make_scanner(decoder)  # type: ignore[attr-defined]
-    begin = _blanks(text, 0)
+    start = _skip_blanks(text, 0)
     try:
-        # A file may hold a value a line.
-        while begin < len(text):
-            begin = _blanks(text, decoder.raw_decode(text, begin)[1])
+        # JSON Lines have one value per line.
+        while start < len(text):
+            start = _skip_blanks(text, decoder.raw_decode(text, start)[1])
     except RecursionError:
+        # The caller then reports the key without a location.
         return
-    yield from sorted(found)
+    yield from sorted(duplicates)
 
 
-def _blanks(text: str, begin: int) -> int:
-    """Where the blanks end that begin at a place."""
-    blanks = _BLANKS.match(text, begin)
-    return begin if blanks is None else blanks.end()
+def _skip_blanks(text: str, start: int) -> int:
+    blanks = _BLANKS.match(text, start)
+    return start if blanks is None else blanks.end()

@@ -1,4 +1,4 @@
-"""The spec of a listed tool, as an import writes it."""
+"""Spec fields of an imported tool, and the text of new spec files."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 
-from ..analysis.mcp_definitions import mcp_definition
+from ..analysis.mcp_definitions import build_mcp_definition
 from ..encoders.yaml_block import encode_entry
-from ..model.language_fields import mcp_members
+from ..model.language_fields import get_mcp_members
 from ..model.model import Toolset, ToolSpec
 
 _MAX_SUMMARY_CHARACTERS = 200
 """Length of a line that can be a summary."""
-_TASKS = {
+_TASK_SUPPRESSION = {
     "rule": "access/task-support",
     "reason": "The server that it comes from runs it as a task only.",
 }
 
 
-def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """What a new spec says of a tool, from which MCP's definition is made key for key.
+def build_spec_fields(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a new spec, from which exactly the tool's definition is generated.
 
-    A member that MCP does not define goes to `mcp.extra`; where the tool has no description,
-    `mcp.omit` says so, and the summary is its title or name.
+    Members that MCP does not define become `mcp.extra`. For a tool without a description,
+    `mcp.omit` removes the generated one, and the summary is the tool's title or name.
     """
     fields: dict[str, Any] = {}
     for member, value in tool.items():
         if member == "name":
             fields["name"] = value
             if not extract_first_sentence(tool.get("description") or ""):
-                # Here a reader looks for it; it has no place in MCP's definition.
-                fields["summary"] = _summary_of(tool)
-        elif member in mcp_members():
-            fields[mcp_members()[member]] = value
+                # Placed after the name for readers; a definition has no member for it.
+                fields["summary"] = _build_summary(tool)
+        elif member in get_mcp_members():
+            fields[get_mcp_members()[member]] = value
         else:
             fields.setdefault("mcp", {}).setdefault("extra", {})[member] = value
     if "description" not in tool:
@@ -43,80 +43,105 @@ def fields_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def said_of(spec: Mapping[str, Any], tool: Mapping[str, Any]) -> dict[str, Any]:
-    """`fields_of` for a tool that has a spec, whose own summary stays where it may."""
-    fields = fields_of(tool)
-    if "description" not in spec and _is_line(fields.get("description")):
-        # The spec says it as the summary.
-        fields = {"summary" if k == "description" else k: v for k, v in fields.items()}
+def merge_spec_fields(
+    spec: Mapping[str, Any], tool: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of an existing spec after an import of its tool.
+
+    Args:
+        spec: the parsed spec file.
+        tool: the listed tool.
+
+    Returns:
+        The fields of `build_spec_fields`, without a summary if the spec's own one can stay,
+        and with the spec's own settings below `mcp`.
+    """
+    fields = build_spec_fields(tool)
+    if "description" not in spec and _is_summary_line(fields.get("description")):
+        # A spec without `description` uses its summary as the description.
+        fields = {
+            "summary" if field == "description" else field: value
+            for field, value in fields.items()
+        }
     if "summary" in spec and ("description" in fields or "description" not in tool):
-        # It is no part of what is listed, so that it is its author's.
+        # The server does not list the summary, so that its text belongs to the spec's author.
         fields.pop("summary", None)
     mcp = spec.get("mcp")
     if isinstance(mcp, Mapping):
-        own = {k: v for k, v in mcp.items() if k not in ("extra", "omit")}
-        if own or "mcp" in fields:
-            fields["mcp"] = {**own, **fields.get("mcp", {})}
+        own_settings = {k: v for k, v in mcp.items() if k not in ("extra", "omit")}
+        if own_settings or "mcp" in fields:
+            fields["mcp"] = {**own_settings, **fields.get("mcp", {})}
     return fields
 
 
-def _is_line(text: Any) -> bool:
-    is_one = isinstance(text, str) and text.splitlines() == [text]
-    return is_one and bool(text.strip()) and len(text) <= _MAX_SUMMARY_CHARACTERS
-
-
-def _summary_of(tool: Mapping[str, Any]) -> str:
-    """One line for a tool that does not describe itself: its title, else its name."""
-    title = str(tool.get("title") or "")
+def _is_summary_line(text: Any) -> bool:
+    is_single_line = isinstance(text, str) and text.splitlines() == [text]
     return (
-        " ".join("".join(c for c in title if c.isprintable()).split()) or tool["name"]
+        is_single_line and bool(text.strip()) and len(text) <= _MAX_SUMMARY_CHARACTERS
     )
 
 
-def spec_text(
+def _build_summary(tool: Mapping[str, Any]) -> str:
+    """Return the printable title of a tool as one line, or its name without a title."""
+    title = str(tool.get("title") or "")
+    printable_title = "".join(c for c in title if c.isprintable())
+    return " ".join(printable_title.split()) or tool["name"]
+
+
+def encode_spec(
     schemas: str | None, file: str, kind: str, fields: Mapping[str, Any]
 ) -> bytes:
-    """A spec file, which begins with the line by which editors complete and check it.
+    """Encode a spec file, with the comment by which editors find its JSON Schema.
 
     Args:
-        schemas: where the project has its schemas, `{}` for the kind; None leaves the line
-            out.
-        file: where it will be, relative to the project's root.
-        kind: of `KINDS`.
-        fields: JSON, in the order in which they are written.
+        schemas: the path of the project's schemas, with `{}` for the kind; None omits the
+            comment.
+        file: the path of the spec file, relative to the project's root.
+        kind: the kind of file: `tool`, `toolset`, `workspace`, ...
+        fields: the fields as JSON values, in the order in which they are written.
     """
-    opening = ""
+    comment = ""
     if schemas is not None:
         path = posixpath.relpath(schemas.format(kind), posixpath.dirname(file))
-        opening = f"# yaml-language-server: $schema={path}\n"
-    lines = (str(encode_entry(key, value)) for key, value in fields.items())
-    return "".join((opening, *lines)).encode()
+        comment = f"# yaml-language-server: $schema={path}\n"
+    entries = (str(encode_entry(key, value)) for key, value in fields.items())
+    return "".join((comment, *entries)).encode()
 
 
-def needed_fields(toolset: Toolset | None, tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields that the toolset asks of each tool, as far as an import can say them."""
-    more: dict[str, Any] = {}
+def build_required_fields(
+    toolset: Toolset | None, tool: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return fields that rules require in addition to the tool's definition.
+
+    Args:
+        toolset: the toolset whose targets require fields; None for a new toolset.
+        tool: the listed tool.
+    """
+    fields: dict[str, Any] = {}
     if toolset is not None and "cli" in toolset.targets:
-        more["cli"] = {"keyword": None, "reason": "It was imported without one."}
+        fields["cli"] = {"keyword": None, "reason": "It was imported without one."}
     if toolset is not None and "prompts" in toolset.targets and toolset.sections:
-        more["section"] = toolset.sections[0].name
+        fields["section"] = toolset.sections[0].name
     execution = tool.get("execution")
     if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
-        more["suppress"] = [_TASKS]
-    return more
+        fields["suppress"] = [_TASK_SUPPRESSION]
+    return fields
 
 
-def is_untouched(toolset: Toolset, schemas: str | None, tool: ToolSpec) -> bool:
-    """Whether a spec is as an import writes it, to the letter."""
+def is_unmodified_import(toolset: Toolset, schemas: str | None, tool: ToolSpec) -> bool:
+    """Return whether a spec has exactly the text and values that an import writes."""
     source = tool.source
-    if source.data.replace(b"\r\n", b"\n") != spec_text(
-        schemas, source.file, "tool", source.tree
-    ):
+    text = source.data.replace(b"\r\n", b"\n")
+    if text != encode_spec(schemas, source.file, "tool", source.tree):
         return False
-    definition = mcp_definition(tool)
-    made = {**fields_of(definition), **said_of(source.tree, definition)}
-    made |= needed_fields(toolset, definition)
+    definition = build_mcp_definition(tool)
+    imported_fields = {
+        **build_spec_fields(definition),
+        **merge_spec_fields(source.tree, definition),
+        **build_required_fields(toolset, definition),
+    }
     return all(
-        field == "order" or (field in made and made[field] == value)
+        field == "order"
+        or (field in imported_fields and imported_fields[field] == value)
         for field, value in source.tree.items()
     )

@@ -1,1 +1,1 @@
-"""What live MCP servers list, read raw: of what they send nothing is lost or made plain."""
+"""Client for MCP servers that reads their lists unmodified, and the locks of these lists."""

@@ -1,4 +1,7 @@
-"""Servers that a toolset or a command line names, and what a toolset declares that its own lists."""
+"""Server settings from the command line, and the listing that a toolset declares.
+
+`toolcast verify` compares the declared listing with the listing of a live server.
+"""
 
 from __future__ import annotations
 
@@ -10,185 +13,205 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.core.server_settings import ExternalServer
 
-from ..analysis.mcp_definitions import mcp_definition
-from ..analysis.skill_texts import front_matter_of, skill_owners
+from ..analysis.mcp_definitions import build_mcp_definition
+from ..analysis.skill_texts import build_front_matter, list_skill_owners
 from ..analysis.tool_search import (
-    directly_listed,
-    has_hints,
-    own_names,
-    own_tools,
-    told_instructions,
+    get_served_instructions,
+    get_server_tool_names,
+    has_search_hints,
+    list_server_tools,
+    select_listed_tools,
 )
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec
 from .server_listing import ListingError, ServerListing
 
-_NEWEST = "2026-07-28"
+_STATELESS_VERSION = "2026-07-28"
 
 
-def declared_listing(
+def build_declared_listing(
     toolset: Toolset,
     live: ServerListing,
     client: str | None = None,
     *,
     has_skills: bool = False,
 ) -> ServerListing:
-    """The listing of a toolset's own tools, resources and prompts, to compare a server with.
+    """Build the listing that a toolset declares, to compare it with a live server.
 
-    What the revision does not have in which that was read is left out, unless the server says
-    it all the same: the newest has no `execution`, in older ones an `outputSchema` is that of
-    an object. What the server says otherwise at a second reading may vary.
+    A member that the live listing's protocol version does not have is left out, unless the
+    server lists it nevertheless: the stateless version has no `execution`, and older versions
+    accept only an `outputSchema` of type object. The live listing's variations are kept.
 
     Args:
-        toolset: whose.
-        live: what the server lists.
-        client: who is served; None for a server that serves everything.
-        has_skills: the server lists the toolset's skills, too; their sizes are left out,
-            which the specs do not say.
+        toolset: the toolset that declares the tools, resources and prompts.
+        live: the live server's listing.
+        client: the client whose listing is built; None for a server without clients.
+        has_skills: whether the server also lists the toolset's skills. Their sizes are left
+            out because the specs do not declare them.
     """
+    live_tools = {tool["name"]: tool for tool in live.tools}
+    hidden_names = set(toolset.list_excluded_tools("mcp"))
+    profile = None if client is None else toolset.find_client(client)
+    if profile is not None:
+        hidden_names.update(
+            tool.name for tool in toolset.tools if not toolset.is_offered(tool, profile)
+        )
+    offered = [tool for tool in toolset.tools if tool.name not in hidden_names]
     tools: list[Mapping[str, Any]] = []
-    said = {tool["name"]: tool for tool in live.tools}
-    served = None if client is None else toolset.client(client)
-    others = toolset.excluded("mcp")
-    if served is not None:
-        hidden = (t.name for t in toolset.tools if not toolset.is_offered(t, served))
-        others = others.union(hidden)
-    offered = [tool for tool in toolset.tools if tool.name not in others]
-    for tool in directly_listed(toolset, offered):
-        definition = mcp_definition(tool, has_hints=has_hints(toolset))
-        returns = definition.get("outputSchema")
-        is_object = isinstance(returns, dict) and returns.get("type") == "object"
-        unsaid = "outputSchema" if live.protocol != _NEWEST else "execution"
-        if unsaid not in said.get(tool.name, ()) and not (
-            unsaid == "outputSchema" and is_object
-        ):
-            definition.pop(unsaid, None)
+    for tool in select_listed_tools(toolset, offered):
+        definition = build_mcp_definition(tool, has_hints=has_search_hints(toolset))
+        live_tool = live_tools.get(tool.name, {})
+        if live.protocol == _STATELESS_VERSION:
+            if "execution" not in live_tool:
+                definition.pop("execution", None)
+        elif "outputSchema" not in live_tool:
+            output_schema = definition.get("outputSchema")
+            is_object_schema = (
+                isinstance(output_schema, dict)
+                and output_schema.get("type") == "object"
+            )
+            if not is_object_schema:
+                definition.pop("outputSchema", None)
         tools.append(definition)
-    tools += [one.definition for one in own_tools(toolset, offered)]
-    shown = [spec for spec in toolset.mcp_resources if _is_for(spec.clients, client)]
-    resources = [spec for spec in shown if spec.uri is not None]
-    templates = [spec for spec in shown if spec.uri is None]
+    tools += [tool.definition for tool in list_server_tools(toolset, offered)]
+    resources = [
+        spec for spec in toolset.mcp_resources if _is_visible(spec.clients, client)
+    ]
+    skills = [
+        _build_skill_entry(owner)
+        for owner in list_skill_owners(toolset)
+        if has_skills and (owner is toolset or owner.name not in hidden_names)
+    ]
     return ServerListing(
         toolset.name,
         live.protocol,
-        instructions=told_instructions(toolset, offered),
+        instructions=get_served_instructions(toolset, offered),
         tools=tuple(tools),
-        resources=(
-            *(spec.mcp for spec in resources),
-            *(
-                _skill(owner)
-                for owner in skill_owners(toolset)
-                if has_skills and (owner is toolset or owner.name not in others)
-            ),
-        ),
-        resource_templates=tuple(spec.mcp for spec in templates),
+        resources=(*(spec.mcp for spec in resources if spec.uri is not None), *skills),
+        resource_templates=tuple(spec.mcp for spec in resources if spec.uri is None),
         prompts=tuple(
-            spec.mcp for spec in toolset.mcp_prompts if _is_for(spec.clients, client)
+            spec.mcp
+            for spec in toolset.mcp_prompts
+            if _is_visible(spec.clients, client)
         ),
-        varying=live.varying,
+        variations=live.variations,
     )
 
 
-def _is_for(clients: tuple[str, ...] | None, client: str | None) -> bool:
+def _is_visible(clients: tuple[str, ...] | None, client: str | None) -> bool:
     return client is None or clients is None or client in clients
 
 
-def _skill(owner: Toolset | ToolSpec) -> dict[str, Any]:
-    """A skill as the runtime's `skills/served_skills.py` lists it."""
-    front = front_matter_of(owner)
-    name = str(front["name"])
+def _build_skill_entry(owner: Toolset | ToolSpec) -> dict[str, Any]:
+    """Return the resource as which the runtime's `skills/served_skills.py` lists a skill."""
+    front_matter = build_front_matter(owner)
+    name = str(front_matter["name"])
     return {
         "uri": f"skill://{name}/SKILL.md",
         "name": name,
         "mimeType": "text/markdown",
-        "description": str(front["description"]),
+        "description": str(front_matter["description"]),
     }
 
 
-def behind(toolset: Toolset, server: McpServer) -> Toolset:
-    """The toolset with the tools alone that a server answers for, as that calls them."""
+def build_proxied_toolset(toolset: Toolset, server: McpServer) -> Toolset:
+    """Return the toolset with only the tools that a server implements, by its names for them."""
     tools = [
-        # The server itself knows nothing of what is sent of its results.
+        # `result` is applied by the proxy; the server does not know it.
         replace(tool, name=server.get_server_name(tool.name), result=ResultForm())
         for tool in toolset.tools
-        if toolset.proxy_of(tool) == server.name
+        if toolset.get_proxy(tool) == server.name
     ]
     return replace(toolset, tools=tuple(tools), exclusions=(), targets={})
 
 
-def own_part(toolset: Toolset, listing: ServerListing) -> tuple[ServerListing, int]:
-    """What a toolset's server lists of its own, as `declared_listing` has it.
+def exclude_external_tools(
+    toolset: Toolset, listing: ServerListing
+) -> tuple[ServerListing, int]:
+    """Remove tools of external servers and the sizes of skills from a listing.
 
-    Without the tools of external servers that `mcp_servers` names, whose number comes
-    second, and without the sizes of skills.
+    Args:
+        toolset: the toolset, whose `mcp_servers` declare the external servers.
+        listing: the listing of the toolset's own server.
+
+    Returns:
+        The listing that is comparable with `build_declared_listing`, and the number of
+        removed tools.
     """
-    own = {*own_names(toolset), *(tool.name for tool in toolset.tools)}
-    tools = [
-        entry
-        for entry in listing.tools
-        if entry["name"] in own
-        or not any(one.is_named(entry["name"]) for one in toolset.listed_servers)
-    ]
-    resources = [
-        (
-            {key: value for key, value in entry.items() if key != "size"}
-            if entry["uri"].startswith("skill://")
-            else entry
+    declared_names = {
+        *get_server_tool_names(toolset),
+        *(tool.name for tool in toolset.tools),
+    }
+    tools = []
+    for entry in listing.tools:
+        name = entry["name"]
+        is_external = name not in declared_names and any(
+            server.declares_tool(name) for server in toolset.listed_servers
         )
-        for entry in listing.resources
-    ]
-    again = listing.again
-    part = replace(
+        if not is_external:
+            tools.append(entry)
+    resources = listing.resources
+    if "skills" in toolset.targets:
+        resources = tuple(_remove_skill_size(entry) for entry in resources)
+    second_reading = listing.second_reading
+    if second_reading is not None:
+        second_reading, _ = exclude_external_tools(toolset, second_reading)
+    own_listing = replace(
         listing,
         tools=tuple(tools),
-        resources=(
-            tuple(resources) if "skills" in toolset.targets else listing.resources
-        ),
-        again=None if again is None else own_part(toolset, again)[0],
+        resources=resources,
+        second_reading=second_reading,
     )
-    return part, len(listing.tools) - len(tools)
+    return own_listing, len(listing.tools) - len(tools)
 
 
-def command_server(line: str) -> ExternalServer:
-    """The server that a command line starts, split as a POSIX shell does; none is run.
+def _remove_skill_size(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not entry["uri"].startswith("skill://"):
+        return entry
+    return {key: value for key, value in entry.items() if key != "size"}
 
-    It gets the whole environment, as in the shell that the line was typed in. `${NAME}` in
-    it stands for a variable, as in `mcp_servers`.
+
+def parse_command_server(line: str) -> ExternalServer:
+    """Return the server that a command line starts, without starting it.
+
+    The line is split like a POSIX shell does. `${NAME}` in it refers to an environment variable,
+    as in `mcp_servers`. The process gets the complete environment, as it would from the shell.
 
     Raises:
-        ListingError: it is empty, or a quotation in it does not end.
+        ListingError: the line is empty, or has an unclosed quotation.
     """
     try:
-        words = shlex.split(line)
+        arguments = shlex.split(line)
     except ValueError as error:
         raise ListingError(f"the command is not valid: {error}") from None
-    if not words:
+    if not arguments:
         raise ListingError("the command is empty")
+    program = arguments[0]
     return ExternalServer(
-        words[0], command=words[0], args=tuple(words[1:]), whole_environment=True
+        program, command=program, args=tuple(arguments[1:]), whole_environment=True
     )
 
 
-def url_server(url: str) -> ExternalServer:
-    """The server at a URL.
+def parse_url_server(url: str) -> ExternalServer:
+    """Return the server at a URL.
 
     Raises:
-        ListingError: it is no URL of HTTP.
+        ListingError: the URL does not begin with `http://` or `https://`.
     """
     if not url.startswith(("https://", "http://")):
         raise ListingError("the URL does not begin with https:// or http://")
-    # A query or a user's part may hold a secret.
-    shown = url.split("?")[0].rpartition("@")[2]
-    return ExternalServer(shown, url=url)
+    # The query and the user info may contain a secret, so they are not part of the name.
+    name = url.split("?")[0].rpartition("@")[2]
+    return ExternalServer(name, url=url)
 
 
-def headers_of(words: Iterable[str]) -> dict[str, str]:
-    """The headers that `--header NAME:VALUE` gives.
+def parse_headers(options: Iterable[str]) -> dict[str, str]:
+    """Return the HTTP headers from the values of `--header NAME:VALUE`.
 
     Raises:
-        ListingError: a word is none.
+        ListingError: a value has no colon or no name.
     """
-    pairs = [word.partition(":") for word in words]
+    pairs = [option.partition(":") for option in options]
     if not all(name.strip() and colon for name, colon, _ in pairs):
-        raise ListingError("--header is NAME:VALUE")
+        raise ListingError("`--header` is not in the form NAME:VALUE")
     return {name.strip(): value.strip() for name, _, value in pairs}

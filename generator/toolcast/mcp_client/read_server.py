@@ -1,8 +1,7 @@
-"""Reads a live MCP server: raw JSON-RPC in its newest revision, every page of every list.
+"""Read the lists of a live MCP server with raw JSON-RPC, so that no SDK changes them.
 
-No SDK stands between: what the server sends is what the listing holds. The environment of
-a server's process is the one that `mcp_servers` have at run time. The newest revision asks
-`server/discover` and has no session; a server that does not know it is asked `initialize`:
+The stateless protocol version (`server/discover`, no session) is tried first, then the initialize
+handshake. A server's process gets the environment that servers in `mcp_servers` get at run time.
 https://modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle
 https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 """
@@ -27,51 +26,56 @@ from toolcast_runtime.core.server_settings import (
     resolve_server,
 )
 
-from .messages import HttpMessages, StdioMessages
+from .connections import HttpConnection, StdioConnection
 from .server_listing import (
     KINDS,
     ListingError,
     ServerListing,
-    checked_entries,
-    duplicate_notes,
-    told_listing,
-    variations,
+    build_listing,
+    format_duplicate_keys,
+    list_variations,
+    parse_entries,
 )
 
-_NEWEST = "2026-07-28"
-_OLDER = "2025-11-25"
-_META = "io.modelcontextprotocol/"
-_CLIENT = {"name": "toolcast", "version": "1"}
+_STATELESS_VERSION = "2026-07-28"
+_HANDSHAKE_VERSION = "2025-11-25"
+_META_PREFIX = "io.modelcontextprotocol/"
+_CLIENT_INFO = {"name": "toolcast", "version": "1"}
 _MAX_PAGES = 1_000
 """Pages of one list."""
 _MAX_ENTRIES = 50_000
 """Entries of one list."""
 _MAX_READ_ATTEMPTS = 3
-"""Attempts to read the lists of a server."""
-_DISCOVER_SECONDS = 10.0
+"""Attempts to read a list that changes while it is read."""
+_DISCOVER_TIMEOUT_S = 10.0
 _METHOD_NOT_FOUND = -32601
 
-Messages = StdioMessages | HttpMessages
+Connection = StdioConnection | HttpConnection
+ListAndEnvelope = tuple[tuple[Mapping[str, Any], ...], Mapping[str, Any]]
+"""The entries of a list, and the other members of the first page's result."""
 
 
 def read_server(
-    server: ExternalServer, *, twice: bool = False, environment: Any = None
+    server: ExternalServer,
+    *,
+    twice: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> ServerListing:
-    """What a live server lists.
+    """Connect to a live server and return its lists.
 
-    It is started anew for each reading, and ended with all that it started. A reading is
-    bounded: by `connect_timeout` for the handshake, by `list_timeout` for each list, and
-    in bytes, lines, pages and entries.
+    Each reading starts a new process or session and ends it with all child processes. It is
+    limited by `connect_timeout` for the handshake, by `list_timeout` for each list, and by
+    the number of bytes, lines, pages and entries.
 
     Args:
-        server: a command or a URL; its timeouts bound the reading, what it is called
-            stands in messages. `prefix`, `allow` and the like are not heeded.
-        twice: reads it twice, and fills in `again`, and `varying` with what is not the same.
-        environment: what fills in references like `${TOKEN}`; by default the process's.
+        server: the command or URL, the timeouts, and the name for messages. Settings such as
+            `prefix` and `allow` are ignored.
+        twice: read the lists twice, and set `second_reading` and `variations`.
+        environment: variables for references such as `${TOKEN}`; by default `os.environ`.
 
     Raises:
-        ListingError: it cannot be started or reached, does not answer in time, sends
-            too much, or answers what is no listing.
+        ListingError: the server cannot be started or reached, does not answer in time, exceeds
+            a limit, or returns something that is not a listing.
     """
     return asyncio.run(_read(server, twice, environment))
 
@@ -86,12 +90,15 @@ async def _read(
     except MissingVariableError as error:
         raise ListingError(f"{server.name}: {error}") from None
     try:
-        listing = await _once(server, resolved)
+        listing = await _read_once(server, resolved)
         if twice:
-            again = await _once(server, resolved)
-            varying = variations(listing, again)
-            listing = replace(listing, varying=varying, again=again)
-        notes = tuple(redact_text(words, resolved.secrets) for words in listing.notes)
+            second_reading = await _read_once(server, resolved)
+            listing = replace(
+                listing,
+                variations=list_variations(listing, second_reading),
+                second_reading=second_reading,
+            )
+        notes = tuple(redact_text(note, resolved.secrets) for note in listing.notes)
         listing = replace(listing, notes=notes)
     except ListingError as error:
         text = escape_excerpt(redact_text(str(error), resolved.secrets))
@@ -99,212 +106,272 @@ async def _read(
     return listing
 
 
-async def _once(server: ExternalServer, resolved: ResolvedServer) -> ServerListing:
-    """One reading, by a process of its own. One that ends at `server/discover` gets another."""
-    for is_newest_tried in (True, False):
-        kind = StdioMessages if server.command is not None else HttpMessages
-        async with kind(resolved) as messages:
-            reading = _Reading(server, messages, resolved.secrets)
-            if await reading.connect(is_newest_tried):
-                return await reading.listing()
-            if not is_newest_tried:
-                raise ListingError(messages.why_lost())
+async def _read_once(server: ExternalServer, resolved: ResolvedServer) -> ServerListing:
+    """Read the lists in a new process or session.
+
+    If the server ends during `server/discover`, it is started again without that request.
+    """
+    connection_type = StdioConnection if server.command is not None else HttpConnection
+    for is_discover_tried in (True, False):
+        async with connection_type(resolved) as connection:
+            reader = _ListReader(server, connection, resolved.secrets)
+            if await reader.connect(is_discover_tried):
+                return await reader.read_lists()
+            if not is_discover_tried:
+                raise ListingError(connection.describe_failure())
     raise AssertionError
 
 
 @dataclass
-class _Reading:
-    """One reading of one server."""
+class _ListReader:
+    """Handshake with a server and reading of its lists over one connection.
+
+    Attributes:
+        server: the server's settings.
+        connection: the open connection.
+        secrets: values that the server was sent, which are removed from its responses.
+        protocol: the protocol version of the messages.
+        server_result: the result of `server/discover` or `initialize`.
+        has_returned_secret: whether a response contained a secret.
+    """
 
     server: ExternalServer
-    messages: Messages
+    connection: Connection
     secrets: tuple[str, ...]
-    protocol: str = _NEWEST
-    hello: Mapping[str, Any] | None = None
-    has_echoed: bool = False
+    protocol: str = _STATELESS_VERSION
+    server_result: Mapping[str, Any] | None = None
+    has_returned_secret: bool = False
 
-    async def _ask(
+    async def _request(
         self, method: str, params: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
-        """An answer, without what the server was sent as a secret and says back."""
-        answer = await self.messages.ask(method, params)
+        """Send a request and return its response with secrets redacted."""
+        response = await self.connection.request(method, params)
         try:
-            shown: Mapping[str, Any] | None = redact_value(answer, self.secrets)
+            redacted: Mapping[str, Any] | None = redact_value(response, self.secrets)
         except RecursionError:
-            raise ListingError("it answers what is nested too deep") from None
-        self.has_echoed |= shown != answer
-        return shown
+            raise ListingError("the response is nested too deeply") from None
+        self.has_returned_secret |= redacted != response
+        return redacted
 
-    async def connect(self, is_newest_tried: bool) -> bool:
-        """Whether the server said hello, in the newest revision that it speaks."""
+    async def connect(self, is_discover_tried: bool) -> bool:
+        """Agree on a protocol version; return whether the server answered.
+
+        Args:
+            is_discover_tried: send `server/discover` before `initialize`.
+
+        Raises:
+            ListingError: the server did not answer in time, or rejected `initialize`.
+        """
         seconds = self.server.connect_timeout
         try:
             async with asyncio.timeout(seconds):
-                if is_newest_tried and await self._discovered():
+                if is_discover_tried and await self._discover():
                     return True
-                return await self._initialized()
+                return await self._initialize()
         except TimeoutError:
             raise ListingError(
-                f"it did not answer within {seconds:g} s; {self._noise()}"
-                f"{self.messages.why_lost()}"
+                f"the server did not answer within {seconds:g} s;"
+                f" {self._describe_invalid_lines()}{self.connection.describe_failure()}"
             ) from None
 
-    async def _discovered(self) -> bool:
-        self.messages.adopt(_NEWEST)
+    async def _discover(self) -> bool:
+        """Return whether the server supports the stateless version."""
+        self.connection.set_protocol(_STATELESS_VERSION)
         try:
-            # A server of an older revision may leave a method that it does not know
-            # without an answer; one that starts slowly is asked again below.
+            # A server of an older version may not answer an unknown method at all. One that
+            # only starts slowly can still answer `initialize`.
             async with asyncio.timeout(
-                min(_DISCOVER_SECONDS, self.server.connect_timeout / 2)
+                min(_DISCOVER_TIMEOUT_S, self.server.connect_timeout / 2)
             ):
-                answer = await self._ask("server/discover", self._params({}))
+                response = await self._request(
+                    "server/discover", self._build_params({})
+                )
         except TimeoutError:
             return False
-        result = _result(answer)
-        if result is None or _NEWEST not in _texts(result.get("supportedVersions")):
+        result = _get_result(response)
+        if result is None or _STATELESS_VERSION not in _filter_strings(
+            result.get("supportedVersions")
+        ):
             return False
-        self.hello = result
+        self.server_result = result
         return True
 
-    async def _initialized(self) -> bool:
-        self.protocol = _OLDER
-        self.messages.adopt(_OLDER)
-        params = {"protocolVersion": _OLDER, "capabilities": {}, "clientInfo": _CLIENT}
-        answer = await self._ask("initialize", params)
-        if answer is None:
+    async def _initialize(self) -> bool:
+        """Do the initialize handshake; return False if the connection ended."""
+        self.protocol = _HANDSHAKE_VERSION
+        self.connection.set_protocol(_HANDSHAKE_VERSION)
+        params = {
+            "protocolVersion": _HANDSHAKE_VERSION,
+            "capabilities": {},
+            "clientInfo": _CLIENT_INFO,
+        }
+        response = await self._request("initialize", params)
+        if response is None:
             return False
-        result = _result(answer)
+        result = _get_result(response)
         if result is None:
-            raise ListingError(f"it refused `initialize`: {_said(answer)}")
-        agreed = result.get("protocolVersion")
-        self.protocol = agreed if isinstance(agreed, str) else _OLDER
-        self.messages.adopt(self.protocol)
-        self.hello = result
-        await self.messages.tell("notifications/initialized")
+            raise ListingError(
+                f"the server rejected `initialize`: {_error_message(response)}"
+            )
+        version = result.get("protocolVersion")
+        self.protocol = version if isinstance(version, str) else _HANDSHAKE_VERSION
+        self.connection.set_protocol(self.protocol)
+        self.server_result = result
+        await self.connection.notify("notifications/initialized")
         return True
 
-    async def listing(self) -> ServerListing:
-        """Every list that the server declares; tools in any case."""
-        hello = self.hello or {}
-        capabilities = hello.get("capabilities")
+    async def read_lists(self) -> ServerListing:
+        """Read every list of the server's declared capabilities, and always its tools."""
+        server_result = self.server_result or {}
+        capabilities = server_result.get("capabilities")
         declared = capabilities if isinstance(capabilities, dict) else {}
         entries: dict[str, tuple[Mapping[str, Any], ...]] = {}
         envelopes: dict[str, Mapping[str, Any]] = {}
         notes = []
-        for kind in KINDS:
-            family = "resources" if kind == "resourceTemplates" else kind
+        for kind, (method, _) in KINDS.items():
+            capability = "resources" if kind == "resourceTemplates" else kind
             entries[kind] = ()
-            if family not in declared and family != "tools":
+            if capability not in declared and capability != "tools":
                 continue
             try:
-                entries[kind], envelopes[kind] = await self._steady(kind, family)
-            except _ErrorResponseError as refusal:
-                if family == "tools" and "tools" in declared:
-                    raise ListingError(f"it refused `tools/list`: {refusal}") from None
-                if refusal.code != _METHOD_NOT_FOUND or kind == family in declared:
-                    words = escape_excerpt(str(refusal))
-                    notes.append(f"it refused `{KINDS[kind][0]}`: {words}")
-        if self.has_echoed:
-            notes.append("it says back a secret that it was sent, which is hidden here")
-        if self.messages.noise:
-            notes.append(escape_excerpt(self._noise().removesuffix("; ")))
-        notes += duplicate_notes(list(self.messages.twice))
-        meta = hello.get("_meta")
-        stamped = meta.get(f"{_META}serverInfo") if isinstance(meta, dict) else None
-        told = {"serverInfo": stamped, **hello, "protocolVersion": self.protocol}
-        return told_listing(self.server.name, told, entries, envelopes, tuple(notes))
+                entries[kind], envelopes[kind] = await self._read_list(kind, capability)
+            except _ErrorResponseError as error:
+                if capability == "tools" and "tools" in declared:
+                    message = f"the server rejected `tools/list`: {error}"
+                    raise ListingError(message) from None
+                # A missing method is normal for an undeclared list and for templates.
+                is_declared = kind == capability and capability in declared
+                if error.code != _METHOD_NOT_FOUND or is_declared:
+                    message = escape_excerpt(str(error))
+                    notes.append(f"the server rejected `{method}`: {message}")
+        if self.has_returned_secret:
+            notes.append(
+                "the server returned a secret that it was sent; it is redacted here"
+            )
+        if self.connection.invalid_lines:
+            lines = self._describe_invalid_lines().removesuffix("; ")
+            notes.append(escape_excerpt(lines))
+        notes += format_duplicate_keys(list(self.connection.duplicate_keys))
+        meta = server_result.get("_meta")
+        # The stateless version has the server's name and version in `_meta`.
+        server_info = (
+            meta.get(f"{_META_PREFIX}serverInfo") if isinstance(meta, dict) else None
+        )
+        members = {
+            "serverInfo": server_info,
+            **server_result,
+            "protocolVersion": self.protocol,
+        }
+        return build_listing(
+            self.server.name, members, entries, envelopes, tuple(notes)
+        )
 
-    async def _steady(
-        self, kind: str, family: str
-    ) -> tuple[tuple[Mapping[str, Any], ...], Mapping[str, Any]]:
-        """A list that did not change while it was read, or what it was at last."""
+    async def _read_list(self, kind: str, capability: str) -> ListAndEnvelope:
+        """Read a list, again if the server reports a change meanwhile.
+
+        After `_MAX_READ_ATTEMPTS` the last reading is returned.
+        """
         seconds = self.server.list_timeout
-        change = f"notifications/{family}/list_changed"
+        change = f"notifications/{capability}/list_changed"
         try:
             async with asyncio.timeout(seconds):
                 for _ in range(_MAX_READ_ATTEMPTS):
-                    self.messages.changed.discard(change)
-                    found = await self._pages(kind)
-                    if change not in self.messages.changed:
+                    self.connection.notifications.discard(change)
+                    result = await self._read_pages(kind)
+                    if change not in self.connection.notifications:
                         break
-                return found
+                return result
         except TimeoutError:
-            late = f"it did not answer `{KINDS[kind][0]}` within {seconds:g} s"
-            noise = f"; {self._noise()}".removesuffix("; ")
-            raise ListingError(late + noise) from None
+            message = (
+                f"the server did not answer `{KINDS[kind][0]}` within {seconds:g} s"
+            )
+            lines = f"; {self._describe_invalid_lines()}".removesuffix("; ")
+            raise ListingError(message + lines) from None
 
-    async def _pages(
-        self, kind: str
-    ) -> tuple[tuple[Mapping[str, Any], ...], Mapping[str, Any]]:
+    async def _read_pages(self, kind: str) -> ListAndEnvelope:
         method = KINDS[kind][0]
         entries: list[Mapping[str, Any]] = []
         envelope: Mapping[str, Any] = {}
         params: Mapping[str, Any] = {}
-        for number in range(_MAX_PAGES):
-            answer = await self._ask(method, self._params(params))
-            if answer is None:
-                raise ListingError(self.messages.why_lost())
-            result = _result(answer)
+        for page in range(_MAX_PAGES):
+            response = await self._request(method, self._build_params(params))
+            if response is None:
+                raise ListingError(self.connection.describe_failure())
+            result = _get_result(response)
             if result is None:
-                raise _ErrorResponseError(_code(answer), _said(answer))
+                raise _ErrorResponseError(
+                    _error_code(response), _error_message(response)
+                )
             if kind not in result:
-                raise ListingError(f"its answer to `{method}` has no `{kind}`")
-            entries += checked_entries(kind, result[kind])
+                raise ListingError(f"the response to `{method}` has no `{kind}`")
+            entries += parse_entries(kind, result[kind])
             if len(entries) > _MAX_ENTRIES:
-                raise ListingError(f"it lists more than {_MAX_ENTRIES:,} {kind}")
-            if number == 0:
-                own = (kind, "nextCursor")
-                envelope = {k: v for k, v in result.items() if k not in own}
+                raise ListingError(
+                    f"the server lists more than {_MAX_ENTRIES:,} {kind}"
+                )
+            if page == 0:
+                envelope = {
+                    key: value
+                    for key, value in result.items()
+                    if key not in (kind, "nextCursor")
+                }
             cursor = result.get("nextCursor")
-            # An empty text is a cursor, too.
+            # An empty string is a valid cursor.
             if not isinstance(cursor, str):
                 return tuple(entries), envelope
             params = {"cursor": cursor}
         raise ListingError(
-            f"its answer to `{method}` has more than {_MAX_PAGES:,} pages"
+            f"the response to `{method}` has more than {_MAX_PAGES:,} pages"
         )
 
-    def _params(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self.protocol != _NEWEST:
+    def _build_params(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return params with the `_meta` that the stateless version requires."""
+        if self.protocol != _STATELESS_VERSION:
             return params
         meta = {
-            f"{_META}protocolVersion": _NEWEST,
-            f"{_META}clientInfo": _CLIENT,
-            f"{_META}clientCapabilities": {},
+            f"{_META_PREFIX}protocolVersion": _STATELESS_VERSION,
+            f"{_META_PREFIX}clientInfo": _CLIENT_INFO,
+            f"{_META_PREFIX}clientCapabilities": {},
         }
         return {**params, "_meta": meta}
 
-    def _noise(self) -> str:
-        lines = self.messages.noise
+    def _describe_invalid_lines(self) -> str:
+        """Return a clause on stdout lines that are not messages, followed by `; `."""
+        lines = self.connection.invalid_lines
         if not lines:
             return ""
-        return f"{len(lines)} of its lines on stdout are no messages: `{lines[0]}`; "
+        return f"stdout has lines that are not JSON-RPC ({len(lines)}): `{lines[0]}`; "
 
 
 class _ErrorResponseError(Exception):
-    """JSON-RPC error response of the server, with its error code."""
+    """JSON-RPC error response of the server.
 
-    def __init__(self, code: int | None, words: str) -> None:
-        super().__init__(words)
+    Attributes:
+        code: the error code, or None if the response has none.
+    """
+
+    def __init__(self, code: int | None, message: str) -> None:
+        super().__init__(message)
         self.code = code
 
 
-def _result(answer: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    result = None if answer is None else answer.get("result")
+def _get_result(response: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    result = None if response is None else response.get("result")
     return result if isinstance(result, dict) else None
 
 
-def _code(answer: Mapping[str, Any]) -> int | None:
-    error = answer.get("error")
+def _error_code(response: Mapping[str, Any]) -> int | None:
+    error = response.get("error")
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) else None
 
 
-def _said(answer: Mapping[str, Any]) -> str:
-    error = answer.get("error")
-    words = error.get("message") if isinstance(error, dict) else None
-    return words if isinstance(words, str) else "an answer without a result"
+def _error_message(response: Mapping[str, Any]) -> str:
+    error = response.get("error")
+    message = error.get("message") if isinstance(error, dict) else None
+    return message if isinstance(message, str) else "the response has no `result`"
 
 
-def _texts(value: Any) -> list[str]:
+def _filter_strings(value: Any) -> list[str]:
     return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []

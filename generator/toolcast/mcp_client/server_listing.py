@@ -1,4 +1,4 @@
-"""Lists of servers as they were read, saved and locked, and what varies in them by itself."""
+"""Listings of servers: read live, saved in a file or a lock, and how readings differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from calendar import day_abbr, day_name, month_abbr, month_name
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
 from typing import Any
 
 from ..parsing.exact_json import JsonError, encode_exact, read_json
@@ -18,22 +17,22 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "resourceTemplates": ("resources/templates/list", "uriTemplate"),
     "prompts": ("prompts/list", "name"),
 }
-"""What a server lists: the key of the list, with its method and what names an entry."""
+"""Kinds of entries by the key of their list, with the method and the identifying member."""
 
 
 class ListingError(Exception):
-    """There is no listing. The text says why, with strangers' words escaped."""
+    """Error for a list that cannot be read; untrusted text in the message is escaped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """Something that a server lists in one way at one start, and in another at the next.
+    """Part of a server's listing that differs between two starts of the server.
 
     Attributes:
         kind: a key of `KINDS`, or `instructions`.
-        name: of the entry; empty for instructions.
-        path: the keys that lead to what varies; empty where the whole entry is there in
-            one of the readings only. An array of scalars varies as a whole.
+        name: the value of the entry's identifying member; empty for instructions.
+        path: the keys of the differing value inside the entry; empty if only one reading has
+            the entry. An array of scalars differs as a whole.
     """
 
     kind: str
@@ -41,42 +40,43 @@ class Variation:
     path: tuple[str | int, ...] = ()
 
     def covers(self, kind: str, name: str, path: Sequence[str | int]) -> bool:
-        """Whether a place is this one or below it.
+        """Return whether a path is the variation's path or below it.
 
-        That an entry is not always there says nothing of what it is: no place in it is
-        covered by that.
+        A variation without a path covers only the presence of its entry, not the values in it.
         """
-        same = (kind, name) == (self.kind, self.name)
-        below = tuple(path[: len(self.path)]) == self.path
-        return same and below and (bool(self.path) or not path)
+        if (kind, name) != (self.kind, self.name):
+            return False
+        is_at_or_below = tuple(path[: len(self.path)]) == self.path
+        return is_at_or_below and (bool(self.path) or not path)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerListing:
-    """What a server lists. Nothing in it is changed, sorted, filled in or left out.
+    """Unmodified lists of a server.
 
-    Every value is JSON as `parsing/exact_json.py` reads it: keys in their order, a number
-    that Python spells in another way a `SpelledNumber`. Every entry is an object whose
-    naming member (`KINDS`) is text; names may be there twice, empty or hostile, and
-    nothing else is checked. Every text is a stranger's: escape it before it is shown.
+    Values are as `read_json` returns them: keys in their order, and numbers with another
+    spelling than Python's as `SpelledNumber`. Every entry is an object whose identifying member
+    (see `KINDS`) is a string. Nothing else is validated: names may be duplicate, empty or
+    malicious. All text is untrusted and must be escaped before display.
 
     Attributes:
-        source: what was read, as messages name it; without secrets.
-        protocol: the revision that it was read in; None for a saved list.
-        server_info: its `serverInfo`, as it came; None where it gives none.
-        capabilities: as they came; None for a saved list without them.
-        instructions: its text; None where it gives none.
-        tools: of all pages, in the server's order.
-        resources: the same.
-        resource_templates: the same.
-        prompts: the same.
-        envelopes: what the pages' results hold besides the list and the cursor
-            (`ttlMs`, `_meta`, ...), by the key of `KINDS`; of several pages the first.
-        notes: what was odd, a sentence each, escaped: noise on stdout, a list that the
-            server declares and refuses, keys that an object has twice.
-        varying: where a second reading may differ by itself; empty where there was one reading.
-        again: the second reading; None where there was one.
-        is_partial: it is a page of a list that has more.
+        source: the file or server in messages, without secrets.
+        protocol: the protocol version of the connection; None for a saved list.
+        server_info: the server's `serverInfo`, if any.
+        capabilities: the server's `capabilities`, if any.
+        instructions: the server's `instructions`, if any.
+        tools: the entries of all pages, in the server's order.
+        resources: the same for resources.
+        resource_templates: the same for resource templates.
+        prompts: the same for prompts.
+        envelopes: per key of `KINDS`, the members of the result besides the list and the
+            cursor (`ttlMs`, `_meta`, ...), from the first page.
+        notes: escaped sentences on irregularities, such as invalid lines on stdout, a declared
+            list that the server rejects, or duplicate keys.
+        variations: the differences between two readings that a restart explains; empty after
+            one reading.
+        second_reading: the second reading, if there was one.
+        is_partial: whether the list is one page of several.
     """
 
     source: str
@@ -90,74 +90,79 @@ class ServerListing:
     prompts: tuple[Mapping[str, Any], ...] = ()
     envelopes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    varying: tuple[Variation, ...] = ()
-    again: ServerListing | None = None
+    variations: tuple[Variation, ...] = ()
+    second_reading: ServerListing | None = None
     is_partial: bool = False
 
     def entries(self, kind: str) -> tuple[Mapping[str, Any], ...]:
-        """The entries of a kind, by its key in `KINDS`."""
+        """Return the entries of a kind, a key of `KINDS`."""
         if kind == "resourceTemplates":
             return self.resource_templates
         entries: tuple[Mapping[str, Any], ...] = getattr(self, kind)
         return entries
 
 
-def checked_entries(kind: str, value: Any) -> tuple[Mapping[str, Any], ...]:
-    """The entries of a list.
+def parse_entries(kind: str, value: Any) -> tuple[Mapping[str, Any], ...]:
+    """Return the entries of a list after checking their types.
 
     Raises:
-        ListingError: it is no list of objects that have names.
+        ListingError: the value is not an array of objects with an identifying string.
     """
     key = KINDS[kind][1]
     if not isinstance(value, list):
-        raise ListingError(f"its `{kind}` are no array")
+        raise ListingError(f"`{kind}` is not an array")
     for index, entry in enumerate(value):
         if not isinstance(entry, dict):
-            raise ListingError(f"`{kind}[{index}]` is no object")
+            raise ListingError(f"`{kind}[{index}]` is not an object")
         if not isinstance(entry.get(key), str):
-            raise ListingError(f"`{kind}[{index}]` has no text as its `{key}`")
+            raise ListingError(f"`{kind}[{index}].{key}` is missing or not a string")
     return tuple(value)
 
 
-def saved_listing(data: bytes, source: str) -> ServerListing:
-    """The listing of a file: a `tools/list` result, a whole response, or the bare array.
+def parse_saved_listing(data: bytes, source: str) -> ServerListing:
+    """Parse a file with a `tools/list` result, a response that contains one, or its array.
 
-    A result may hold the other lists, `serverInfo`, `capabilities`, `instructions` and
-    `protocolVersion`, too, as a dump of a server does.
+    The result may also have the other lists, `serverInfo`, `capabilities`, `instructions` and
+    `protocolVersion`.
 
     Args:
-        data: the file's bytes.
-        source: what messages call it.
+        data: the content of the file.
+        source: the file's name in messages.
 
     Raises:
-        ListingError: it holds no list of tools. The text begins with the place.
+        ListingError: the file has no list of tools. The message begins with the location.
     """
     try:
-        value, twice = read_json(data)
-    except JsonError as problem:
-        place = f"{source}:{problem.line}:{problem.column}"
-        raise ListingError(f"{place}: no JSON: {problem}") from None
+        value, duplicate_keys = read_json(data)
+    except JsonError as error:
+        location = f"{source}:{error.line}:{error.column}"
+        raise ListingError(f"{location}: not JSON: {error}") from None
     try:
-        return listing_of(value, source, duplicate_notes(twice))
+        return parse_listing(value, source, format_duplicate_keys(duplicate_keys))
     except ListingError as error:
         raise ListingError(f"{source}: {error}") from None
 
 
-def duplicate_notes(twice: Sequence[str]) -> tuple[str, ...]:
-    """A note on keys that an object has twice."""
+def format_duplicate_keys(keys: Sequence[str]) -> tuple[str, ...]:
+    """Return a note on keys that an object has twice, or no note without such keys."""
     from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
-    if not twice:
+    if not keys:
         return ()
-    named = ", ".join(f"`{escape_excerpt(key, 60)}`" for key in twice[:5])
-    return (f"an object has a key twice, of which the last counts: {named}",)
+    key_texts = ", ".join(f"`{escape_excerpt(key, 60)}`" for key in keys[:5])
+    return (f"an object has duplicate keys, whose last value is used: {key_texts}",)
 
 
-def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing:
-    """The listing of a JSON value: a result, a response that has one, or the bare array.
+def parse_listing(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing:
+    """Return the listing of a JSON value: a result, a response with a result, or an array.
+
+    Args:
+        value: the JSON value.
+        source: the name of the value's origin in messages.
+        notes: notes that the listing begins with.
 
     Raises:
-        ListingError: it is none of them.
+        ListingError: the value has no list, or an entry has the wrong type.
     """
     from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
@@ -165,189 +170,225 @@ def listing_of(value: Any, source: str, notes: tuple[str, ...]) -> ServerListing
         value = {"tools": value}
 
     if isinstance(value, dict) and isinstance(value.get("error"), dict):
-        words = escape_excerpt(str(value["error"].get("message")))
-        raise ListingError(f"the answer is an error: {words}")
+        message = escape_excerpt(str(value["error"].get("message")))
+        raise ListingError(f"the response is an error: {message}")
     if isinstance(value, dict) and isinstance(value.get("result"), dict):
         value = value["result"]
     if not isinstance(value, dict) or not any(kind in value for kind in KINDS):
         raise ListingError(
-            "no `tools/list` answer: neither a result with `tools`, nor a response with"
-            " one, nor an array of tools"
+            "not a `tools/list` result: expected an array of tools, an object with `tools`,"
+            " or a response with such a `result`"
         )
-    entries = {kind: checked_entries(kind, value.get(kind, [])) for kind in KINDS}
+    entries = {kind: parse_entries(kind, value.get(kind, [])) for kind in KINDS}
     is_partial = isinstance(value.get("nextCursor"), str)
     if is_partial:
-        notes += ("it is one page of several: it has a `nextCursor`",)
-    known = {"serverInfo", "capabilities", "instructions", "protocolVersion"}
-    rest = {k: v for k, v in value.items() if k not in {*KINDS, *known, "nextCursor"}}
-    listing = told_listing(source, value, entries, {"tools": rest}, notes)
+        notes += ("the list is one page of several: it has a `nextCursor`",)
+    server_members = {"serverInfo", "capabilities", "instructions", "protocolVersion"}
+    envelope = {
+        key: member
+        for key, member in value.items()
+        if key not in {*KINDS, *server_members, "nextCursor"}
+    }
+    listing = build_listing(source, value, entries, {"tools": envelope}, notes)
     return replace(listing, is_partial=is_partial)
 
 
-def told_listing(
+def build_listing(
     source: str,
-    told: Mapping[str, Any],
+    members: Mapping[str, Any],
     entries: Mapping[str, tuple[Mapping[str, Any], ...]],
     envelopes: Mapping[str, Mapping[str, Any]],
     notes: tuple[str, ...],
 ) -> ServerListing:
-    """The listing of lists that were checked, and of what a server says of itself.
+    """Build a listing from parsed entries and the server's members.
 
     Args:
-        told: `protocolVersion`, `serverInfo`, `capabilities` and `instructions`; what is not
-            of its type counts as not given.
+        source: the file or server in messages.
+        members: an object with `protocolVersion`, `serverInfo`, `capabilities` and
+            `instructions`; a member of the wrong type is ignored.
         entries: the entries of every key of `KINDS`.
-        envelopes: as in the listing; empty ones are left out.
+        envelopes: the listing's envelopes; empty ones are left out.
+        notes: the listing's notes.
     """
 
-    def of(key: str, kind: type) -> Any:
-        value = told.get(key)
-        return value if isinstance(value, kind) else None
+    def get_member(key: str, type_: type) -> Any:
+        value = members.get(key)
+        return value if isinstance(value, type_) else None
 
     return ServerListing(
         source,
-        protocol=of("protocolVersion", str),
-        server_info=of("serverInfo", dict),
-        capabilities=of("capabilities", dict),
-        instructions=of("instructions", str),
+        protocol=get_member("protocolVersion", str),
+        server_info=get_member("serverInfo", dict),
+        capabilities=get_member("capabilities", dict),
+        instructions=get_member("instructions", str),
         tools=entries["tools"],
         resources=entries["resources"],
         resource_templates=entries["resourceTemplates"],
         prompts=entries["prompts"],
-        envelopes={kind: rest for kind, rest in envelopes.items() if rest},
+        envelopes={kind: envelope for kind, envelope in envelopes.items() if envelope},
         notes=notes,
     )
 
 
-_VERSION = 1
-_VARIES = "varies"
-MARK = "toolcastLock"
-"""The member that tells a lock from other files."""
+_LOCK_VERSION = 1
+_VARIATIONS_KEY = "varies"
+LOCK_MARKER = "toolcastLock"
+"""Member that distinguishes a lock from other files; its value is the lock's version."""
 
 
-def lock_members(listing: ServerListing) -> dict[str, Any]:
-    """What the lock of a listing holds. Versions of the server are none of it."""
-    found: dict[str, Any] = {MARK: _VERSION}
+def build_lock(listing: ServerListing) -> dict[str, Any]:
+    """Return the JSON object of a lock, without the server's name and version."""
+    lock: dict[str, Any] = {LOCK_MARKER: _LOCK_VERSION}
     if listing.instructions is not None:
-        found["instructions"] = listing.instructions
+        lock["instructions"] = listing.instructions
     for kind in KINDS:
         if listing.entries(kind) or kind == "tools":
-            found[kind] = list(listing.entries(kind))
-    if listing.varying:
-        found[_VARIES] = [
-            {"kind": one.kind, "name": one.name, "path": list(one.path)}
-            for one in listing.varying
+            lock[kind] = list(listing.entries(kind))
+    if listing.variations:
+        lock[_VARIATIONS_KEY] = [
+            {
+                "kind": variation.kind,
+                "name": variation.name,
+                "path": list(variation.path),
+            }
+            for variation in listing.variations
         ]
-    return found
+    return lock
 
 
-def locked_listing(data: bytes, source: str) -> ServerListing:
-    """The listing that a lock holds, with what is known to vary.
+def parse_lock(data: bytes, source: str) -> ServerListing:
+    """Parse a lock into a listing with its variations.
+
+    Args:
+        data: the content of the file.
+        source: the file's name in messages.
 
     Raises:
-        ListingError: it is no lock. The text begins with the file.
+        ListingError: the file is not a lock. The message begins with the file.
     """
-    listing = saved_listing(data, source)
-    members, _ = read_json(data)
-    if not isinstance(members, dict) or members.get(MARK) != _VERSION:
+    listing = parse_saved_listing(data, source)
+    lock, _ = read_json(data)
+    if not isinstance(lock, dict) or lock.get(LOCK_MARKER) != _LOCK_VERSION:
         raise ListingError(
-            f"{source}: it is no lock of a server: no `{MARK}: {_VERSION}`"
+            f"{source}: not a server lock: `{LOCK_MARKER}` is not {_LOCK_VERSION}"
         )
-    varying = tuple(_varying(members.get(_VARIES, []), source))
-    return replace(listing, varying=varying, envelopes={})
+    variations = tuple(_parse_variations(lock.get(_VARIATIONS_KEY, []), source))
+    return replace(listing, variations=variations, envelopes={})
 
 
-def _varying(value: Any, source: str) -> Iterator[Variation]:
-    problem = ListingError(
-        f"{source}: `{_VARIES}` is no list of `kind`, `name` and `path`"
+def _parse_variations(value: Any, source: str) -> Iterator[Variation]:
+    error = ListingError(
+        f"{source}: `{_VARIATIONS_KEY}` is not an array of objects with `kind`, `name` and"
+        " `path`"
     )
     if not isinstance(value, list):
-        raise problem
-    for one in value:
-        match one:
+        raise error
+    for item in value:
+        match item:
             case {"kind": str(kind), "name": str(name), "path": list(path)}:
-                if all(isinstance(step, str | int) for step in path):
-                    yield Variation(kind, name, tuple(path))
-                    continue
-        raise problem
+                if not all(isinstance(key, str | int) for key in path):
+                    raise error
+                yield Variation(kind, name, tuple(path))
+            case _:
+                raise error
 
 
-_DAYS = "|".join(
-    word
-    for words in (day_name, day_abbr, month_name, month_abbr)
-    for word in words
-    if word
+_DAY_AND_MONTH_NAMES = "|".join(
+    name
+    for names in (day_name, day_abbr, month_name, month_abbr)
+    for name in names
+    if name
 )
-_BY_ITSELF = re.compile(
+_VOLATILE_TEXT = re.compile(
     r"(?P<path>(?<![\w:/\\.])(?:file://)?(?:[A-Za-z]:)?(?:[/\\~][\w.+-]+)+[/\\]?)"
     r"|(?P<number>(?<![\w@/\\-])\d+(?:[-:.,/T +]?\d+)*"
     r"(?:\ ?(?:ms|s|min|h|%|Z|[ap]m|[AP]M|st|nd|rd|th))?(?![\w@/\\]))"
-    rf"|(?P<day>\b(?:{_DAYS})\b)"
+    rf"|(?P<day>\b(?:{_DAY_AND_MONTH_NAMES})\b)"
 )
-"""What may be another one at each start: a path, a count, a time, a date."""
+"""Text that may differ at each start of a server: paths, counts, times and dates."""
 
 
-def variations(one: ServerListing, other: ServerListing) -> tuple[Variation, ...]:
-    """Where two readings differ as a server may by itself, see `explains`; each place once."""
-    # Whoever reads a lock alone needs no servers.
+def list_variations(
+    first: ServerListing, second: ServerListing
+) -> tuple[Variation, ...]:
+    """Return the differences between two readings that a restart explains.
+
+    See `explains_difference`. Each difference occurs once.
+    """
+    # Imported here so that reading a lock does not import the runtime's external servers.
     from toolcast_runtime.external.listing import differing
 
-    found = []
+    differences: list[Variation] = []
     for kind, (_, key) in KINDS.items():
-        ones, others = (_by_name(each.entries(kind), key) for each in (one, other))
-        for name in dict.fromkeys([*ones, *others]):
-            if len(ones[name]) != len(others[name]):
-                found.append(Variation(kind, name))
-            for entry, twin in zip(ones[name], others[name], strict=False):
-                paths = differing(entry, twin, encode_exact)
-                found += [Variation(kind, name, path) for path in paths]
-    if one.instructions != other.instructions:
-        found.append(Variation("instructions", ""))
-    sides = ((one, other), (other, one))
-    is_by_itself = (any(explains(each, *side) for side in sides) for each in found)
-    return tuple(dict.fromkeys(compress(found, is_by_itself)))
+        first_entries = _group_by_member(first.entries(kind), key)
+        second_entries = _group_by_member(second.entries(kind), key)
+        for name in dict.fromkeys([*first_entries, *second_entries]):
+            first_group, second_group = first_entries[name], second_entries[name]
+            if len(first_group) != len(second_group):
+                differences.append(Variation(kind, name))
+            for entry, other in zip(first_group, second_group, strict=False):
+                paths = differing(entry, other, encode_exact)
+                differences += [Variation(kind, name, path) for path in paths]
+    if first.instructions != second.instructions:
+        differences.append(Variation("instructions", ""))
+    explained = [
+        variation
+        for variation in differences
+        if explains_difference(variation, first, second)
+        or explains_difference(variation, second, first)
+    ]
+    return tuple(dict.fromkeys(explained))
 
 
-def _by_name(
+def _group_by_member(
     entries: Sequence[Mapping[str, Any]], key: str
 ) -> Mapping[str, list[Mapping[str, Any]]]:
-    named = defaultdict(list)
+    groups = defaultdict(list)
     for entry in entries:
-        named[entry[key]].append(entry)
-    return named
+        groups[entry[key]].append(entry)
+    return groups
 
 
-def explains(variation: Variation, reviewed: ServerListing, now: ServerListing) -> bool:
-    """Whether a place that varies is another one now by that alone.
+def explains_difference(
+    variation: Variation, reviewed: ServerListing, current: ServerListing
+) -> bool:
+    """Return whether a known variation fully explains the difference at its path.
 
-    It is where an entry is left out, and where only dates, times, counts and paths are others.
-    Every other word, one more, and a new entry are changes.
+    This is so if an entry is missing now, or if only dates, times, counts and paths in the
+    value differ. Any other difference, and a new entry, counts as a change.
+
+    Args:
+        variation: the path to compare.
+        reviewed: the earlier listing, for example that of a lock.
+        current: the new listing.
     """
-    was, is_ = (_value(variation, side) for side in (reviewed, now))
-    if was is None or (not variation.path and variation.kind in KINDS):
-        return was is not None and is_ is None
-    return _constant(was) == _constant(is_)
+    reviewed_value = _find_value(variation, reviewed)
+    current_value = _find_value(variation, current)
+    is_whole_entry = not variation.path and variation.kind in KINDS
+    if reviewed_value is None or is_whole_entry:
+        return reviewed_value is not None and current_value is None
+    return _mask_volatile_text(reviewed_value) == _mask_volatile_text(current_value)
 
 
-def _value(variation: Variation, side: ServerListing) -> Any:
-    """What a reading has at a place; None for nothing."""
-    kind, name, path = variation.kind, variation.name, variation.path
-    if kind == "instructions":
-        return side.instructions
-    key = KINDS[kind][1]
-    found: Any = [one for one in side.entries(kind) if one[key] == name] or None
-    # An entry that is there twice varies as a whole, or not at all.
-    if found is not None and path:
-        found = found[0]
-    for step in path:
+def _find_value(variation: Variation, listing: ServerListing) -> Any:
+    """Return the value at the variation's path in a listing, or None without such a value."""
+    if variation.kind == "instructions":
+        return listing.instructions
+    key = KINDS[variation.kind][1]
+    entries = [e for e in listing.entries(variation.kind) if e[key] == variation.name]
+    value: Any = entries or None
+    # Values inside a duplicate entry are those of the first one.
+    if entries and variation.path:
+        value = entries[0]
+    for step in variation.path:
         try:
-            found = found[step]
+            value = value[step]
         except (KeyError, IndexError, TypeError):
             return None
-    return found
+    return value
 
 
-def _constant(value: Any) -> str:
-    """A value's text without what may vary by itself."""
+def _mask_volatile_text(value: Any) -> str:
+    """Return a value's text with each path, number and date replaced by its kind."""
     text = value if isinstance(value, str) else encode_exact(value)
-    return _BY_ITSELF.sub(lambda found: f"\0{found.lastgroup}", text)
+    return _VOLATILE_TEXT.sub(lambda match: f"\0{match.lastgroup}", text)

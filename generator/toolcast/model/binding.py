@@ -32,7 +32,7 @@ from ..json_schema.graph import JsonSchema
 from ..parsing.project_files import OutsideProjectError, ProjectFiles
 from ..parsing.tree import SHARED, Document
 from ..parsing.yaml_reader import MAX_BYTES, read_yaml
-from ..spec_language.spec_language import default, replace_nulls
+from ..spec_language.spec_language import get_default, replace_nulls
 from .mcp_servers import McpServer
 from .model import (
     Case,
@@ -43,13 +43,13 @@ from .model import (
     Toolset,
     ToolSpec,
 )
-from .spec_schema import check_schema, reserved_names
+from .spec_schema import check_reserved_names, check_schema
 from .toolset_parts import (
     Client,
     Definitions,
     HandlerReference,
     NameEntry,
-    expanded,
+    expand_entries,
 )
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -148,14 +148,14 @@ def _tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpe
 
 
 def _result_form(value: Mapping[str, Any]) -> ResultForm:
-    return bind(ResultForm, {"send": default("tool.result.send"), **value})
+    return bind(ResultForm, {"send": get_default("tool.result.send"), **value})
 
 
 def read_document(
     files: ProjectFiles, file: str, kind: str, extensions: tuple[str, ...] = ()
 ) -> tuple[Document | None, list[Finding]]:
     """The document of a file that its kind's schema allows, and what is wrong with it."""
-    data, problem = first_bytes(files, file)
+    data, problem = read_spec_bytes(files, file)
     if data is None:
         return None, problem
     return _document(file, data, kind, extensions)
@@ -170,11 +170,13 @@ def _document(
             check_schema(document, kind, extensions), MAX_FINDINGS_SHOWN + 1
         )
         if not has_errors(findings):
-            findings += reserved_names(document, kind)
+            findings += check_reserved_names(document, kind)
     return document, findings
 
 
-def first_bytes(files: ProjectFiles, file: str) -> tuple[bytes | None, list[Finding]]:
+def read_spec_bytes(
+    files: ProjectFiles, file: str
+) -> tuple[bytes | None, list[Finding]]:
     """The first bytes of a file of the project: one more than the reader takes."""
     rule, help_ = "spec/unreadable", ""
     try:
@@ -250,7 +252,7 @@ def bind_toolset(
     budget = value.get("token_budget", {})
     upfront = budget.get("upfront", {})
     pools = value.get("pools", {})
-    timeout = float(value.get("timeout", default("toolset.timeout")))
+    timeout = float(value.get("timeout", get_default("toolset.timeout")))
     proxies = {value.get("proxy"), *(tool.proxy for tool in tools)}
     servers = tuple(
         bind(
@@ -269,7 +271,9 @@ def bind_toolset(
         folder=posixpath.dirname(document.source.file),
         tools=_in_declared_order(tools, sections),
         fields=tuple(value),
-        preamble_heading=preamble.get("heading", default("toolset.preamble.heading")),
+        preamble_heading=preamble.get(
+            "heading", get_default("toolset.preamble.heading")
+        ),
         preamble_intro=preamble.get("intro", ""),
         sections=sections,
         clients=tuple(
@@ -315,8 +319,8 @@ def _client(
 ) -> Client:
     allow = body.get("allow", ())
     is_open = allow == "*"
-    allowed = () if is_open else expanded(allow, marks, outside)
-    restricted = expanded(body.get("deny", ()), marks, outside)
+    allowed = () if is_open else expand_entries(allow, marks, outside)
+    restricted = expand_entries(body.get("deny", ()), marks, outside)
     return bind(
         Client,
         body,
@@ -354,7 +358,7 @@ MAX_COPIED_VALUES = 250_000
 _DEFS, _SHARED = map(str, SHARED)
 
 
-def bundled(tool: ToolSpec, definitions: Definitions) -> ToolSpec:
+def add_shared_definitions(tool: ToolSpec, definitions: Definitions) -> ToolSpec:
     """The tool with what its schemas use, as the last member of their `$defs`."""
     # What the file says: this tool may have been given definitions before.
     own = {field: tool.source.tree.get(field) for field in tool.schemas}
@@ -362,12 +366,14 @@ def bundled(tool: ToolSpec, definitions: Definitions) -> ToolSpec:
         field: _with_definitions(schema, definitions) for field, schema in own.items()
     }
     # What stands there already stands in the tool's own file.
-    shared = None if any(map(definitions_in, own.values())) else definitions.source
+    shared = (
+        None if any(map(get_shared_definitions, own.values())) else definitions.source
+    )
     return replace(tool, **schemas, source=replace(tool.source, shared=shared))
 
 
 def _with_definitions(schema: Any, definitions: Definitions) -> Any:
-    used = definitions.used_by(JsonSchema(schema).references)
+    used = definitions.list_used(JsonSchema(schema).references)
     if not used or not isinstance(schema, dict):
         return schema
     own = schema.get(_DEFS, {})
@@ -377,7 +383,7 @@ def _with_definitions(schema: Any, definitions: Definitions) -> Any:
     return {**schema, _DEFS: {**own, _SHARED: shared}}
 
 
-def too_much_copied(
+def check_copied_definitions(
     tools: Sequence[ToolSpec], definitions: Definitions
 ) -> Iterator[Finding]:
     """A finding where definitions that many tools use would fill memory and disk."""
@@ -385,7 +391,7 @@ def too_much_copied(
         definitions.sizes[name]
         for tool in tools
         for schema in tool.schemas.values()
-        for name in definitions_in(schema.value)
+        for name in get_shared_definitions(schema.value)
         if name in definitions.sizes
     )
     if copied > MAX_COPIED_VALUES:
@@ -399,7 +405,7 @@ def too_much_copied(
         )
 
 
-def definitions_in(schema: Any) -> Mapping[str, Any]:
+def get_shared_definitions(schema: Any) -> Mapping[str, Any]:
     """The shared definitions that a schema has, by their names."""
     own = schema.get(_DEFS) if isinstance(schema, dict) else None
     shared = own.get(_SHARED) if isinstance(own, dict) else None

@@ -8,12 +8,12 @@ from functools import cache
 from typing import Any
 
 
-def default_value(way: str) -> Any:
+def get_default(way: str) -> Any:
     """Return the default of a field of the spec language, such as `toolset.timeout`."""
     # Imported here so that importing the model does not import a YAML parser.
-    from ..spec_language.spec_language import default
+    from ..spec_language.spec_language import get_default
 
-    return default(way)
+    return get_default(way)
 
 
 def language_default(way: str, convert: Callable[[Any], Any] | None = None) -> Any:
@@ -27,19 +27,19 @@ def language_default(way: str, convert: Callable[[Any], Any] | None = None) -> A
     """
 
     def make() -> Any:
-        value = default_value(way)
+        value = get_default(way)
         return value if convert is None else convert(value)
 
     return field(default_factory=make)
 
 
 @cache
-def mcp_members() -> Mapping[str, str]:
+def get_mcp_members() -> Mapping[str, str]:
     """Return the members of an MCP tool, each with its spec field, without `name`."""
-    from ..spec_language.definition_fields import definition_members
+    from ..spec_language.definition_fields import list_definition_members
 
     return {
         member.removeprefix("mcp."): name
-        for name, member in definition_members("tool").items()
+        for name, member in list_definition_members("tool").items()
         if member.startswith("mcp.") and name != "name"
     }

@@ -14,25 +14,25 @@ from ..parsing.tree import Document, Path, Source
 from ..project import WORKSPACE_FILE
 from ..suggestions import format_quoted_list
 from .binding import (
+    add_shared_definitions,
     bind,
     bind_toolset,
-    bundled,
-    first_bytes,
+    check_copied_definitions,
     read_document,
+    read_spec_bytes,
     read_tool,
-    too_much_copied,
 )
-from .mcp_servers import unused_locks, with_locks
+from .mcp_servers import check_unused_locks, load_locks
 from .model import Toolset, ToolSpec, Workspace
 from .python_project import read_python_project
-from .resources_and_prompts import mcp_prompts, mcp_resources
+from .resources_and_prompts import read_mcp_prompts, read_mcp_resources
 from .spec_files import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
-    misnamed,
-    specs_below,
-    specs_in,
-    unlisted,
+    check_unlisted_toolsets,
+    find_misnamed_toolset_file,
+    find_nested_specs,
+    list_specs,
 )
 from .toolset_parts import Definitions
 
@@ -89,7 +89,7 @@ def load_workspace(
         findings += more
         if toolset is not None:
             toolsets.append(toolset)
-    findings += unlisted(workspace, files)
+    findings += check_unlisted_toolsets(workspace, files)
     findings += _same_names(toolsets)
     findings += _handlers_in_output(workspace, toolsets)
     return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
@@ -183,7 +183,7 @@ class _Loader(NamedTuple):
         )
         tools: list[ToolSpec] = []
         try:
-            names, sub_folders = specs_in(self.files, folder)
+            names, sub_folders = list_specs(self.files, folder)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             message = f"the folder cannot be read: {reason}"
@@ -191,7 +191,9 @@ class _Loader(NamedTuple):
                 "spec/unreadable", Severity.ERROR, Location(folder), message
             )
             return None, [*findings, finding]
-        below, problems = specs_below(self.workspace, self.files, folder, sub_folders)
+        below, problems = find_nested_specs(
+            self.workspace, self.files, folder, sub_folders
+        )
         findings += problems
         definitions = self.workspace.definitions
         if DEFINITIONS_FILE in names:
@@ -217,31 +219,31 @@ class _Loader(NamedTuple):
             self.step()
         findings += _duplicates(tools)
         if definitions is not None:
-            tools = [bundled(tool, definitions) for tool in tools]
-            findings += too_much_copied(tools, definitions)
+            tools = [add_shared_definitions(tool, definitions) for tool in tools]
+            findings += check_copied_definitions(tools, definitions)
 
-        resources, more = mcp_resources(self.files, folder)
-        prompts, problems = mcp_prompts(self.files, folder)
+        resources, more = read_mcp_resources(self.files, folder)
+        prompts, problems = read_mcp_prompts(self.files, folder)
         findings += [*more, *problems]
         if document is None or has_errors(findings):
             return None, findings
         fields = load_fields(extensions).toolset
         targets = self.workspace.targets
         toolset = bind_toolset(document, tuple(tools), targets, fields)
-        findings += unused_locks(self.files, folder, toolset.mcp_servers)
+        findings += check_unused_locks(self.files, folder, toolset.mcp_servers)
         return (
             replace(
                 toolset,
                 definitions=definitions,
                 mcp_resources=tuple(resources),
                 mcp_prompts=tuple(prompts),
-                mcp_servers=with_locks(self.files, folder, toolset.mcp_servers),
+                mcp_servers=load_locks(self.files, folder, toolset.mcp_servers),
             ),
             findings,
         )
 
     def _unknown(self, folder: str, index: int) -> Finding:
-        wrong = misnamed(self.files, folder)
+        wrong = find_misnamed_toolset_file(self.files, folder)
         return self.workspace.source.error(
             "spec/unknown-toolset",
             ("toolsets", index),
@@ -254,7 +256,7 @@ class _Loader(NamedTuple):
         )
 
     def _tool(self, file: str) -> tuple[ToolSpec | None, list[Finding]]:
-        data, problem = first_bytes(self.files, file)
+        data, problem = read_spec_bytes(self.files, file)
         if data is None:
             return None, problem
         key = (file, data, self.workspace.extensions)

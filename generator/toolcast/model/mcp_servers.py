@@ -50,7 +50,7 @@ class McpServer(ExternalServer):
         named = self.tools if self.allow is None else self.allow
         return tuple(self.get_local_name(own) for own in named if self.is_allowed(own))
 
-    def is_named(self, name: str) -> bool:
+    def declares_tool(self, name: str) -> bool:
         """Whether a name in a client's list is one that the toolset declares as its own."""
         if name in self.declared_names:
             return True
@@ -86,7 +86,7 @@ class ToolRouter:
     history: int = language_default("toolset.router.history")
 
 
-def reference_problem(text: str) -> str | None:
+def describe_invalid_reference(text: str) -> str | None:
     """What is wrong with the references of a text; None when nothing is."""
     rest = _REFERENCE.sub("", text)
     if "${" in rest:
@@ -94,23 +94,23 @@ def reference_problem(text: str) -> str | None:
     return None
 
 
-def references(text: str) -> list[str]:
+def list_references(text: str) -> list[str]:
     """The names of the environment variables that a text refers to, in its order."""
-    return [name for name, _ in references_with_defaults(text)]
+    return [name for name, _ in list_references_with_defaults(text)]
 
 
-def references_with_defaults(text: str) -> list[tuple[str, str | None]]:
+def list_references_with_defaults(text: str) -> list[tuple[str, str | None]]:
     """The same names, each with what stands for it where it is not set; None for nothing."""
     parts = (one[0][2:-1].partition(":-") for one in _REFERENCE.finditer(text))
     return [(name, default if sign else None) for name, sign, default in parts]
 
 
-def without_references(text: str) -> str:
+def replace_references(text: str) -> str:
     """The literal text, with the references replaced by their defaults."""
     return _REFERENCE.sub(lambda found: found[0].partition(":-")[2].rstrip("}"), text)
 
 
-def with_locks(
+def load_locks(
     files: ProjectFiles, folder: str, servers: tuple[McpServer, ...]
 ) -> tuple[McpServer, ...]:
     """The servers with the bytes of their locks; None where a lock cannot be read.
@@ -128,7 +128,7 @@ def with_locks(
     )
 
 
-def unused_locks(
+def check_unused_locks(
     files: ProjectFiles, folder: str, servers: tuple[McpServer, ...]
 ) -> Iterator[Finding]:
     """Finds the locks that no server names, where a toolset has locks."""

@@ -29,7 +29,7 @@ from toolcast_runtime.results.field_selection import (
 
 from ..json_schema.graph import JsonSchema
 from ..parsing.tree import NOWHERE, Source
-from .language_fields import default_value, language_default
+from .language_fields import get_default, language_default
 from .mcp_servers import McpServer, ToolRouter
 from .python_project import PythonProject
 from .toolset_parts import (
@@ -40,7 +40,7 @@ from .toolset_parts import (
     PromptSpec,
     ResourceSpec,
     Suppression,
-    stated,
+    omit_none,
 )
 
 JsonObject = Mapping[str, Any]
@@ -87,7 +87,7 @@ class Confirm(NamedTuple):
     @property
     def as_json(self) -> JsonObject:
         """What a definition says of it."""
-        return stated(message=self.message, when=self.when)
+        return omit_none(message=self.message, when=self.when)
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class ToolSpec:
         fields = self.result.fields
         if fields is None:
             return None
-        return {"parameter": default_value("tool.result.fields.parameter"), **fields}
+        return {"parameter": get_default("tool.result.fields.parameter"), **fields}
 
     @cached_property
     def listed_parameters(self) -> JsonObject:
@@ -234,10 +234,10 @@ class ToolSpec:
     def model_description(self) -> str:
         """What models read as the description: the spec's own, else the summary."""
         own = self.summary if self.description is None else self.description
-        return f"{own}\n\n{self.shown_deprecation}" if self.shown_deprecation else own
+        return f"{own}\n\n{self.deprecation_notice}" if self.deprecation_notice else own
 
     @property
-    def shown_deprecation(self) -> str:
+    def deprecation_notice(self) -> str:
         """What the description says of the tool's deprecation; "" where it says nothing."""
         if self.deprecated is None or not self.deprecated.get("show"):
             return ""
@@ -264,7 +264,7 @@ class TokenBudget(NamedTuple):
     tool: int | None = None
     blocks: Mapping[str, int] = MappingProxyType({})
 
-    def of_client(self, name: str | None) -> int | None:
+    def get_client_budget(self, name: str | None) -> int | None:
         """What a client may cost upfront; None is the one caller without clients."""
         return self.upfront.get(name, self.upfront.get(None))
 
@@ -347,7 +347,7 @@ class Toolset:
         """Whether arguments have to be of their formats; only for handlers of its own."""
         return self.handlers is not None and self.formats == "assertion"
 
-    def proxy_of(self, tool: ToolSpec) -> str | None:
+    def get_proxy(self, tool: ToolSpec) -> str | None:
         """The server that answers a tool's calls: its own word, else the toolset's."""
         if tool.proxy is not None or tool.handler is not None:
             return tool.proxy
@@ -356,7 +356,7 @@ class Toolset:
     @property
     def proxied_servers(self) -> frozenset[str]:
         """The names of the servers that answer calls of its own tools."""
-        named = {self.proxy, *(self.proxy_of(tool) for tool in self.tools)}
+        named = {self.proxy, *(self.get_proxy(tool) for tool in self.tools)}
         return frozenset(name for name in named if name is not None)
 
     @property
@@ -364,7 +364,7 @@ class Toolset:
         """The servers whose own lists are offered beside its tools."""
         return tuple(s for s in self.mcp_servers if s.name not in self.proxied_servers)
 
-    def seconds_of(self, spec: ToolSpec | McpSpec) -> float:
+    def get_timeout(self, spec: ToolSpec | McpSpec) -> float:
         """Seconds until a call is given up; whole ones as an integer."""
         seconds = self.timeout if spec.timeout is None else spec.timeout
         return int(seconds) if float(seconds).is_integer() else seconds
@@ -373,35 +373,39 @@ class Toolset:
         """Whether a tool's handler is given Python's dates, UUIDs and bytes."""
         return (tool.values or self.values) == "python"
 
-    def client(self, name: str) -> Client | None:
+    def find_client(self, name: str) -> Client | None:
         """The client of a name, or None."""
         return next((client for client in self.clients if client.name == name), None)
 
-    def kind_of(self, client: Client | None) -> str | None:
+    def get_client_kind(self, client: Client | None) -> str | None:
         """Which program a client is, as far as the specs say; None is the one caller."""
         own = client.kind if client is not None else None
         return own if own is not None else self.client_kind
 
-    def stability_of(self, tool: ToolSpec) -> str:
+    def get_stability(self, tool: ToolSpec) -> str:
         """`draft`, `beta` or `stable`: the tool's own word, else the toolset's."""
         return tool.stability or self.stability
 
-    def is_held(self, permission: str) -> bool:
+    def is_granted(self, permission: str) -> bool:
         """Whether a client has a permission."""
         return any(permission in client.permissions for client in self.clients)
 
     def is_offered(self, tool: ToolSpec, client: Client) -> bool:
         """Whether a client may see and call a tool: both sides must agree."""
         listed = tool.clients is None or client.name in tool.clients
-        return listed and client.permits(tool.permission) and client.allows(tool.name)
+        return (
+            listed
+            and client.has_permission(tool.permission)
+            and client.allows(tool.name)
+        )
 
-    def excluded(self, target: str) -> frozenset[str]:
+    def list_excluded_tools(self, target: str) -> frozenset[str]:
         """The names of the tools that are declared not to be in a target."""
         return frozenset(e.tool for e in self.exclusions if e.target == target)
 
-    def tools_in(self, target: str) -> tuple[ToolSpec, ...]:
+    def list_target_tools(self, target: str) -> tuple[ToolSpec, ...]:
         """The tools that are in a target, in order."""
-        excluded = self.excluded(target)
+        excluded = self.list_excluded_tools(target)
         if not excluded:
             return self.tools
         return tuple(tool for tool in self.tools if tool.name not in excluded)

@@ -31,12 +31,12 @@ class PythonProject(NamedTuple):
             return None
         return {name: str(target) for name, target in scripts.items()}
 
-    def text_of(self, key: str) -> str:
+    def get_text(self, key: str) -> str:
         """A text of the table, on one line; empty where it has none."""
         value = (self.table or {}).get(key)
         return " ".join(value.split()) if isinstance(value, str) else ""
 
-    def texts_of(self, key: str) -> list[str]:
+    def get_texts(self, key: str) -> list[str]:
         """The texts in a list of the table."""
         value = (self.table or {}).get(key)
         listed = value if isinstance(value, list) else []

@@ -12,14 +12,14 @@ from ..parsing.characters import decode_text, describe_character, find_forbidden
 from ..parsing.project_files import ProjectFiles
 from ..parsing.tree import Document
 from .binding import bind, read_document
-from .spec_files import FOLDERS, specs_in
+from .spec_files import KINDS_BY_FOLDER, list_specs
 from .toolset_parts import PromptSpec, ResourceSpec
 
 MAX_RESOURCE_FILE_BYTES = 1 << 20
 """Size of a resource's file."""
 
 
-def mcp_resources(
+def read_mcp_resources(
     files: ProjectFiles, folder: str
 ) -> tuple[list[ResourceSpec], list[Finding]]:
     """The resources of a toolset, ordered by their names, and what is wrong with them."""
@@ -44,7 +44,7 @@ def mcp_resources(
     return specs, findings
 
 
-def mcp_prompts(
+def read_mcp_prompts(
     files: ProjectFiles, folder: str
 ) -> tuple[list[PromptSpec], list[Finding]]:
     """The same for its MCP prompts."""
@@ -57,13 +57,13 @@ def _documents(
 ) -> tuple[list[Document], list[Finding]]:
     below = f"{folder}/{name}"
     try:
-        specs, _ = specs_in(files, below)
+        specs, _ = list_specs(files, below)
     except OSError:
         return [], []
     documents, findings = [], []
     first: dict[str, str] = {}
     for spec in specs:
-        document, more = read_document(files, f"{below}/{spec}", FOLDERS[name])
+        document, more = read_document(files, f"{below}/{spec}", KINDS_BY_FOLDER[name])
         findings += more
         if document is None or has_errors(more):
             continue

@@ -22,7 +22,7 @@ _MAX_FOLDERS = 1_000
 _NAMED = 3
 
 
-def specs_in(files: ProjectFiles, folder: str) -> tuple[list[str], list[Entry]]:
+def list_specs(files: ProjectFiles, folder: str) -> tuple[list[str], list[Entry]]:
     """The files of a toolset's folder that are read, and its sub-folders; both sorted.
 
     Raises:
@@ -38,13 +38,13 @@ def _is_spec(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES) and not name.startswith(_BESIDE)
 
 
-def kind_of_file(name: str) -> str:
+def get_file_kind(name: str) -> str:
     """What a file of a toolset's folder is by its name: one of the spec language's kinds."""
     kinds = {TOOLSET_FILE: "toolset", DEFINITIONS_FILE: "definitions"}
     return kinds.get(name, "tool")
 
 
-def misnamed(files: ProjectFiles, folder: str) -> str | None:
+def find_misnamed_toolset_file(files: ProjectFiles, folder: str) -> str | None:
     """What a folder has instead of toolset.yaml: `toolset.yml`, `Toolset.yaml`."""
     try:
         names = [entry.name for entry in files.entries(folder)]
@@ -55,7 +55,7 @@ def misnamed(files: ProjectFiles, folder: str) -> str | None:
     return next((name for name in names if name.lower() in wanted), None)
 
 
-def specs_below(
+def find_nested_specs(
     workspace: Workspace, files: ProjectFiles, folder: str, sub_folders: list[Entry]
 ) -> tuple[list[str], list[Finding]]:
     """The specs of tools in a toolset's sub-folders, and what there is not read.
@@ -80,7 +80,7 @@ def specs_below(
         path = posixpath.normpath(f"{folder}/{here.name}")
         last = posixpath.basename(path)
         # Specs of another kind, or files that they name.
-        is_mcp = here.name in FOLDERS and not here.is_link
+        is_mcp = here.name in KINDS_BY_FOLDER and not here.is_link
         if last in _TOOLS_OWN or path in listed or is_mcp:
             continue
         if here.is_link:
@@ -90,7 +90,7 @@ def specs_below(
             findings.append(_wrong(path, message, f"take the link out of {folder}/"))
             continue
         try:
-            specs, inner = specs_in(files, path)
+            specs, inner = list_specs(files, path)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             findings.append(_wrong(path, f"the folder cannot be read: {reason}", ""))
@@ -124,7 +124,7 @@ def _not_read(folder: str, path: str, specs: list[str]) -> Finding | None:
     if last.startswith("."):
         help_ = "give the folder a name without a dot at its begin, or move it away"
         return _wrong(f"{path}/{specs[0]}", message, help_)
-    if last in FOLDERS:
+    if last in KINDS_BY_FOLDER:
         help_ = f"move them into {folder}/{last}/"
         return _wrong(f"{path}/{specs[0]}", message, help_)
     if DEFINITIONS_FILE in specs:
@@ -139,7 +139,9 @@ def _wrong(place: str, message: str, help_: str) -> Finding:
     )
 
 
-def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
+def check_unlisted_toolsets(
+    workspace: Workspace, files: ProjectFiles
+) -> Iterator[Finding]:
     """A finding for each toolset beside a listed one that toolcast.yaml does not list."""
     listed = {posixpath.normpath(one) for one in workspace.toolset_folders}
     for parent in sorted({posixpath.dirname(folder) for folder in listed}):
@@ -161,5 +163,5 @@ def unlisted(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
             )
 
 
-FOLDERS = {"mcp_resources": "mcp_resource", "mcp_prompts": "mcp_prompt"}
+KINDS_BY_FOLDER = {"mcp_resources": "mcp_resource", "mcp_prompts": "mcp_prompt"}
 """The folders of a toolset that have such specs, each with their kind."""

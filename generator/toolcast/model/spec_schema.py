@@ -21,7 +21,7 @@ from ..json_schema.dialects import KEYWORDS
 from ..json_schema.schema_errors import build_explainer, get_expected_types, list_errors
 from ..parsing.tree import Document, Path
 from ..parsing.yaml_reader import MAX_NODES, ScalarError, parse_plain_scalar
-from ..spec_language.spec_language import default, schema
+from ..spec_language.spec_language import get_default, get_schema
 from ..suggestions import (
     Suggestions,
     describe_value,
@@ -39,7 +39,7 @@ _MAX_VALUE_CHARACTERS = 200
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\.([A-Za-z_]\w*)", re.ASCII)
 
 
-def help_with_kind(wanted: Iterable[str], value: Any) -> str:
+def suggest_type_fix(wanted: Iterable[str], value: Any) -> str:
     """What to do about a plain value of a wrong kind; "" where that is not known.
 
     Args:
@@ -58,7 +58,7 @@ def help_with_kind(wanted: Iterable[str], value: Any) -> str:
     return ""
 
 
-def handler_meant(value: Any) -> str:
+def suggest_handler(value: Any) -> str:
     """`module:function` for a text that has a dot where the colon belongs; else ""."""
     if not isinstance(value, str) or len(value) > _MAX_VALUE_CHARACTERS:
         return ""
@@ -99,7 +99,7 @@ def check_schema(
     for error in list_errors(validator, words, document.value, MAX_NODES):
         part: Any = error.schema
         if not isinstance(part, dict):  # where jsonschema-rs had to say it
-            part = schema(kind, extensions)
+            part = get_schema(kind, extensions)
             for step in list(error.schema_path)[:-1]:
                 part = part[step]
         yield from _findings(document, error, part)
@@ -121,12 +121,12 @@ def _without_text(document: Document) -> Iterator[Finding]:
 def _validator(kind: str, extensions: tuple[str, ...]) -> Any:
     import jsonschema_rs
 
-    return jsonschema_rs.Draft202012Validator(schema(kind, extensions))
+    return jsonschema_rs.Draft202012Validator(get_schema(kind, extensions))
 
 
 @cache
 def _words(kind: str, extensions: tuple[str, ...]) -> Any:
-    return build_explainer(schema(kind, extensions), "2020-12")
+    return build_explainer(get_schema(kind, extensions), "2020-12")
 
 
 def _findings(
@@ -154,13 +154,13 @@ def _findings(
     if error.validator == "type":
         wanted, given = format_types(get_expected_types(error)), describe_value(value)
         rule, message = "spec/wrong-type", f"{name} must be {wanted}, not {given}"
-        help_ = help_with_kind(get_expected_types(error), value)
+        help_ = suggest_type_fix(get_expected_types(error), value)
     else:
         rule = "spec/invalid-value"
         message = f"{name}: {shorten_path(error.message)}"
         if error.validator == "pattern":
             message = f"{name} is not well formed"
-        meant = handler_meant(value) if path == ("handler",) else ""
+        meant = suggest_handler(value) if path == ("handler",) else ""
         if error.validator == "enum" and isinstance(value, str):
             meant = did_you_mean(value, map(str, part["enum"]))
         help_ = meant or _described(part)
@@ -195,7 +195,7 @@ def _key_help(part: Any, key: str) -> str:
 _HELP = "Python or Windows reads that name as something else; choose another"
 
 
-def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
+def check_reserved_names(document: Document, kind: str) -> Iterator[Finding]:
     """The findings of a valid file of one of the kinds."""
     value = document.value
     if kind == "definitions":
@@ -205,7 +205,7 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
             yield document.source.error(
                 "spec/invalid-value", (name,), message, help_, at_key=True
             )
-    if kind in ("mcp_resource", "mcp_prompt") and is_device(value["name"]):
+    if kind in ("mcp_resource", "mcp_prompt") and is_windows_device(value["name"]):
         # Files of the spec and of what is generated are called so.
         yield _taken(document, ("name",), value["name"])
     if kind in ("tool", "mcp_resource", "mcp_prompt") and "handler" in value:
@@ -216,12 +216,12 @@ def reserved_names(document: Document, kind: str) -> Iterator[Finding]:
             document, ("handlers",), value.get("handlers", "").split(".")
         )
     elif kind == "workspace":
-        for part in value.get("output", default("workspace.output")).split("/"):
+        for part in value.get("output", get_default("workspace.output")).split("/"):
             if part.lower() in WINDOWS_DEVICES:
                 yield _taken(document, ("output",), part)
 
 
-def is_device(name: str) -> bool:
+def is_windows_device(name: str) -> bool:
     """Whether Windows takes the name of a file for a device, whatever its ending."""
     return name.split(".")[0].lower() in WINDOWS_DEVICES
 
@@ -239,12 +239,12 @@ def _taken(document: Document, path: Path, name: str) -> Finding:
     return document.source.error("spec/invalid-value", path, message, _HELP)
 
 
-SCHEMA_FILE = "toolcast.schema.json#/$defs/{}"
+DEFAULT_SCHEMA_PATTERN = "toolcast.schema.json#/$defs/{}"
 """What a spec says of its schema, by its kind: a part of the file that has all of them."""
 _NAMED = re.compile(r"^#\s*yaml-language-server:\s*\$schema=(\S+)", re.MULTILINE)
 
 
-def named_schema(file: str, text: str) -> str | None:
+def find_declared_schema(file: str, text: str) -> str | None:
     """The schema that a comment of a file names, if it is in the project.
 
     Args:
@@ -259,7 +259,7 @@ def named_schema(file: str, text: str) -> str | None:
     return path if path.endswith(".json") and not path.startswith("..") else None
 
 
-def schemas_beside(text: str, kind: str) -> str | None:
+def find_schema_pattern(text: str, kind: str) -> str | None:
     """What a file's comment says of its schema, with `{}` instead of the file's kind.
 
     In an older project each kind has a file of its own: `tool.schema.json`.
@@ -276,24 +276,24 @@ def schemas_beside(text: str, kind: str) -> str | None:
     return None
 
 
-def named_schemas(files: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+def collect_declared_schemas(files: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     """The kind of each named schema, by its path; `files` are kind, path and text.
 
     Which one a file names decides where several do: the whole language's or its kind's.
     """
     found: dict[str, str] = {}
     for kind, file, text in files:
-        path, match = named_schema(file, text), _NAMED.search(text)
+        path, match = find_declared_schema(file, text), _NAMED.search(text)
         if path is not None and match is not None:
             is_part = match[1].endswith(f"#/$defs/{kind}")
             found.setdefault(path, "project" if is_part else kind)
     return found
 
 
-def is_schema_of_ours(text: str, kind: str) -> bool:
+def is_toolcast_schema(text: str, kind: str) -> bool:
     """Whether a text is a schema of the kind, of whatever version and extensions."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and value.get("$id") == schema(kind)["$id"]
+    return isinstance(value, dict) and value.get("$id") == get_schema(kind)["$id"]

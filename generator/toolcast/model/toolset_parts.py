@@ -28,7 +28,7 @@ class NameEntry(NamedTuple):
         return "*" in self.text or ":" in self.text
 
     @property
-    def said_at(self) -> tuple[str, ...]:
+    def matched_path(self) -> tuple[str, ...]:
         """Where a tool says that the entry stands for it: its name, its section or a fact."""
         kind, separator, what = self.text.partition(":")
         if not separator:
@@ -61,11 +61,11 @@ class Client:
         """Whether the client's own lists let it have a tool."""
         return tool not in self.deny and (self.allow is None or tool in self.allow)
 
-    def texts(self, key: str) -> list[str]:
+    def get_entry_texts(self, key: str) -> list[str]:
         """A list as the spec has it, `allow` or `deny`; `*` where `allow` has no list."""
         return [entry.text for entry in self._entries(key)]
 
-    def entry_for(self, key: str, tool: str) -> NameEntry | None:
+    def find_entry(self, key: str, tool: str) -> NameEntry | None:
         """The first entry of `allow` or `deny` that stands for a tool."""
         entries = self._entries(key, tool)
         return next((entry for entry in entries if tool in entry.names), None)
@@ -75,12 +75,12 @@ class Client:
             return self.deny_entries
         return (NameEntry("*", tools),) if self.allow is None else self.allow_entries
 
-    def permits(self, permission: str | None) -> bool:
+    def has_permission(self, permission: str | None) -> bool:
         """Whether the client has the permission that a tool needs, if it needs one."""
         return permission is None or permission in self.permissions
 
 
-def expanded(
+def expand_entries(
     texts: Iterable[str], marks: Mapping[str, Collection[str]], outside: Sequence[str]
 ) -> tuple[NameEntry, ...]:
     """The entries of a list with what they stand for, patterns sorted by name.
@@ -150,7 +150,7 @@ class HandlerReference(NamedTuple):
         return f"{self.module}:{self.function}"
 
 
-def stated(**values: Any) -> dict[str, Any]:
+def omit_none(**values: Any) -> dict[str, Any]:
     """A JSON object of what is said; None is not."""
     return {key: value for key, value in values.items() if value is not None}
 
@@ -191,7 +191,7 @@ class ResourceSpec(McpSpec):
     @property
     def mcp(self) -> dict[str, Any]:
         """The resource as MCP lists it."""
-        return stated(
+        return omit_none(
             name=self.name,
             title=self.title,
             uri=self.uri,
@@ -214,7 +214,9 @@ class PromptArgument:
     def mcp(self) -> dict[str, Any]:
         """The argument as MCP lists it."""
         required = self.required or None
-        return stated(name=self.name, description=self.description, required=required)
+        return omit_none(
+            name=self.name, description=self.description, required=required
+        )
 
 
 @dataclass(frozen=True)
@@ -237,7 +239,7 @@ class PromptSpec(McpSpec):
     @property
     def mcp(self) -> dict[str, Any]:
         """The prompt as MCP lists it."""
-        return stated(
+        return omit_none(
             name=self.name,
             title=self.title,
             description=self.description,
@@ -245,14 +247,18 @@ class PromptSpec(McpSpec):
         )
 
 
-PREFIX = f"#/{'/'.join(map(str, SHARED))}/"
+SHARED_REFERENCE_PREFIX = f"#/{'/'.join(map(str, SHARED))}/"
 """What a reference to a definition begins with; its name follows."""
 
 
-def shared_name(reference: str) -> str | None:
+def parse_shared_name(reference: str) -> str | None:
     """The definition that the text of a reference names, there or not."""
     pointer = unquote(reference)
-    return pointer[len(PREFIX) :].split("/")[0] if pointer.startswith(PREFIX) else None
+    return (
+        pointer[len(SHARED_REFERENCE_PREFIX) :].split("/")[0]
+        if pointer.startswith(SHARED_REFERENCE_PREFIX)
+        else None
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,12 +288,12 @@ class Definitions:
         """How many values each definition has."""
         return {name: _values(schema) for name, schema in self.schemas.items()}
 
-    def used_by(self, references: Iterable[Reference]) -> list[str]:
+    def list_used(self, references: Iterable[Reference]) -> list[str]:
         """The names of the definitions that references lead to, in their order."""
         used: set[str] = set()
         waiting = list(references)
         while waiting:
-            name = shared_name(waiting.pop().text)
+            name = parse_shared_name(waiting.pop().text)
             if name is not None and name in self.schemas and name not in used:
                 used.add(name)
                 waiting += self.references[name]

@@ -12,7 +12,7 @@ from toolcast_runtime.core.definitions.tool import (
     spec_name,
 )
 
-from ..analysis.name_limits import is_name_of_tool
+from ..analysis.name_limits import is_tool_name
 from ..model.model import Toolset, ToolSpec
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from .project_edit import EditRefusedError
@@ -28,7 +28,7 @@ def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> Non
     Raises:
         EditRefusedError: with the reason.
     """
-    if not is_name_of_tool(name):
+    if not is_tool_name(name):
         plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
         message = f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -"
         help_ = f"did you mean `{plain}`?" if plain else ""

@@ -147,7 +147,7 @@ def take_from_server(editing: EditSession, owned: OwnedTool) -> None:
     if server is None:
         return
     text = editing.text(toolset.source)
-    others = {toolset.proxy_of(one) for one in toolset.tools if one is not tool}
+    others = {toolset.get_proxy(one) for one in toolset.tools if one is not tool}
     if server.name in {toolset.proxy, *others}:
         own = server.get_server_name(tool.name)
         if own in server.tools:
@@ -161,7 +161,7 @@ def take_from_server(editing: EditSession, owned: OwnedTool) -> None:
 
 
 def _server_of(toolset: Toolset, tool: ToolSpec) -> McpServer | None:
-    name = toolset.proxy_of(tool)
+    name = toolset.get_proxy(tool)
     return next((s for s in toolset.mcp_servers if s.name == name), None)
 
 

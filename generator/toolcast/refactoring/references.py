@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..analysis.texts import owners_in, prose_of
+from ..analysis.texts import list_prose, list_text_owners
 from ..analysis.tool_names import (
+    collect_other_names,
+    compile_mention_pattern,
+    find_mentions,
     is_plain_word,
-    mention_pattern,
-    mentions_in,
-    other_meanings,
 )
 from ..model.model import Toolset, Workspace
 from ..model.toolset_parts import ResourceSpec
 from ..parsing.tree import Path, Source
-from ..spec_language.name_fields import OF_TOOLS, named_places
+from ..spec_language.name_fields import TOOL_NAME_KINDS, find_names
 from .project_edit import EditSession, OwnedTool, RemainingMention, left_at
 
 Pattern = tuple[str, ...]
@@ -37,7 +37,7 @@ def fields_with(
     name: str, tree: Any, file: str, extensions: tuple[str, ...] = ()
 ) -> list[Path]:
     """Where the fields of a kind of file name a tool."""
-    places = named_places(tree, file, OF_TOOLS, extensions)
+    places = find_names(tree, file, TOOL_NAME_KINDS, extensions)
     return [one.path for one in places if one.name == name and not one.is_key]
 
 
@@ -83,7 +83,7 @@ def toolsets_that_may_mean(workspace: Workspace, owned: OwnedTool) -> list[Tools
 
 def _has_another(toolset: Toolset, name: str) -> bool:
     names = (each for tool in toolset.tools for each in (tool.name, *tool.renamed_from))
-    external = (server.is_named(name) for server in toolset.mcp_servers)
+    external = (server.declares_tool(name) for server in toolset.mcp_servers)
     return name in toolset.reserved_names or name in names or any(external)
 
 
@@ -108,9 +108,9 @@ def rename_mentions(
 ) -> None:
     """Changes the name in the texts that say it, where it can only mean the tool."""
     name = owned.tool.name
-    pattern = mention_pattern([name])
+    pattern = compile_mention_pattern([name])
     for toolset in referring_toolsets(workspace, owned):
-        if name in other_meanings(toolset):
+        if name in collect_other_names(toolset):
             continue
         for source, path in _texts_with(toolset, pattern):
             if path != _CONTENT:
@@ -140,8 +140,8 @@ def _rename_in_content(
 
 def renamed_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
     """A text that says another name where the pattern finds a tool's."""
-    as_new = mention_pattern([new])
-    for mention in reversed(list(mentions_in(text, pattern))):
+    as_new = compile_mention_pattern([new])
+    for mention in reversed(list(find_mentions(text, pattern))):
         if mention.is_code:
             continue
         head, tail = text[: mention.start], text[mention.start + len(mention.name) :]
@@ -149,7 +149,7 @@ def renamed_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
         # Without a mark, nobody would take a word of the language for a name.
         if is_plain_word(new) and _is_prose(head, tail):
             near = head[-_NEAR:] + new + tail[:1]
-            starts = [m.start for m in mentions_in(near, as_new)]
+            starts = [m.start for m in find_mentions(near, as_new)]
             if len(head[-_NEAR:]) not in starts:
                 text = f"{head}`{new}`{tail}"
     return text
@@ -163,7 +163,7 @@ def _is_prose(head: str, tail: str) -> bool:
 
 def mentions_of(workspace: Workspace, owned: OwnedTool) -> Iterator[RemainingMention]:
     """The texts that say a tool's name, but for its own spec and its exclusions."""
-    pattern = mention_pattern([owned.tool.name])
+    pattern = compile_mention_pattern([owned.tool.name])
     for toolset in referring_toolsets(workspace, owned):
         for source, path in _texts_with(toolset, pattern):
             if source is owned.tool.source or _is_of_exclusion(source, path, owned):
@@ -182,15 +182,15 @@ def _texts_with(
 ) -> Iterator[tuple[Source, Path]]:
     found = [
         owner.source.home(path)
-        for owner in owners_in(toolset)
-        for path, text in prose_of(owner)
-        if any(mentions_in(text, pattern))
+        for owner in list_text_owners(toolset)
+        for path, text in list_prose(owner)
+        if any(find_mentions(text, pattern))
     ]
     # Many tools have the texts of one definition.
     yield from dict.fromkeys(found)
     for source in toolset.sources:
         for path, text in _reasons(source.tree, ()):
-            if any(mentions_in(text, pattern)):
+            if any(find_mentions(text, pattern)):
                 yield source, path
 
 

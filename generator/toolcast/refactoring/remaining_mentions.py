@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from toolcast_runtime.core.safe_file import read_regular_file
 
-from ..analysis.former_names import scanned
-from ..analysis.tool_names import mention_pattern, names_in_lines
+from ..analysis.retired_names import scan_files
+from ..analysis.tool_names import compile_mention_pattern, find_names_in_lines
 from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path, Source
-from ..static_analysis.handler import defining_module
-from ..static_analysis.modules import MAX_BYTES
+from ..static_analysis.handler import find_defining_module
+from ..static_analysis.modules import MAX_MODULE_BYTES
 from ..suggestions import format_path
 from .project_edit import OwnedTool, RemainingMention, left_at
 from .references import fields_with, toolsets_that_may_mean
@@ -52,7 +52,7 @@ def modules_with(workspace: Workspace, toolset: Toolset, word: str) -> list[Modu
         data, tree = b"", None
         try:
             path = os.path.join(workspace.root, file)
-            data = read_regular_file(path, MAX_BYTES, follow=False)
+            data = read_regular_file(path, MAX_MODULE_BYTES, follow=False)
             if word.encode() not in data:
                 continue
             data.decode("utf-8")
@@ -132,23 +132,23 @@ def left_patterns(
     old = owned.tool.name
     here = next(one for one in edited.toolsets if one.name == owned.toolset.name)
     for client in here.clients:
-        before = owned.toolset.client(client.name)
+        before = owned.toolset.find_client(client.name)
         if before is None:
             continue
         for key in ("allow", "deny"):
-            was = before.entry_for(key, old)
-            now = client.entry_for(key, new)
+            was = before.find_entry(key, old)
+            now = client.find_entry(key, new)
             for entry, other, mention in (
                 (was, now, f"stood for `{old}`, and does not stand for `{new}`"),
                 (now, was, f"stands for `{new}`, and did not stand for `{old}`"),
             ):
                 if entry is None or not entry.is_pattern or other is not None:
                     continue
-                if entry.text not in client.texts(key):
+                if entry.text not in client.get_entry_texts(key):
                     continue
                 place: Path = ("clients", client.name, key)
                 if client.allow is not None or key == "deny":
-                    place = (*place, client.texts(key).index(entry.text))
+                    place = (*place, client.get_entry_texts(key).index(entry.text))
                 text = f"`{entry.text}` of `{client.name}` in `{key}` {mention}"
                 yield left_at(here.source, place, text)
 
@@ -156,7 +156,7 @@ def left_patterns(
 def _lines(
     source: Source, name: str, live: frozenset[str]
 ) -> Iterator[RemainingMention]:
-    pattern = mention_pattern([name])
+    pattern = compile_mention_pattern([name])
     if pattern is None or name.lower().encode() not in source.data.lower():
         return
     # A name at the beginning of a sentence, or shouted, was left as well.
@@ -166,7 +166,7 @@ def _lines(
     passed = [source.offsets(path) for path in _declarations(source.tree, name)]
     lines = text.split("\n")
     begins = [0, *accumulate(len(line) + 1 for line in lines)]
-    for mention, line, column in names_in_lines(lines, pattern):
+    for mention, line, column in find_names_in_lines(lines, pattern):
         place = begins[line - 1] + column - 1
         if mention not in live and not any(a <= place < b for a, b in passed):
             yield RemainingMention(
@@ -191,10 +191,10 @@ def left_in_handlers(
     workspace: Workspace, toolset: Toolset, name: str
 ) -> Iterator[RemainingMention]:
     """String literals of the modules that define handlers in which the name stands."""
-    pattern = mention_pattern([name])
+    pattern = compile_mention_pattern([name])
     read: set[str] = set()
     for tool in toolset.tools:
-        module = defining_module(workspace, toolset, tool)
+        module = find_defining_module(workspace, toolset, tool)
         if module is None or module.tree is None or module.file in read:
             continue
         read.add(module.file)
@@ -235,7 +235,7 @@ def left_in_files(edited: Workspace, name: str) -> Iterator[RemainingMention]:
     Args:
         edited: the workspace after the edit, in which no tool has the name.
     """
-    for mention in scanned(edited).mentions:
+    for mention in scan_files(edited).mentions:
         if mention.name == name:
             text = _shown(mention.text.strip())
             yield RemainingMention(mention.file, mention.line, mention.column, text)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Set
 
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..static_analysis.handler import handler_code
+from ..static_analysis.handler import find_handler_code
 from .other_files import marks_of, named_in_other_files, take_from_server
 from .project_edit import (
     EditRefusedError,
@@ -52,7 +52,7 @@ def remove(
         UneditableValueError: `toolset.yaml` has a layout that is not edited.
     """
     toolset, tool = owned
-    if not without_notice and toolset.stability_of(tool) != "draft":
+    if not without_notice and toolset.get_stability(tool) != "draft":
         _refuse_unannounced(tool)
     _refuse_replacement(workspace, owned)
     mentions = [] if ignore_mentions else [*mentions_of(workspace, owned)]
@@ -185,7 +185,7 @@ def _handler(workspace: Workspace, owned: OwnedTool) -> list[RemainingMention]:
         for other in (*one.tools, *one.mcp_specs)
         if other is not tool
     )
-    code = handler_code(workspace, toolset, tool)
+    code = find_handler_code(workspace, toolset, tool)
     if used or code is None or not code.location:
         return []
     file, _, line = code.location.rpartition(":")

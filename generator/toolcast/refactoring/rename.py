@@ -22,13 +22,13 @@ from ..findings import MAX_FINDINGS_SHOWN
 from ..git.index import read_index
 from ..model.model import ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
-from ..static_analysis.handler import function_code
+from ..static_analysis.handler import find_function_code
 from ..static_analysis.modules import (
     FunctionDefinition,
     ImportedName,
     PythonModule,
-    bindings_of,
-    imports_of,
+    collect_bindings,
+    collect_imports,
 )
 from .free_names import refuse_taken_name
 from .other_files import change_marks, keep_answering, rename_in_other_files
@@ -218,8 +218,10 @@ def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerE
         raise EditRefusedError(f"`{name}` is no name of a function")
 
     def place_of(module: str, function: str) -> str:
-        code = function_code(workspace, toolset, HandlerReference(module, function))
-        return code.location if code is not None and not code.foreign else ""
+        code = find_function_code(
+            workspace, toolset, HandlerReference(module, function)
+        )
+        return code.location if code is not None and not code.external_reason else ""
 
     place = place_of(reference.module, old)
     if not place and place_of(reference.module, name):
@@ -261,8 +263,8 @@ def _of_definition(
     Raises:
         EditRefusedError: it also stands for something else, or the new one is taken.
     """
-    bindings = bindings_of(tree.body, PythonModule(module.name, module.file))
-    bound = (place.bound for place in bindings.get(old, ()))
+    bindings = collect_bindings(tree.body, PythonModule(module.name, module.file))
+    bound = (binding.value for binding in bindings.get(old, ()))
     own = [node for node in bound if isinstance(node, FunctionDefinition)]
     if len(own) != 1:
         times = f"{module.file} defines `{old}` {len(own)} times"
@@ -287,7 +289,7 @@ class _Uses:
         self._lines = _line_starts(module.data)
         nodes = list(ast.walk(tree))
         self._importing = PythonModule(module.name, module.file)
-        self._imports = imports_of(nodes, self._importing)
+        self._imports = collect_imports(nodes, self._importing)
         others = (node for node in nodes if not isinstance(node, ast.alias))
         self._bound = {name for node in others for name in _bound(node)}
 
@@ -328,7 +330,7 @@ class _Uses:
 
     def _is_ours(self, node: ast.ImportFrom, alias: ast.alias) -> bool:
         one = ast.ImportFrom(node.module, [alias], node.level)
-        brought = imports_of([one], self._importing)
+        brought = collect_imports([one], self._importing)
         return any(self._means(each.module) for each in brought.values())
 
     def _module_in(self, node: ast.expr) -> str | None:

@@ -1,1 +1,1 @@
-"""What commands print: findings, and changes of specs, each in several formats."""
+"""Reports of findings and of changes between versions, in several output formats."""

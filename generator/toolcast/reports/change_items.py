@@ -1,4 +1,4 @@
-"""Changes as items: over all tools the worst first, and what is the same once."""
+"""Report items of changes: equal changes of several tools become one item."""
 
 from __future__ import annotations
 
@@ -11,95 +11,107 @@ from typing import TYPE_CHECKING, Any
 
 from ..diff.change import ABSENT, AUDIENCES, Change, Grade, Grades
 from ..suggestions import format_first
-from .item import NO_VALUES, Item
+from .item import NO_VALUES, ReportItem
 
 if TYPE_CHECKING:
     from ..diff.effects import Effect
     from ..diff.review.verdict import ChangeVerdict, Verdict
 
-_AROUND = 24
+_CONTEXT_CHARACTERS = 24
+"""Characters that are shown before and after the difference of two long texts."""
 _MAX_LOCATIONS_SHOWN = 4
 """Locations of one owner that are listed."""
-_MAX_COMPARED_VALUES = 10_000
-"""Values of a change that are compared to group equal changes."""
+_MAX_COMPARED_CHARACTERS = 10_000
+"""Characters of a change's values that are compared to group equal changes."""
 _WITNESS = re.compile(
-    r": `[^`]*` (?:was accepted and is not any more|can come now and could not before)$"
+    r": `[^`]*` (?:was valid and is now invalid|was invalid and is now valid)$"
 )
-_START = 40
-"""A text of which so much stands in a message is said there."""
+_QUOTED_CHARACTERS = 40
+"""A message that contains so many first characters of a text quotes the text."""
 
 
-def items_of_changes(
-    changes: Sequence[ChangeVerdict], *, each: bool = False
-) -> list[Item]:
-    """What has changed, over all tools the worst first: what fails, then by grades.
+def build_change_items(
+    changes: Sequence[ChangeVerdict], *, shows_all: bool = False
+) -> list[ReportItem]:
+    """Build items of changes: failing changes first, then by grades, the worst first.
 
-    Items of one rule and grade stand together. What is the same in many tools is one item,
-    and so is what is safe and of one kind.
+    Items with the same rule and grades are adjacent. The same change in several tools becomes
+    one item, and so do all safe changes of one kind.
 
     Args:
-        each: makes an item of each change.
+        changes: the changes with their verdicts.
+        shows_all: build an item for each change.
     """
-    toolsets = {one.change.toolset for one in changes if one.change.tool}
-    named = _label if len(toolsets) == 1 else _owner
-    worst_first = sorted(changes, key=_urgency)
-    places: dict[object, int] = {}
-    for one in worst_first:
-        places.setdefault(_kind(one), len(places))
-    worst_first.sort(key=lambda one: places[_kind(one)])
-    if each:
-        return [_item([one], named) for one in worst_first]
-    alike: dict[object, list[ChangeVerdict]] = {}
-    seen: Counter[object] = Counter()
-    for one in worst_first:
-        repeated: object = ""
-        if one.fails or one.change.grades.worst > Grade.SAFE:
-            values = differing(_unsaid(one.change), _MAX_COMPARED_VALUES)
-            said = _of_any(one.change), values
-            # Two of one tool are two, each with its place.
-            seen[_kind(one), said, one.owner] += 1
-            repeated = said, seen[_kind(one), said, one.owner]
-        alike.setdefault((_kind(one), repeated), []).append(one)
-    return [_item(group, named) for group in alike.values()]
+    toolsets = {judged.change.toolset for judged in changes if judged.change.tool}
+    get_label = _tool_label if len(toolsets) == 1 else _owner_label
+    by_urgency = sorted(changes, key=_urgency)
+    kind_order: dict[object, int] = {}
+    for judged in by_urgency:
+        kind_order.setdefault(_change_kind(judged), len(kind_order))
+    by_urgency.sort(key=lambda judged: kind_order[_change_kind(judged)])
+    if shows_all:
+        return [_build_item([judged], get_label) for judged in by_urgency]
+    groups: dict[object, list[ChangeVerdict]] = {}
+    counts: Counter[object] = Counter()
+    for judged in by_urgency:
+        kind = _change_kind(judged)
+        identity: object = ""
+        if judged.fails or judged.change.grades.worst > Grade.SAFE:
+            values = format_differing_values(
+                _values_not_in_message(judged.change), _MAX_COMPARED_CHARACTERS
+            )
+            content = _remove_tool_details(judged.change), values
+            # Equal changes of the same tool have different locations and become several items.
+            counts[kind, content, judged.owner] += 1
+            identity = content, counts[kind, content, judged.owner]
+        groups.setdefault((kind, identity), []).append(judged)
+    return [_build_item(group, get_label) for group in groups.values()]
 
 
-def _owner(one: ChangeVerdict) -> str:
-    return one.owner
+def _owner_label(judged: ChangeVerdict) -> str:
+    return judged.owner
 
 
-def _label(one: ChangeVerdict) -> str:
-    """A tool's name alone, where all of them are of one toolset."""
-    return one.change.tool or one.owner
+def _tool_label(judged: ChangeVerdict) -> str:
+    """Return the tool's name without its toolset, which is the same for all changes."""
+    return judged.change.tool or judged.owner
 
 
-def _urgency(one: ChangeVerdict) -> tuple[bool, list[int]]:
-    return not one.fails, sorted(-grade for grade in one.change.grades)
+def _urgency(judged: ChangeVerdict) -> tuple[bool, list[int]]:
+    return not judged.fails, sorted(-grade for grade in judged.change.grades)
 
 
-def _kind(one: ChangeVerdict) -> object:
-    """What changes have in common that stand together."""
-    change = one.change
-    accepted = one.accepted.reason if one.accepted is not None else ""
-    return change.rule.id, change.grades, change.reason, bool(one.fails), accepted
+def _change_kind(judged: ChangeVerdict) -> object:
+    """Return a key that is equal for changes that the report lists together."""
+    change = judged.change
+    acceptance_reason = judged.accepted.reason if judged.accepted is not None else ""
+    return (
+        change.rule.id,
+        change.grades,
+        change.reason,
+        bool(judged.fails),
+        acceptance_reason,
+    )
 
 
-def _of_any(change: Change) -> str:
-    """A change's message without what is its tool's alone: its name, and an example."""
+def _remove_tool_details(change: Change) -> str:
+    """Return a change's message without the tool's name and the example value."""
     message = _WITNESS.sub("", change.message)
     if change.path[:1] in (("parameters",), ("returns",)):
-        return message  # What is called like the tool there is a property.
+        # In a schema a name that equals the tool's is that of a property.
+        return message
     return message.replace(f"`{change.tool}`", "the tool")
 
 
-def _item(
-    group: Sequence[ChangeVerdict], named: Callable[[ChangeVerdict], str]
-) -> Item:
+def _build_item(
+    group: Sequence[ChangeVerdict], get_label: Callable[[ChangeVerdict], str]
+) -> ReportItem:
     first, *others = group
     change = first.change
-    message = _of_any(change) if others else change.message
-    if len({_of_any(one.change) for one in group}) > 1:
+    message = _remove_tool_details(change) if others else change.message
+    if len({_remove_tool_details(judged.change) for judged in group}) > 1:
         message = ""
-    return Item(
+    return ReportItem(
         change.rule.id,
         first.severity,
         first.location,
@@ -107,138 +119,160 @@ def _item(
         change.reason,
         change.fingerprint,
         first.accepted.reason if first.accepted is not None else "",
-        owner=named(first),
-        grades=graded(change.grades),
-        fails=bool(first.fails),
-        values=_unsaid(change) if message else NO_VALUES,
-        was=change.location if change.is_gone else None,
-        others=tuple(_listed(group, named)) if others else (),
+        owner=get_label(first),
+        grades=format_grades(change.grades),
+        is_failing=bool(first.fails),
+        values=_values_not_in_message(change) if message else NO_VALUES,
+        old_location=change.location if change.is_in_old_version else None,
+        others=tuple(_list_tools(group, get_label)) if others else (),
     )
 
 
-def graded(grades: Grades) -> str:
-    """`breaking for call; risky for prompt`, or `safe`."""
-    parts = [
-        f"{grade.word} for {', '.join(whom)}"
-        for grade in (Grade.BREAKING, Grade.RISKY)
-        if (whom := [n for n, g in zip(AUDIENCES, grades, strict=True) if g is grade])
-    ]
+def format_grades(grades: Grades) -> str:
+    """Return grades as text: `breaking for call; risky for prompt`, or `safe`."""
+    parts = []
+    for grade in (Grade.BREAKING, Grade.RISKY):
+        audiences = [
+            audience
+            for audience, audience_grade in zip(AUDIENCES, grades, strict=True)
+            if audience_grade is grade
+        ]
+        if audiences:
+            parts.append(f"{grade.word} for {', '.join(audiences)}")
     return "; ".join(parts) or Grade.SAFE.word
 
 
-def _listed(
-    group: Sequence[ChangeVerdict], named: Callable[[ChangeVerdict], str]
+def _list_tools(
+    group: Sequence[ChangeVerdict], get_label: Callable[[ChangeVerdict], str]
 ) -> Iterator[str]:
-    """The tools of a group, each with what of it has changed where that is not the same."""
-    spots: dict[str, list[str]] = {}
-    known = {}
-    for one in group:
-        label = named(one)
-        spots.setdefault(label, []).append(_spot(one.change))
-        if one.fails:
-            known[label] = one.change.fingerprint
-    is_same = len({tuple(there) for there in spots.values()}) == 1
-    for owner, there in spots.items():
-        if (is_same and len(there) == 1) or not any(there):
-            yield f"{owner} {known.get(owner, '')}".rstrip()
+    """Yield the tools of a group, with the changed fields if these are not the same for all."""
+    fields_by_tool: dict[str, list[str]] = {}
+    fingerprints = {}
+    for judged in group:
+        label = get_label(judged)
+        fields_by_tool.setdefault(label, []).append(_changed_field(judged.change))
+        if judged.fails:
+            fingerprints[label] = judged.change.fingerprint
+    have_same_fields = len({tuple(fields) for fields in fields_by_tool.values()}) == 1
+    for label, fields in fields_by_tool.items():
+        if (have_same_fields and len(fields) == 1) or not any(fields):
+            yield f"{label} {fingerprints.get(label, '')}".rstrip()
         else:
-            yield f"{owner} ({format_first(there, _MAX_LOCATIONS_SHOWN)})"
+            yield f"{label} ({format_first(fields, _MAX_LOCATIONS_SHOWN)})"
 
 
-def _spot(change: Change) -> str:
-    """What of a tool has changed, in a word or two: its parameter, else its field."""
-    names = [str(name) for step, name in pairwise(change.path) if step == "properties"]
-    if names:
-        return ".".join(names)
+def _changed_field(change: Change) -> str:
+    """Return the changed parameter, or else the changed field; "" for the tool itself."""
+    properties = [
+        str(name) for keyword, name in pairwise(change.path) if keyword == "properties"
+    ]
+    if properties:
+        return ".".join(properties)
     return "" if change.path in ((), ("name",)) else str(change.path[-1])
 
 
-def _unsaid(change: Change) -> tuple[Any, ...]:
-    """The values of a change that its message does not say; NO_VALUES where it does."""
+def _values_not_in_message(change: Change) -> tuple[Any, ...]:
+    """Return the old and new value, or `NO_VALUES` if the message contains what differs."""
     values = change.before, change.after
     has_text = any(isinstance(value, str) and " " in value for value in values)
-    has_both = all(isinstance(value, dict | list) for value in values)
-    if not (has_text or has_both):
-        # What comes or goes as a whole is named, and so is a single word.
+    are_containers = all(isinstance(value, dict | list) for value in values)
+    if not (has_text or are_containers):
+        # The message names an added or removed value, and a single word.
         return NO_VALUES
-    old, new = (_leaves(value) for value in values)
-    is_said = all(leaf[:_START] in change.message for leaf in old ^ new)
-    return NO_VALUES if is_said else values
+    old_texts, new_texts = (_collect_texts(value) for value in values)
+    is_quoted = all(
+        text[:_QUOTED_CHARACTERS] in change.message for text in old_texts ^ new_texts
+    )
+    return NO_VALUES if is_quoted else values
 
 
-def _leaves(value: Any) -> frozenset[str]:
-    """The texts and numbers in a value, as messages say them."""
+def _collect_texts(value: Any) -> frozenset[str]:
+    """Return the keys, strings and numbers in a value as messages write them."""
     if value is ABSENT:
         return frozenset()
     if isinstance(value, dict):
-        return frozenset().union(*map(_leaves, value.values()), value)
+        return frozenset().union(*map(_collect_texts, value.values()), value)
     if isinstance(value, list | tuple):
-        return frozenset().union(*map(_leaves, value))
+        return frozenset().union(*map(_collect_texts, value))
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     return frozenset([text.replace("`", "'")])
 
 
-def differing(values: tuple[Any, ...], most: int) -> tuple[str, str]:
-    """Two values as JSON, empty for ABSENT and for NO_VALUES.
+def format_differing_values(
+    values: tuple[Any, ...], max_characters: int
+) -> tuple[str, str]:
+    """Return the old and new value of an item as JSON, shortened to their difference.
 
-    Of two long texts what they have in common at their ends is cut.
+    Args:
+        values: the two values, or `NO_VALUES`.
+        max_characters: length to which each text is cut in the middle.
+
+    Returns:
+        Two texts; "" for an absent value and for `NO_VALUES`.
     """
-    texts = [
-        "" if value is ABSENT else json.dumps(value, ensure_ascii=False)
-        for value in values or (ABSENT, ABSENT)
-    ]
-    if all(texts) and max(map(len, texts)) > 2 * _AROUND:
-        texts = list(_without_common(*texts))
-    return _cut(texts[0], most), _cut(texts[1], most)
+    old, new = values or (ABSENT, ABSENT)
+    old_text, new_text = _encode_value(old), _encode_value(new)
+    is_long = max(len(old_text), len(new_text)) > 2 * _CONTEXT_CHARACTERS
+    if old_text and new_text and is_long:
+        old_text, new_text = _trim_common_ends(old_text, new_text)
+    return _cut_middle(old_text, max_characters), _cut_middle(new_text, max_characters)
 
 
-def _without_common(one: str, other: str) -> tuple[str, str]:
-    shortest = min(len(one), len(other))
-    head = next((i for i in range(shortest) if one[i] != other[i]), shortest)
-    rest = shortest - head
-    tail = next((i for i in range(rest) if one[-1 - i] != other[-1 - i]), rest)
-    return _window(one, head, tail), _window(other, head, tail)
+def _encode_value(value: Any) -> str:
+    return "" if value is ABSENT else json.dumps(value, ensure_ascii=False)
 
 
-def _window(text: str, head: int, tail: int) -> str:
-    """The text from a little before what differs to a little behind it, in whole words."""
-    start, end = max(0, head - _AROUND), len(text) - max(0, tail - _AROUND)
+def _trim_common_ends(old: str, new: str) -> tuple[str, str]:
+    shortest = min(len(old), len(new))
+    prefix = 0
+    while prefix < shortest and old[prefix] == new[prefix]:
+        prefix += 1
+    suffix = 0
+    while suffix < shortest - prefix and old[-1 - suffix] == new[-1 - suffix]:
+        suffix += 1
+    return _excerpt(old, prefix, suffix), _excerpt(new, prefix, suffix)
+
+
+def _excerpt(text: str, prefix: int, suffix: int) -> str:
+    """Return a text without most of its first `prefix` and last `suffix` characters.
+
+    A few of them are kept as context, cut at a space where there is one.
+    """
+    start = max(0, prefix - _CONTEXT_CHARACTERS)
+    end = len(text) - max(0, suffix - _CONTEXT_CHARACTERS)
     if start:
-        start = text.find(" ", start, head) + 1 or start
+        start = text.find(" ", start, prefix) + 1 or start
     if end < len(text):
-        behind = text.rfind(" ", len(text) - tail, end)
-        end = behind if behind > 0 else end
-    return (
-        f"{'... ' if start else ''}{text[start:end]}{' ...' if end < len(text) else ''}"
-    )
+        last_space = text.rfind(" ", len(text) - suffix, end)
+        end = last_space if last_space > 0 else end
+    before = "... " if start else ""
+    after = " ..." if end < len(text) else ""
+    return f"{before}{text[start:end]}{after}"
 
 
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
+def _cut_middle(text: str, max_characters: int) -> str:
+    if len(text) <= max_characters:
         return text
-    half = (most - 5) // 2
+    half = (max_characters - 5) // 2
     return f"{text[:half]} ... {text[-half:]}"
 
 
-def alike_effects(
-    effects: Sequence[Effect],
-) -> Iterator[tuple[bool, list[str], str]]:
-    """Whether an effect is worse, whose it is, and its message: what is the same once."""
-    found: dict[tuple[bool, str], list[str]] = {}
-    for one in effects:
-        found.setdefault((one.is_worse, one.message), []).append(
-            "/".join(filter(None, (one.toolset, one.tool)))
-        )
-    for (is_worse, message), whose in found.items():
-        yield is_worse, whose, message
+def group_effects(effects: Sequence[Effect]) -> Iterator[tuple[bool, list[str], str]]:
+    """Yield effects with equal messages once: whether they are worse, the owners, the message."""
+    owners_by_effect: dict[tuple[bool, str], list[str]] = {}
+    for effect in effects:
+        owner = "/".join(filter(None, (effect.toolset, effect.tool)))
+        owners_by_effect.setdefault((effect.is_worse, effect.message), []).append(owner)
+    for (is_worse, message), owners in owners_by_effect.items():
+        yield is_worse, owners, message
 
 
-def counts(verdict: Verdict) -> dict[str, dict[str, int]]:
-    """How many changes have each grade, by audience, the worst grade first."""
+def count_by_grade(verdict: Verdict) -> dict[str, dict[str, int]]:
+    """Return the number of changes by audience and grade, the worst grade first."""
     return {
         audience: {
             grade.word: sum(
-                one.change.grades[index] is grade for one in verdict.changes
+                judged.change.grades[index] is grade for judged in verdict.changes
             )
             for grade in sorted(Grade, reverse=True)
         }
@@ -246,30 +280,36 @@ def counts(verdict: Verdict) -> dict[str, dict[str, int]]:
     }
 
 
-def counts_in_words(verdict: Verdict) -> dict[str, str]:
-    """`2 breaking, 1 risky` by audience; empty where all is safe."""
+def format_grade_counts(verdict: Verdict) -> dict[str, str]:
+    """Return counts by audience as text, `2 breaking, 1 risky`; "" if all changes are safe."""
     return {
         audience: ", ".join(
-            f"{n:,} {word}" for word, n in grades.items() if n and word != "safe"
+            f"{count:,} {grade}"
+            for grade, count in counts.items()
+            if count and grade != Grade.SAFE.word
         )
-        for audience, grades in counts(verdict).items()
+        for audience, counts in count_by_grade(verdict).items()
     }
 
 
-def from_definitions(verdict: Verdict) -> list[tuple[str, str]]:
-    """What is told once of changes of shared definitions: the file, and words behind it."""
-    found: dict[str, list[ChangeVerdict]] = {}
-    for one in verdict.changes:
-        if one.change.is_shared:
-            found.setdefault(one.change.location.file, []).append(one)
-    return [(file, _told_once(changes)) for file, changes in found.items()]
+def describe_shared_definitions(verdict: Verdict) -> list[tuple[str, str]]:
+    """Return each file of shared definitions, with a clause on the changes that it causes."""
+    changes_by_file: dict[str, list[ChangeVerdict]] = {}
+    for judged in verdict.changes:
+        if judged.change.is_shared_definition:
+            file = judged.change.location.file
+            changes_by_file.setdefault(file, []).append(judged)
+    return [
+        (file, _describe_shared_changes(changes))
+        for file, changes in changes_by_file.items()
+    ]
 
 
-def _told_once(changes: Sequence[ChangeVerdict]) -> str:
-    lines = len({(one.change.location.line, one.change.is_gone) for one in changes})
-    tools = len({one.owner for one in changes})
+def _describe_shared_changes(changes: Sequence[ChangeVerdict]) -> str:
+    lines = {(c.change.location.line, c.change.is_in_old_version) for c in changes}
+    tools = {judged.owner for judged in changes}
     return (
-        f"{lines} changed {'line makes' if lines == 1 else 'lines make'}"
-        f" {len(changes):,} of these changes, in {tools:,}"
-        f" {'tool' if tools == 1 else 'tools'}"
+        f"{len(lines)} changed {'line causes' if len(lines) == 1 else 'lines cause'}"
+        f" {len(changes):,} of these changes, in {len(tools):,}"
+        f" {'tool' if len(tools) == 1 else 'tools'}"
     )

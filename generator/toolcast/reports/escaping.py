@@ -1,4 +1,4 @@
-"""Text of specs within a report: seen as it is, and without power over what shows it."""
+"""Escaping of untrusted text for terminals, logs, workflow commands and Markdown."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ import re
 from ..encoders.markdown import encode_code_span
 from ..parsing.characters import is_printable
 
-# A word that Markdown, and GitHub in what it makes of Markdown, take as it stands. Mentions,
-# references to issues, addresses, emphasis and HTML have other characters.
-_WORD = re.compile(r"[A-Za-z0-9,;.()'\"?!%=+-]+")
-_BY_ITSELF = re.compile(r"[-+=].*|\d+[.)]")
+# Characters that neither Markdown nor GitHub's extensions of it interpret inside a word.
+# Mentions, issue references, addresses, emphasis and HTML contain other characters.
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9,;.()'\"?!%=+-]+")
+_BLOCK_MARKER = re.compile(r"[-+=].*|\d+[.)]")
+"""Words that begin a list item or underline a heading at the beginning of a line."""
 _LOG_COMMAND = re.compile(r"##(?=\w*\[)")
 _LOG_LINE = re.compile(r"^(\s*)::")
-# An address also behind a bracket or a comma, and the other way to write `#12`.
-_LINKED = re.compile(r"www\.|\bGH-\d", re.IGNORECASE)
-_PARTS = re.compile(r"`([^`]+)`|([^\s`]+)|(\s+)|`")
+# GitHub links `www.` addresses also after punctuation, and `GH-12` like `#12`.
+_AUTOLINK = re.compile(r"www\.|\bGH-\d", re.IGNORECASE)
+_TOKENS = re.compile(r"`([^`]+)`|([^\s`]+)|(\s+)|`")
 
 
 def printable(text: str) -> str:
-    """Text that cannot steer what shows it: what is not seen becomes an escape.
+    """Escape characters that are invisible or control the terminal or log that displays them.
 
-    So does `##` before a command of GitHub, Azure Pipelines or TeamCity, which take it within
-    any line of a log. Source: `ActionCommand.TryParse` of actions/runner.
+    `##` before a log command is escaped, too: GitHub, Azure Pipelines and TeamCity execute
+    commands within any line of a log. Source: `ActionCommand.TryParse` of actions/runner.
     """
     if "##" in text:
         text = _LOG_COMMAND.sub(r"#\\x23", text)
@@ -34,13 +35,13 @@ def printable(text: str) -> str:
     )
 
 
-def log_line(text: str) -> str:
-    """A line of a log that is no workflow command, which `::` would begin."""
+def escape_log_line(text: str) -> str:
+    """Escape `::` at the beginning of a line, which starts a workflow command."""
     return _LOG_LINE.sub(r"\1\\x3a:", text)
 
 
-def workflow_message(text: str) -> str:
-    """The message of a workflow command, on one line.
+def escape_workflow_message(text: str) -> str:
+    """Escape the message of a workflow command, which must be one line.
 
     Source: GitHub Docs, "Workflow commands for GitHub Actions"; `escapeData` of
     actions/toolkit.
@@ -48,37 +49,38 @@ def workflow_message(text: str) -> str:
     return printable(text).replace("%", "%25")
 
 
-def workflow_property(text: str) -> str:
-    """The value of a property of a workflow command; `escapeProperty` of actions/toolkit."""
-    return workflow_message(text).replace(":", "%3A").replace(",", "%2C")
+def escape_workflow_property(text: str) -> str:
+    """Escape a property of a workflow command, as `escapeProperty` of actions/toolkit does."""
+    return escape_workflow_message(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def code_span(text: str) -> str:
-    """A name or value of one line as a span of code in Markdown."""
+def render_code_span(text: str) -> str:
+    """Render a name or a value as a Markdown code span on one line."""
     return str(encode_code_span(printable(text)))
 
 
-def markdown_text(message: str) -> str:
-    """A message with names in backticks, as one line of Markdown.
+def escape_markdown(message: str) -> str:
+    """Render a message that has names in backticks as one line of Markdown.
 
-    Names are spans of code, and so is every word that could be more than a word: a mention,
-    a reference to an issue, an address, a tag.
+    Names become code spans, and so does every word that Markdown or GitHub might interpret:
+    mentions, issue references, addresses and tags.
     """
-    parts = []
-    for name, word, space in _PARTS.findall(message):
+    parts: list[str] = []
+    for name, word, space in _TOKENS.findall(message):
         if name:
-            parts.append(code_span(name))
+            parts.append(render_code_span(name))
         elif space:
             parts.append(" ")
         elif word:
-            parts.append(_word(word, is_first=not parts))
+            parts.append(_escape_word(word, is_first=not parts))
     return "".join(parts).strip()
 
 
-def _word(word: str, *, is_first: bool) -> str:
-    # What follows a name is often a comma or a colon.
+def _escape_word(word: str, *, is_first: bool) -> str:
+    # A colon after a word is punctuation and stays outside of the code span.
     core = word.rstrip(":")
-    is_word = _WORD.fullmatch(core) and not _LINKED.search(core)
-    if not core or (is_word and not (is_first and _BY_ITSELF.fullmatch(core))):
+    is_plain = _PLAIN_WORD.fullmatch(core) and not _AUTOLINK.search(core)
+    is_marker = is_first and _BLOCK_MARKER.fullmatch(core)
+    if not core or (is_plain and not is_marker):
         return word
-    return code_span(core) + word[len(core) :]
+    return render_code_span(core) + word[len(core) :]

@@ -1,4 +1,4 @@
-"""The formats of findings and of changes, by their names; those of code hosts are written here.
+"""Report formats by name, with the encoders for GitHub workflow commands and SARIF.
 
 Sources: GitHub Docs, "Workflow commands for GitHub Actions" and "SARIF support for code scanning";
 OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
@@ -15,165 +15,174 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..findings import Finding, Location, Severity, limit_findings
 from ..git.program import path_in_repository
-from .escaping import printable, workflow_message, workflow_property
+from .escaping import escape_workflow_message, escape_workflow_property, printable
 from .item import (
-    Item,
-    ItemRule,
     ReportContext,
-    items_of_findings,
-    place_in_repository,
+    ReportItem,
+    ReportRule,
+    build_finding_items,
+    locate_in_repository,
 )
 
 if TYPE_CHECKING:
     from ..diff.review.verdict import Verdict
 
 FORMATS = ("text", "json", "github", "sarif", "markdown")
-"""The words of `--format`."""
+"""The values of `--format`."""
 
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_HOME = "https://github.com/toolcast/toolcast"
-_BASE = "%SRCROOT%"
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_HOME_PAGE = "https://github.com/toolcast/toolcast"
+_REPOSITORY_BASE_ID = "%SRCROOT%"
 _MAX_SARIF_RESULTS = 25_000
 """Results of a SARIF log. GitHub rejects a log with more."""
 
 
 def report_findings(
-    findings: Sequence[Finding], format_: str, about: ReportContext | None = None
+    findings: Sequence[Finding], format_: str, context: ReportContext | None = None
 ) -> str:
-    """Findings in one of `FORMATS`; untrusted text is escaped for it."""
-    about = about or ReportContext()
+    """Render findings in a format of `FORMATS`; untrusted text is escaped for it."""
+    context = context or ReportContext()
     if format_ == "github":
-        return workflow_commands(
-            items_of_findings(limit_findings(findings)), about.root
-        )
+        items = build_finding_items(limit_findings(findings))
+        return format_workflow_commands(items, context.root)
     if format_ == "sarif":
-        items = items_of_findings(limit_findings(findings))
-        return sarif(items, _rules_of_findings(about.extensions), about.root, "check")
-    text: str = _module_of(format_).findings(findings, about)
+        items = build_finding_items(limit_findings(findings))
+        rules = _describe_finding_rules(context.extensions)
+        return encode_sarif(items, rules, context.root, "check")
+    text: str = _import_renderer(format_).render_findings(findings, context)
     return text
 
 
-def report_changes(verdict: Verdict, format_: str, about: ReportContext) -> str:
-    """A diff in one of `FORMATS`; untrusted text is escaped for it.
+def report_changes(verdict: Verdict, format_: str, context: ReportContext) -> str:
+    """Render a diff in a format of `FORMATS`; untrusted text is escaped for it.
 
-    Annotations and results are what a reviewer has to see: no safe changes, then the findings
-    of acceptances, and those of `check` that the changes bring and mend.
+    The formats `github` and `sarif` have only what a reviewer must check: changes that are not
+    safe, findings about acceptances, and the `check` findings that the changes add or fix.
     """
     if format_ not in ("github", "sarif"):
-        text: str = _module_of(format_).changes(verdict, about)
+        text: str = _import_renderer(format_).render_changes(verdict, context)
         return text
-    from .change_items import items_of_changes
+    from .change_items import build_change_items
 
-    shown = [one for one in verdict.changes if one.change.grades.worst > 0]
-    of_findings = [
-        *items_of_findings(limit_findings(verdict.findings)),
-        *_of_check(verdict),
+    unsafe_changes = [c for c in verdict.changes if c.change.grades.worst > 0]
+    finding_items = [
+        *build_finding_items(limit_findings(verdict.findings)),
+        *_build_check_items(verdict),
     ]
     if format_ == "github":
-        items = [*items_of_changes(shown), *of_findings]
-        return workflow_commands(items, about.root)
-    items = [*items_of_changes(shown, each=True), *of_findings]
-    return sarif(items, _rules_of_changes(about.extensions), about.root, "diff")
+        items = [*build_change_items(unsafe_changes), *finding_items]
+        return format_workflow_commands(items, context.root)
+    items = [*build_change_items(unsafe_changes, shows_all=True), *finding_items]
+    rules = _describe_change_rules(context.extensions)
+    return encode_sarif(items, rules, context.root, "diff")
 
 
 def report_versions(verdict: Verdict) -> str:
-    """The versions that toolsets should have, and their entries for a changelog, as Markdown."""
-    text: str = _module_of("markdown").versions(verdict)
+    """Render the proposed versions of the toolsets as changelog entries in Markdown."""
+    text: str = _import_renderer("markdown").render_versions(verdict)
     return text
 
 
-def _module_of(format_: str) -> Any:
-    """What writes a format of many lines of its own, imported when it is asked for."""
+def _import_renderer(format_: str) -> Any:
+    """Import the module that renders a format, so that the other formats are not loaded."""
     return import_module(f".{format_}", __package__)
 
 
-def _of_check(verdict: Verdict) -> list[Item]:
-    """The findings of `check` that the changes bring and mend; here none of them fails."""
-    brought = [
+def _build_check_items(verdict: Verdict) -> list[ReportItem]:
+    """Build items for the `check` findings that the changes add or fix.
+
+    They are warnings or notes: only the changes decide whether `diff` fails.
+    """
+    added = [
         item._replace(severity=min(item.severity, Severity.WARNING))
-        for item in items_of_findings(limit_findings(verdict.brought))
+        for item in build_finding_items(limit_findings(verdict.added))
     ]
-    mended = [
+    fixed = [
         item._replace(
             severity=Severity.NOTE,
+            # The line of a fixed finding is one of the old version.
             location=Location(item.location.file),
-            message=f"mended: {item.message}",
+            message=f"fixed: {item.message}",
             help="",
         )
-        for item in items_of_findings(limit_findings(verdict.mended))
+        for item in build_finding_items(limit_findings(verdict.fixed))
     ]
-    return [*brought, *mended]
+    return [*added, *fixed]
 
 
-def _rules_of_findings(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
-    """What is told of each rule of findings, by its id."""
+def _describe_finding_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule]:
     from ..rules.table import rules
 
     return {
-        rule.id: ItemRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
+        rule.id: ReportRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
         for rule in rules(extensions).values()
     }
 
 
-def _rules_of_changes(extensions: tuple[str, ...]) -> dict[str, ItemRule]:
-    """Those of changes, and of the findings beside them."""
-    from ..diff.comparison import rules
+def _describe_change_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule]:
+    """Return the rules of changes, and those of the findings reported with changes."""
+    from ..diff.comparison import load_change_rules
 
-    # As many grades as severities: what is safe is a note.
-    of_changes = {
-        id_: ItemRule(id_, Severity(rule.grades.worst + 1), rule.means, rule.means)
-        for id_, rule in rules(extensions).items()
+    # The severities note, warning, error are 1 to 3; the grades safe, risky, breaking 0 to 2.
+    change_rules = {
+        id_: ReportRule(
+            id_, Severity(rule.grades.worst + 1), rule.meaning, rule.meaning
+        )
+        for id_, rule in load_change_rules(extensions).items()
     }
-    return _rules_of_findings(extensions) | of_changes
+    return _describe_finding_rules(extensions) | change_rules
 
 
-def workflow_commands(items: Iterable[Item], root: str | None) -> str:
-    """A line for each item; files are named below the repository's own folder.
+def format_workflow_commands(items: Iterable[ReportItem], root: str | None) -> str:
+    """Return a GitHub workflow command for each item, with paths relative to the repository.
 
     Args:
-        root: the project's folder; None when it does not matter.
+        items: the findings or changes.
+        root: the project's folder; None leaves the paths as they are.
     """
-    return "".join(_command(item, root) for item in items)
+    return "".join(_format_workflow_command(item, root) for item in items)
 
 
-def _command(item: Item, root: str | None) -> str:
-    place = place_in_repository(item.location, root)
-    properties = [f"file={workflow_property(place.file)}"]
-    if place.line:
-        properties += [f"line={place.line}", f"col={place.column}"]
-        properties += [f"endColumn={place.end_column}"]
-    properties.append(f"title={workflow_property(item.rule)}")
-    message = item.whole_text
+def _format_workflow_command(item: ReportItem, root: str | None) -> str:
+    location = locate_in_repository(item.location, root)
+    properties = [f"file={escape_workflow_property(location.file)}"]
+    if location.line:
+        properties += [f"line={location.line}", f"col={location.column}"]
+        properties += [f"endColumn={location.end_column}"]
+    properties.append(f"title={escape_workflow_property(item.rule)}")
+    message = item.full_text
     if item.help:
         message += f" ({item.help})"
-    if item.accepted:
-        message += f" (accepted: {item.accepted})"
-    severity = Severity.NOTE if item.accepted else item.severity
-    word = "notice" if severity is Severity.NOTE else severity.word
-    return f"::{word} {','.join(properties)}::{workflow_message(message)}\n"
+    if item.acceptance_reason:
+        message += f" (accepted: {item.acceptance_reason})"
+    severity = Severity.NOTE if item.acceptance_reason else item.severity
+    command = "notice" if severity is Severity.NOTE else severity.word
+    return f"::{command} {','.join(properties)}::{escape_workflow_message(message)}\n"
 
 
-def sarif(
-    items: Sequence[Item],
-    rules: Mapping[str, ItemRule],
+def encode_sarif(
+    items: Sequence[ReportItem],
+    rules: Mapping[str, ReportRule],
     root: str | None,
     command: str,
 ) -> str:
-    """A log of one run; as much of it as GitHub takes, the worst first where that is not all.
+    """Encode items as a SARIF log of one run.
+
+    If there are more items than GitHub accepts, the most severe ones are included.
 
     Args:
-        items: its results.
-        rules: what is known of rules, by their ids; those of the items are listed.
-        root: the project's folder; None when it does not matter.
-        command: what has run, `check`: results of another command are kept beside these.
+        items: the results of the run.
+        rules: descriptions of rules by id; the log has those of the items.
+        root: the project's folder; None leaves the paths as they are.
+        command: the command that ran, `check` or `diff`, which identifies the run.
     """
-    left = len(items) - _MAX_SARIF_RESULTS
-    if left > 0:
+    omitted_count = max(0, len(items) - _MAX_SARIF_RESULTS)
+    if omitted_count:
         items = sorted(items, key=lambda item: -item.severity)[:_MAX_SARIF_RESULTS]
     ids = sorted({item.rule for item in items})
-    index = {id_: number for number, id_ in enumerate(ids)}
+    rule_indexes = {id_: index for index, id_ in enumerate(ids)}
     value = {
-        "$schema": _SCHEMA,
+        "$schema": _SARIF_SCHEMA,
         "version": "2.1.0",
         "runs": [
             {
@@ -182,87 +191,97 @@ def sarif(
                         "name": "Toolcast",
                         "version": __version__,
                         "semanticVersion": __version__,
-                        "informationUri": _HOME,
-                        "rules": [_rule(id_, rules.get(id_)) for id_ in ids],
+                        "informationUri": _HOME_PAGE,
+                        "rules": [_sarif_rule(id_, rules.get(id_)) for id_ in ids],
                     }
                 },
-                "automationDetails": {"id": _category(command, root)},
+                "automationDetails": {"id": _sarif_category(command, root)},
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {
-                    _BASE: {"description": {"text": "The folder of the repository."}}
+                    _REPOSITORY_BASE_ID: {
+                        "description": {"text": "The folder of the repository."}
+                    }
                 },
-                "invocations": [_invocation(left)],
-                "results": [_result(item, index[item.rule], root) for item in items],
+                "invocations": [_sarif_invocation(omitted_count)],
+                "results": [
+                    _sarif_result(item, rule_indexes[item.rule], root) for item in items
+                ],
             }
         ],
     }
     return json.dumps(value, ensure_ascii=True, indent=2) + "\n"
 
 
-def _invocation(left: int) -> dict[str, Any]:
+def _sarif_invocation(omitted_count: int) -> dict[str, Any]:
     invocation: dict[str, Any] = {"executionSuccessful": True}
-    if left > 0:
-        text = f"{left:,} more results are left out; those that are here are the worst."
+    if omitted_count:
+        text = f"{omitted_count:,} less severe results are not included."
         notification = {"level": "warning", "message": {"text": text}}
         invocation["toolExecutionNotifications"] = [notification]
     return invocation
 
 
-def _category(command: str, root: str | None) -> str:
-    """Tells runs apart whose results are shown together: those of several projects."""
+def _sarif_category(command: str, root: str | None) -> str:
+    """Return an id by which GitHub separates the runs of several projects and commands."""
     return f"toolcast-{command}/{path_in_repository(root) if root else ''}"
 
 
-def _rule(id_: str, rule: ItemRule | None) -> dict[str, Any]:
+def _sarif_rule(id_: str, rule: ReportRule | None) -> dict[str, Any]:
     if rule is None:
         return {"id": id_}
+    help_text = f"{rule.text}\n\nRun `toolcast explain {id_}` for details."
     return {
         "id": id_,
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.text},
-        "help": {"text": f"{rule.text}\n\n`toolcast explain {id_}` tells more."},
+        "help": {"text": help_text},
         "defaultConfiguration": {"level": rule.severity.word},
     }
 
 
-def _result(item: Item, index: int, root: str | None) -> dict[str, Any]:
-    text = f"{item.whole_text} ({item.help})" if item.help else item.whole_text
+def _sarif_result(
+    item: ReportItem, rule_index: int, root: str | None
+) -> dict[str, Any]:
+    text = f"{item.full_text} ({item.help})" if item.help else item.full_text
     result: dict[str, Any] = {
         "ruleId": item.rule,
-        "ruleIndex": index,
+        "ruleIndex": rule_index,
         "level": item.severity.word,
-        "message": {"text": _message(text)},
-        "locations": [{"physicalLocation": _location(item, root)}],
+        "message": {"text": _escape_sarif_text(text)},
+        "locations": [{"physicalLocation": _sarif_location(item, root)}],
         "partialFingerprints": {"toolcast/v1": item.fingerprint},
     }
-    if item.accepted:
+    if item.acceptance_reason:
         result["suppressions"] = [
             {
                 "kind": "external",
                 "status": "accepted",
-                "justification": printable(item.accepted),
+                "justification": printable(item.acceptance_reason),
             }
         ]
     return result
 
 
-def _message(text: str) -> str:
-    """Plain text, in which brackets could be a link: section 3.11.6 of SARIF."""
-    shown = printable(text)
-    return re.sub(r"([\[\]])", r"\\\1", shown) if "](" in shown else shown
+def _escape_sarif_text(text: str) -> str:
+    """Escape brackets that could form an embedded link: section 3.11.6 of SARIF."""
+    escaped = printable(text)
+    return re.sub(r"([\[\]])", r"\\\1", escaped) if "](" in escaped else escaped
 
 
-def _location(item: Item, root: str | None) -> dict[str, Any]:
-    from urllib.parse import quote  # no other format needs it
+def _sarif_location(item: ReportItem, root: str | None) -> dict[str, Any]:
+    from urllib.parse import quote  # imported here because no other format needs it
 
-    place = place_in_repository(item.location, root)
-    location: dict[str, Any] = {
-        "artifactLocation": {"uri": quote(place.file), "uriBaseId": _BASE}
-    }
-    if place.line:
-        location["region"] = {
-            "startLine": place.line,
-            "startColumn": place.column,
-            "endColumn": place.end_column,
+    location = locate_in_repository(item.location, root)
+    physical_location: dict[str, Any] = {
+        "artifactLocation": {
+            "uri": quote(location.file),
+            "uriBaseId": _REPOSITORY_BASE_ID,
         }
-    return location
+    }
+    if location.line:
+        physical_location["region"] = {
+            "startLine": location.line,
+            "startColumn": location.column,
+            "endColumn": location.end_column,
+        }
+    return physical_location

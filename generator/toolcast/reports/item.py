@@ -1,4 +1,4 @@
-"""Findings and changes as items: the one form that every report tells."""
+"""Report items: findings and changes in the form that all report formats render."""
 
 from __future__ import annotations
 
@@ -12,52 +12,51 @@ from ..git.program import path_in_repository
 from ..suggestions import format_first
 
 _MAX_NAMES_SHOWN = 20
-"""Owners of one change that a message names."""
+"""Tools of one change that a message names."""
 NO_VALUES: tuple[Any, ...] = ()
-"""The values of an item whose message says them."""
+"""`ReportItem.values` of an item whose message already contains the values."""
 
 
 class ReportContext(NamedTuple):
-    """What findings or changes are about, and how they are printed.
+    """Information on a run, and display options of its report.
 
     Attributes:
-        root: the project's folder; None when it does not matter.
-        tools: how many tools were read.
-        outputs: how many files their specs give.
-        every: prints also as text each of those that are alike.
-        extensions: those that the project lists.
-        colour: whether text is printed in colours.
+        root: the project's folder; None if paths need not be relative to the repository.
+        tools: the number of tools that were loaded.
+        outputs: the number of generated files.
+        shows_all: whether similar findings and changes are reported one by one.
+        extensions: the extensions that the project uses.
+        has_color: whether text output contains colors.
     """
 
     root: str | None = None
     tools: int = 0
     outputs: int = 0
-    every: bool = False
+    shows_all: bool = False
     extensions: tuple[str, ...] = ()
-    colour: bool = False
+    has_color: bool = False
 
 
-class Item(NamedTuple):
-    """A finding, or a change in one tool or in many.
+class ReportItem(NamedTuple):
+    """A finding, or a change in one or several tools.
 
     Attributes:
-        rule: the id of its rule.
-        severity: how bad it is.
-        place: where it is, in the project as it is now.
-        message: what it is, lower case, names in backticks; empty where several safe changes of
-            one kind are told by their tools alone.
-        help: what to do, or why it is graded so; may be empty.
-        fingerprint: stays the same wherever its lines stand.
-        accepted: why somebody accepted it; empty when nobody did.
+        rule: the id of the rule.
+        severity: the severity.
+        location: the location in the current version of the project.
+        message: the problem or change, in lower case, with names in backticks; empty for
+            several safe changes of one kind with different messages.
+        help: the action to take, or the reason for a change's grades; may be empty.
+        fingerprint: an identifier that does not depend on line numbers.
+        acceptance_reason: the reason why a change was accepted; empty if it was not.
         source_line: the text of a finding's line.
-        owner: what has changed: `toolset/tool`, the toolset, or toolcast.yaml; empty for a
-            finding.
-        grades: what a change means: `breaking for call; risky for prompt`, or `safe`.
-        fails: a change is at its limit or above.
-        values: what a change's message does not say: the values before and after; or
-            NO_VALUES.
-        was: where what is gone stood; None for what is there.
-        others: where else the same is: places, or the tools with what of them has changed.
+        owner: the subject of a change: `toolset/tool`, the toolset, or toolcast.yaml; empty for
+            a finding.
+        grades: the grades of a change: `breaking for call; risky for prompt`, or `safe`.
+        is_failing: whether the change reaches a limit of `--fail-on`.
+        values: the old and new value of a change, or `NO_VALUES`.
+        old_location: the location in the old version of what was removed; None otherwise.
+        others: the locations of similar findings, or all tools with the same change.
     """
 
     rule: str
@@ -66,36 +65,34 @@ class Item(NamedTuple):
     message: str
     help: str = ""
     fingerprint: str = ""
-    accepted: str = ""
+    acceptance_reason: str = ""
     source_line: str = ""
     owner: str = ""
     grades: str = ""
-    fails: bool = False
+    is_failing: bool = False
     values: tuple[Any, ...] = NO_VALUES
-    was: Location | None = None
+    old_location: Location | None = None
     others: tuple[str, ...] = ()
 
     @property
-    def whole_text(self) -> str:
-        """The message with whom it is about, and what it means: for formats of one text."""
+    def full_text(self) -> str:
+        """The message with a change's tools and grades, for formats with a single text."""
         if not self.grades:
             return self.message
-        whom = (
-            f"in {format_first(self.others, _MAX_NAMES_SHOWN)}"
-            if self.others
-            else self.owner
-        )
-        return f"{whom}: {self.message}; {self.grades}"
+        subject = self.owner
+        if self.others:
+            subject = f"in {format_first(self.others, _MAX_NAMES_SHOWN)}"
+        return f"{subject}: {self.message}; {self.grades}"
 
 
-class ItemRule(NamedTuple):
-    """What is told of a rule.
+class ReportRule(NamedTuple):
+    """Description of a rule in a report.
 
     Attributes:
-        id: its id.
-        severity: how bad it usually is.
-        title: what it is about, one sentence.
-        text: more of it, or the same sentence.
+        id: the rule's id.
+        severity: the default severity.
+        title: one sentence on the rule's subject.
+        text: the description; may be the same sentence.
     """
 
     id: str
@@ -104,16 +101,16 @@ class ItemRule(NamedTuple):
     text: str
 
 
-def place_in_repository(place: Location, root: str | None) -> Location:
-    """A place by its path in the repository that the project at `root` lies in."""
-    above = path_in_repository(root) if root is not None else ""
-    return place._replace(file=above + place.file)
+def locate_in_repository(location: Location, root: str | None) -> Location:
+    """Return a location with its path relative to the repository that contains `root`."""
+    prefix = path_in_repository(root) if root is not None else ""
+    return location._replace(file=prefix + location.file)
 
 
-def items_of_findings(findings: Iterable[Finding]) -> list[Item]:
-    """An item for each finding, in their order."""
+def build_finding_items(findings: Iterable[Finding]) -> list[ReportItem]:
+    """Build an item for each finding, in the same order."""
     return [
-        Item(
+        ReportItem(
             finding.rule,
             finding.severity,
             finding.location,
@@ -123,30 +120,31 @@ def items_of_findings(findings: Iterable[Finding]) -> list[Item]:
             source_line=finding.source_line,
             others=tuple(map(str, finding.alike)),
         )
-        for finding, fingerprint in fingerprinted(findings)
+        for finding, fingerprint in add_fingerprints(findings)
     ]
 
 
-def fingerprinted(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
-    """Each with twelve hexadecimal digits that do not depend on where its lines stand.
+def add_fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
+    """Yield each finding with a fingerprint of twelve hexadecimal digits.
 
-    Findings of one file that say the same are told apart by their order.
+    The fingerprint depends on the rule, the file and the message, not on the line. Findings with
+    the same three are numbered in their order.
     """
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for finding in findings:
         identity = "\0".join([finding.rule, finding.location.file, finding.message])
-        seen[identity] += 1
+        counts[identity] += 1
         digest = hashlib.sha256(
-            f"{identity}\0{seen[identity]}".encode("utf-8", "replace")
+            f"{identity}\0{counts[identity]}".encode("utf-8", "replace")
         )
         yield finding, digest.hexdigest()[:12]
 
 
-def summary(findings: Sequence[Finding]) -> str:
-    """`2 errors, 1 warning`; empty when there are none."""
+def format_severity_counts(findings: Sequence[Finding]) -> str:
+    """Return the number of findings by severity: `2 errors, 1 warning`, or "" if there are none."""
     counts = []
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
-        number = sum(finding.severity is severity for finding in findings)
-        if number:
-            counts.append(f"{number} {severity.word}{'s' if number > 1 else ''}")
+        count = sum(finding.severity is severity for finding in findings)
+        if count:
+            counts.append(f"{count} {severity.word}{'s' if count > 1 else ''}")
     return ", ".join(counts)

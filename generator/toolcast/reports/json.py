@@ -1,5 +1,4 @@
-"""Findings and changes as JSON, by the schemas that `toolcast schema findings` and `schema
-diff` print."""
+"""JSON reports, in the schemas of `toolcast schema findings` and `toolcast schema diff`."""
 
 from __future__ import annotations
 
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..diff.change import ABSENT, AUDIENCES, Change
 from ..findings import Finding, limit_findings
-from .change_items import counts
-from .item import ReportContext, fingerprinted
+from .change_items import count_by_grade
+from .item import ReportContext, add_fingerprints
 
 if TYPE_CHECKING:
     from ..diff.effects import Effect
@@ -19,26 +18,26 @@ if TYPE_CHECKING:
     from ..diff.review.verdict import ChangeVerdict, Proposal, Verdict
 
 
-def findings(found: Sequence[Finding], about: ReportContext) -> str:
-    """Their number by severity, rule and file, and each of them."""
-    severities = Counter(finding.severity.word for finding in found)
-    numbers = {
-        "tools": about.tools,
-        "outputs": about.outputs,
+def render_findings(findings: Sequence[Finding], context: ReportContext) -> str:
+    """Render findings, and their number by severity, rule and file."""
+    severities = Counter(finding.severity.word for finding in findings)
+    summary = {
+        "tools": context.tools,
+        "outputs": context.outputs,
         "severities": {word: severities[word] for word in ("error", "warning", "note")},
-        "rules": dict(sorted(Counter(f.rule for f in found).items())),
-        "files": dict(sorted(Counter(f.location.file for f in found).items())),
+        "rules": dict(sorted(Counter(f.rule for f in findings).items())),
+        "files": dict(sorted(Counter(f.location.file for f in findings).items())),
     }
-    listed = [
-        {**_finding(finding), "fingerprint": fingerprint}
-        for finding, fingerprint in fingerprinted(limit_findings(found))
+    finding_objects = [
+        {**_finding_object(finding), "fingerprint": fingerprint}
+        for finding, fingerprint in add_fingerprints(limit_findings(findings))
     ]
-    return _text({"summary": numbers, "findings": listed})
+    return _encode({"summary": summary, "findings": finding_objects})
 
 
-def changes(verdict: Verdict, about: ReportContext) -> str:
-    """Everything that is known of the changes."""
-    return _text(
+def render_changes(verdict: Verdict, context: ReportContext) -> str:
+    """Render all changes with their grades, effects, proposed versions and findings."""
+    return _encode(
         {
             "against": verdict.against,
             "fail_on": {name: grade.word for name, grade in verdict.limits.items()},
@@ -46,27 +45,27 @@ def changes(verdict: Verdict, about: ReportContext) -> str:
                 "changes": len(verdict.changes),
                 "failing": verdict.failing,
                 "accepted": verdict.accepted,
-                "grades": counts(verdict),
+                "grades": count_by_grade(verdict),
             },
-            "changes": [_change(one) for one in verdict.changes],
-            "effects": [_effect(one) for one in verdict.effects],
-            "versions": [_version(one) for one in verdict.proposals],
-            "findings": _findings(verdict.findings),
-            "brought": _findings(verdict.brought),
-            "mended": _findings(verdict.mended),
+            "changes": [_change_object(change) for change in verdict.changes],
+            "effects": [_effect_object(effect) for effect in verdict.effects],
+            "versions": [_version_object(proposal) for proposal in verdict.proposals],
+            "findings": _finding_objects(verdict.findings),
+            "brought": _finding_objects(verdict.added),
+            "mended": _finding_objects(verdict.fixed),
         }
     )
 
 
-def _text(value: Any) -> str:
+def _encode(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, indent=2) + "\n"
 
 
-def _findings(found: Iterable[Finding]) -> list[dict[str, Any]]:
-    return [_finding(one) for one in limit_findings(found)]
+def _finding_objects(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    return [_finding_object(finding) for finding in limit_findings(findings)]
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding_object(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "severity": finding.severity.word,
@@ -76,58 +75,62 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _change(one: ChangeVerdict) -> dict[str, Any]:
-    change = one.change
-    graded = zip(AUDIENCES, change.grades, strict=True)
+def _change_object(judged: ChangeVerdict) -> dict[str, Any]:
+    change = judged.change
+    grades = zip(AUDIENCES, change.grades, strict=True)
+    is_old = change.is_in_old_version
     return {
         "rule": change.rule.id,
         "toolset": change.toolset,
         "tool": change.tool,
         "path": list(change.path),
         "message": change.message,
-        **_values(change),
+        **_value_members(change),
         **({} if change.witness is ABSENT else {"witness": change.witness}),
-        "grades": {name: grade.word for name, grade in graded},
+        "grades": {audience: grade.word for audience, grade in grades},
         "reason": change.reason,
         "fingerprint": change.fingerprint,
-        "is_gone": change.is_gone,
-        "place": one.location._asdict(),
-        "former_place": change.location._asdict() if change.is_gone else None,
-        "fails": list(one.fails),
-        "accepted": one.accepted and _accepted(one.accepted),
+        "is_gone": is_old,
+        "place": judged.location._asdict(),
+        "former_place": change.location._asdict() if is_old else None,
+        "fails": list(judged.fails),
+        "accepted": judged.accepted and _acceptance_object(judged.accepted),
     }
 
 
-def _values(one: Change | Effect) -> dict[str, Any]:
-    """`before` and `after`, each where there is one."""
-    values = {"before": one.before, "after": one.after}
+def _value_members(difference: Change | Effect) -> dict[str, Any]:
+    """Return `before` and `after`, without an absent value."""
+    values = {"before": difference.before, "after": difference.after}
     return {name: value for name, value in values.items() if value is not ABSENT}
 
 
-def _accepted(one: Acceptance) -> dict[str, Any]:
-    until = one.until and one.until.isoformat()
-    return {"reason": one.reason, "until": until, "place": one.location._asdict()}
-
-
-def _effect(one: Effect) -> dict[str, Any]:
+def _acceptance_object(acceptance: Acceptance) -> dict[str, Any]:
     return {
-        "kind": str(one.kind),
-        "reader": one.reader,
-        "toolset": one.toolset,
-        "tool": one.tool,
-        "message": one.message,
-        **_values(one),
-        "is_worse": one.is_worse,
+        "reason": acceptance.reason,
+        "until": acceptance.until and acceptance.until.isoformat(),
+        "place": acceptance.location._asdict(),
     }
 
 
-def _version(one: Proposal) -> dict[str, Any]:
+def _effect_object(effect: Effect) -> dict[str, Any]:
     return {
-        "toolset": one.toolset,
-        "before": one.before or None,
-        "now": one.now or None,
-        "step": one.step,
-        "proposed": one.version or None,
-        "is_enough": one.is_enough,
-        "reason": one.reason,
+        "kind": str(effect.kind),
+        "reader": effect.reader,
+        "toolset": effect.toolset,
+        "tool": effect.tool,
+        "message": effect.message,
+        **_value_members(effect),
+        "is_worse": effect.is_worse,
+    }
+
+
+def _version_object(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "toolset": proposal.toolset,
+        "before": proposal.before or None,
+        "now": proposal.now or None,
+        "step": proposal.step,
+        "proposed": proposal.version or None,
+        "is_enough": proposal.is_enough,
+        "reason": proposal.reason,
     }

@@ -1,7 +1,4 @@
-"""Findings and changes as Markdown: the comment of a pull request, or a workflow's summary.
-
-And the entries for a changelog that `toolcast diff --bump` proposes.
-"""
+"""Markdown reports for pull request comments and workflow summaries, and changelog entries."""
 
 from __future__ import annotations
 
@@ -9,20 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..diff.change import AUDIENCES, Change, Grade
-from ..diff.review.verdict import DEFAULT, Proposal, Verdict, limits_text
+from ..diff.review.verdict import DEFAULT_LIMITS, Proposal, Verdict, format_limits
 from ..encoders.markdown import encode_code_block
 from ..findings import Finding, Location, group_similar, limit_findings
 from ..suggestions import format_first
 from .change_items import (
-    alike_effects,
-    counts_in_words,
-    differing,
-    from_definitions,
-    graded,
-    items_of_changes,
+    build_change_items,
+    describe_shared_definitions,
+    format_differing_values,
+    format_grade_counts,
+    format_grades,
+    group_effects,
 )
-from .escaping import code_span, markdown_text, printable
-from .item import Item, ReportContext, summary
+from .escaping import escape_markdown, printable, render_code_span
+from .item import ReportContext, ReportItem, format_severity_counts
 
 if TYPE_CHECKING:
     from ..diff.effects import Effect
@@ -33,310 +30,356 @@ _MAX_REPORT_CHARACTERS = 60_000
 
 GitHub accepts 65,536; the rest is for the text of an action around it.
 """
-_MARKS = {Grade.BREAKING: "\U0001f534 ", Grade.RISKY: "\U0001f7e1 ", Grade.SAFE: ""}
-_VALUE = 600
-_PARTS = {
+_GRADE_MARKS = {
+    Grade.BREAKING: "\U0001f534 ",
+    Grade.RISKY: "\U0001f7e1 ",
+    Grade.SAFE: "",
+}
+_MAX_VALUE_CHARACTERS = 600
+"""Characters of a change's old or new value."""
+_CHANGELOG_SECTIONS = {
     "Removed": ("tool/removed", "tool/removed-as-announced", "toolset/removed"),
     "Deprecated": ("tool.deprecated/set",),
     "Changed": (),
     "Added": ("tool/added", "tool/added-past-removal", "toolset/added"),
 }
-"""The parts of a changelog's entry; what has none of its own is in `Changed`."""
+"""Sections of a changelog entry with their rules; all other rules belong to `Changed`."""
 _MAX_OPEN_ROWS = 10
 """Rows up to which the table by tool is expanded."""
 _MAX_FINDINGS = 20
 """Findings in the report."""
 _MAX_NAMES_SHOWN = 200
 """Owners of one change that are named."""
-_TABLE = _MAX_REPORT_CHARACTERS // 3
-"""How much of a comment the table may take, so that there is room for changes beside it."""
+_MAX_TABLE_CHARACTERS = _MAX_REPORT_CHARACTERS // 3
+"""Length of the table by tool, so that the report can also list changes."""
+_RESERVED_CHARACTERS = 400
+"""Characters that the notes on omitted items and the markup around the items may need."""
 
 
-def findings(found: Sequence[Finding], about: ReportContext) -> str:
-    """A table with a row each, those that are alike once, errors first."""
-    if not found:
-        return f"### Tool specs\n\nNo findings in {about.tools:,} tools.\n"
+def render_findings(findings: Sequence[Finding], context: ReportContext) -> str:
+    """Render findings as a table, errors first; similar ones are grouped by default."""
+    if not findings:
+        return f"### Tool specs\n\nNo findings in {context.tools:,} tools.\n"
     head = (
-        f"### Tool specs\n\n**{summary(found)}**\n\n"
-        "| | Finding | Place |\n| --- | --- | --- |\n"
+        f"### Tool specs\n\n**{format_severity_counts(findings)}**\n\n"
+        "| | Finding | Location |\n| --- | --- | --- |\n"
     )
-    shown = found if about.every else group_similar(found)
-    rows = [
-        _finding_row(one)
-        for one in sorted(limit_findings(shown), key=lambda f: -f.severity)
-    ]
-    kept = _within(rows, len(head))
-    left = len(rows) - len(kept)
-    ending = f"\n{left:,} more: `toolcast check` shows them.\n" if left else ""
-    return head + "".join(kept) + ending
+    grouped = findings if context.shows_all else group_similar(findings)
+    by_severity = sorted(limit_findings(grouped), key=lambda f: -f.severity)
+    rows = [_render_finding_row(finding) for finding in by_severity]
+    fitting = _take_fitting(rows, len(head))
+    omitted = len(rows) - len(fitting)
+    note = f"\n{omitted:,} more: `toolcast check` lists them.\n" if omitted else ""
+    return head + "".join(fitting) + note
 
 
-def _finding_row(finding: Finding) -> str:
-    place = finding.location
-    line = f":{place.line}:{place.column}" if place.line else ""
-    words = markdown_text(finding.message)
+def _render_finding_row(finding: Finding) -> str:
+    location = finding.location
+    line = f":{location.line}:{location.column}" if location.line else ""
+    text = escape_markdown(finding.message)
     if finding.help:
-        words += f"<br>{markdown_text(finding.help)}"
+        text += f"<br>{escape_markdown(finding.help)}"
     if finding.alike:
-        words += f"<br>and {len(finding.alike):,} more like it"
-    words += f"<br>{code_span(finding.rule)}"
-    where = code_span(place.file + line)
-    return f"| {finding.severity.word} | {_cell(words)} | {_cell(where)} |\n"
+        text += f"<br>and {len(finding.alike):,} similar findings"
+    text += f"<br>{render_code_span(finding.rule)}"
+    location_text = render_code_span(location.file + line)
+    return (
+        f"| {finding.severity.word} | {_escape_cell(text)} |"
+        f" {_escape_cell(location_text)} |\n"
+    )
 
 
-def changes(verdict: Verdict, about: ReportContext) -> str:
-    """What fails, over all tools the worst first, then folds: what is risky, safe, and follows.
+def render_changes(verdict: Verdict, context: ReportContext) -> str:
+    """Render failing and breaking changes, then collapsed sections of the other content.
 
-    As much as a comment holds; what is left out is told.
+    These are risky and safe changes, a table by tool, effects, and findings. The report is
+    limited to the length of a comment; it states how many items it omits.
     """
-    against = code_span(verdict.against)
+    against = render_code_span(verdict.against)
     if not verdict.changes:
         sentence = f"No change against {against}."
         if verdict.is_first:
             sentence = f"{against} has no specs: everything is new."
-        return f"### Tool changes\n\n{sentence}\n{_of_acceptances(verdict)}"
-    head = f"### Tool changes\n\n{_sentence(verdict, against)}\n\n"
-    for file, words in from_definitions(verdict):
-        head += f"{code_span(file)}: {words}.\n\n"
-    last = _effects(verdict.effects)
-    last += _of_check("This brings", verdict.brought)
-    last += _of_check("This mends", verdict.mended)
-    last += _of_acceptances(verdict)
-    table = _table(verdict.changes)
-    items = items_of_changes(verdict.changes, each=about.every)
-    parts = [
-        ("", [item for item in items if _is_open(item)]),
-        ("Risky", [i for i in items if not _is_open(i) and i.grades != "safe"]),
-        (
-            "Safe",
-            [item for item in items if not _is_open(item) and item.grades == "safe"],
-        ),
-    ]
-    text = head
-    for title, of_part in parts:
-        text += _part(title, of_part, len(text) + len(table) + len(last) + 400)
-    return text + table + last
+        return f"### Tool changes\n\n{sentence}\n{_render_acceptance_findings(verdict)}"
+    text = f"### Tool changes\n\n{_render_summary(verdict, against)}\n\n"
+    for file, clause in describe_shared_definitions(verdict):
+        text += f"{render_code_span(file)}: {clause}.\n\n"
+    table = _render_tool_table(verdict.changes)
+    ending = (
+        _render_effects(verdict.effects)
+        + _render_check_findings("New", verdict.added)
+        + _render_check_findings("Fixed", verdict.fixed)
+        + _render_acceptance_findings(verdict)
+    )
+    items = build_change_items(verdict.changes, shows_all=context.shows_all)
+    open_items = [item for item in items if _is_open(item)]
+    other_items = [item for item in items if not _is_open(item)]
+    risky_items = [item for item in other_items if item.grades != Grade.SAFE.word]
+    safe_items = [item for item in other_items if item.grades == Grade.SAFE.word]
+    for title, section in (
+        ("", open_items),
+        ("Risky", risky_items),
+        ("Safe", safe_items),
+    ):
+        used = len(text) + len(table) + len(ending) + _RESERVED_CHARACTERS
+        text += _render_section(title, section, used)
+    return text + table + ending
 
 
-def _is_open(item: Item) -> bool:
-    return item.fails or item.grades.startswith(Grade.BREAKING.word)
+def _is_open(item: ReportItem) -> bool:
+    return item.is_failing or item.grades.startswith(Grade.BREAKING.word)
 
 
-def _part(title: str, items: Sequence[Item], used: int) -> str:
-    """The items that there is room for; in a fold where the part has a title."""
+def _render_section(title: str, items: Sequence[ReportItem], used: int) -> str:
+    """Render the items that fit into the report, collapsed if the section has a title."""
     if not items:
         return ""
-    kept = _within(map(_item, items), used)
-    left = len(items) - len(kept)
-    ending = (
-        f"{left:,} more are left out: `toolcast diff` shows them.\n\n" if left else ""
+    fitting = _take_fitting(map(_render_item, items), used)
+    omitted = len(items) - len(fitting)
+    note = (
+        f"{omitted:,} more are omitted: `toolcast diff` lists them.\n\n"
+        if omitted
+        else ""
     )
+    content = f"{''.join(fitting)}{note}"
     if not title:
-        return f"{''.join(kept)}{ending}"
-    summed = f"<summary>{title}: {len(items):,}</summary>"
-    return f"<details>{summed}\n\n{''.join(kept)}{ending}</details>\n\n"
+        return content
+    summary = f"<summary>{title}: {len(items):,}</summary>"
+    return f"<details>{summary}\n\n{content}</details>\n\n"
 
 
-def _sentence(verdict: Verdict, against: str) -> str:
-    number = len(verdict.changes)
-    sentence = f"**{number:,} change{'' if number == 1 else 's'}** against {against}: "
-    parts = [
-        f"{name} {words}" for name, words in counts_in_words(verdict).items() if words
+def _render_summary(verdict: Verdict, against: str) -> str:
+    count = len(verdict.changes)
+    sentence = f"**{count:,} change{'' if count == 1 else 's'}** against {against}: "
+    grade_counts = [
+        f"{audience} {counts}"
+        for audience, counts in format_grade_counts(verdict).items()
+        if counts
     ]
-    sentence += "; ".join(parts) or "all safe"
-    at = (
-        ""
-        if verdict.limits == DEFAULT
-        else f" at {code_span(limits_text(verdict.limits))}"
-    )
-    failing = verdict.failing
-    if failing:
-        sentence += f".<br>**{failing:,} {'fails' if failing == 1 else 'fail'}{at}**"
+    sentence += "; ".join(grade_counts) or "all safe"
+    limits = ""
+    if verdict.limits != DEFAULT_LIMITS:
+        limits = f" at {render_code_span(format_limits(verdict.limits))}"
+    if verdict.failing:
+        verb = "fails" if verdict.failing == 1 else "fail"
+        sentence += f".<br>**{verdict.failing:,} {verb}{limits}**"
     else:
-        sentence += f".<br>Nothing fails{at}"
+        sentence += f".<br>Nothing fails{limits}"
     return sentence + (f"; {verdict.accepted:,} accepted." if verdict.accepted else ".")
 
 
-def _table(changes: Sequence[ChangeVerdict]) -> str:
-    """What each tool's changes mean, worst first; of those that have more than safe ones."""
-    owners: dict[str, list[ChangeVerdict]] = {}
-    for one in changes:
-        owners.setdefault(one.owner, []).append(one)
-    worst = {
-        owner: [max(one.change.grades[i] for one in own) for i in range(len(AUDIENCES))]
-        for owner, own in owners.items()
+def _render_tool_table(changes: Sequence[ChangeVerdict]) -> str:
+    """Render the worst grade of each tool by audience, without tools with safe changes only."""
+    changes_by_owner: dict[str, list[ChangeVerdict]] = {}
+    for judged in changes:
+        changes_by_owner.setdefault(judged.owner, []).append(judged)
+    worst_grades = {
+        owner: [
+            max(judged.change.grades[index] for judged in owner_changes)
+            for index in range(len(AUDIENCES))
+        ]
+        for owner, owner_changes in changes_by_owner.items()
     }
+    by_grade = sorted(
+        worst_grades.items(),
+        key=lambda entry: sorted(entry[1], reverse=True),
+        reverse=True,
+    )
     rows = [
-        f"| {_cell(code_span(owner))} | {' | '.join(_grade(one) for one in grades)} |\n"
-        for owner, grades in sorted(
-            worst.items(), key=lambda pair: sorted(pair[1], reverse=True), reverse=True
-        )
+        f"| {_escape_cell(render_code_span(owner))} |"
+        f" {' | '.join(_GRADE_MARKS[grade] + grade.word for grade in grades)} |\n"
+        for owner, grades in by_grade
         if max(grades) > Grade.SAFE
     ]
     if not rows:
         return ""
-    kept = _within(rows, 0, _TABLE)
-    left = len(rows) - len(kept)
-    ending = f"\n{left:,} more rows are left out.\n" if left else ""
+    fitting = _take_fitting(rows, 0, _MAX_TABLE_CHARACTERS)
+    omitted = len(rows) - len(fitting)
+    note = f"\n{omitted:,} more rows are omitted.\n" if omitted else ""
     head = f"| | {' | '.join(name.capitalize() for name in AUDIENCES)} |\n"
     head += f"| --- |{' --- |' * len(AUDIENCES)}\n"
     is_open = " open" if len(rows) <= _MAX_OPEN_ROWS else ""
-    summed = f"<summary>By tool: {len(rows):,}</summary>"
+    summary = f"<summary>By tool: {len(rows):,}</summary>"
     return (
-        f"<details{is_open}>{summed}\n\n{head}{''.join(kept)}{ending}\n</details>\n\n"
+        f"<details{is_open}>{summary}\n\n{head}{''.join(fitting)}{note}\n</details>\n\n"
     )
 
 
-def _grade(grade: Grade) -> str:
-    return _MARKS[grade] + grade.word
+def _render_item(item: ReportItem) -> str:
+    return "\n".join(_render_item_lines(item)) + "\n\n"
 
 
-def _item(item: Item) -> str:
-    return "\n".join(_lines(item)) + "\n\n"
-
-
-def _lines(item: Item) -> Iterator[str]:
-    mark = next((_MARKS[g] for g in reversed(Grade) if g.word in item.grades), "")
-    owners = code_span(item.owner)
+def _render_item_lines(item: ReportItem) -> Iterator[str]:
+    grades = [grade for grade in reversed(Grade) if grade.word in item.grades]
+    mark = _GRADE_MARKS[grades[0]] if grades else ""
+    owner = f"{len(item.others)} tools" if item.others else render_code_span(item.owner)
+    message = f": {escape_markdown(item.message)}" if item.message else ""
+    yield f"- {mark}{owner}{message}<br>"
     if item.others:
-        owners = f"{len(item.others)} tools"
-    words = f": {markdown_text(item.message)}" if item.message else ""
-    yield f"- {mark}{owners}{words}<br>"
-    if item.others:
-        yield f"  {format_first([*map(code_span, item.others)], _MAX_NAMES_SHOWN)}<br>"
-    place = item.was or item.location
-    at = f":{place.line}" if place.line else ""
-    was = "was at " if item.was else ""
-    where = "" if item.others else f", {was}{code_span(place.file + at)}"
-    yield f"  {item.grades}: {code_span(item.rule)}{where}"
+        tools = [render_code_span(label) for label in item.others]
+        yield f"  {format_first(tools, _MAX_NAMES_SHOWN)}<br>"
+    location_text = ""
+    if not item.others:
+        location = item.old_location or item.location
+        line = f":{location.line}" if location.line else ""
+        was_at = "was at " if item.old_location else ""
+        location_text = f", {was_at}{render_code_span(location.file + line)}"
+    yield f"  {item.grades}: {render_code_span(item.rule)}{location_text}"
     if item.help:
-        yield f"  <br>({markdown_text(item.help)})"
-    if item.accepted:
-        yield f"  <br>accepted: {markdown_text(item.accepted)}"
-    elif item.fails and not item.others:
-        yield f"  <br>fingerprint {code_span(item.fingerprint)}"
-    values = zip("-+", differing(item.values, _VALUE), strict=True)
-    rows = [f"{sign} {printable(text)}" for sign, text in values if text]
+        yield f"  <br>({escape_markdown(item.help)})"
+    if item.acceptance_reason:
+        yield f"  <br>accepted: {escape_markdown(item.acceptance_reason)}"
+    elif item.is_failing and not item.others:
+        yield f"  <br>fingerprint {render_code_span(item.fingerprint)}"
+    old, new = format_differing_values(item.values, _MAX_VALUE_CHARACTERS)
+    rows = []
+    if old:
+        rows.append(f"- {printable(old)}")
+    if new:
+        rows.append(f"+ {printable(new)}")
     if rows:
         block = str(encode_code_block("\n".join(rows), "diff"))
         yield ""
         yield from (f"  {line}" for line in block.split("\n"))
 
 
-def _effects(effects: Sequence[Effect]) -> str:
-    """What readers see differently, in a fold of its own."""
+def _render_effects(effects: Sequence[Effect]) -> str:
     rows = [
-        f"- {_MARKS[Grade.RISKY] if is_worse else ''}"
-        f"{', '.join(map(code_span, where))}: {markdown_text(message)}\n"
-        for is_worse, where, message in alike_effects(effects)
+        f"- {_GRADE_MARKS[Grade.RISKY] if is_worse else ''}"
+        f"{', '.join(map(render_code_span, owners))}: {escape_markdown(message)}\n"
+        for is_worse, owners, message in group_effects(effects)
     ]
-    return _fold("What follows for clients", rows)
+    return _render_collapsed("Effects on clients", rows)
 
 
-def _of_check(words: str, found: Sequence[Finding]) -> str:
-    rows = [
-        f"- {one.severity.word}: {markdown_text(one.message)}"
-        f" ({_where(one.location)}): {code_span(one.rule)}"
-        f"{f', and {len(one.alike):,} more like it' if one.alike else ''}\n"
-        for one in limit_findings(group_similar(found))
-    ]
-    return _fold(f"{words} findings of <code>toolcast check</code>", rows)
+def _render_check_findings(adjective: str, findings: Sequence[Finding]) -> str:
+    rows = []
+    for finding in limit_findings(group_similar(findings)):
+        similar = (
+            f", and {len(finding.alike):,} similar findings" if finding.alike else ""
+        )
+        rows.append(
+            f"- {finding.severity.word}: {escape_markdown(finding.message)}"
+            f" ({_render_location(finding.location)}):"
+            f" {render_code_span(finding.rule)}{similar}\n"
+        )
+    title = f"{adjective} findings of <code>toolcast check</code>"
+    return _render_collapsed(title, rows)
 
 
-def _fold(title: str, rows: Sequence[str]) -> str:
+def _render_collapsed(title: str, rows: Sequence[str]) -> str:
     if not rows:
         return ""
-    kept = _within(rows, 0, _TABLE // 4)
-    left = len(rows) - len(kept)
-    ending = f"- {left:,} more are left out\n" if left else ""
-    summed = f"<summary>{title}: {len(rows):,}</summary>"
-    return f"<details>{summed}\n\n{''.join(kept)}{ending}\n</details>\n\n"
+    fitting = _take_fitting(rows, 0, _MAX_TABLE_CHARACTERS // 4)
+    omitted = len(rows) - len(fitting)
+    note = f"- {omitted:,} more are omitted\n" if omitted else ""
+    summary = f"<summary>{title}: {len(rows):,}</summary>"
+    return f"<details>{summary}\n\n{''.join(fitting)}{note}\n</details>\n\n"
 
 
-def _where(place: Location) -> str:
-    line = f", line {place.line}" if place.line else ""
-    return code_span(place.file) + line
+def _render_location(location: Location) -> str:
+    line = f", line {location.line}" if location.line else ""
+    return render_code_span(location.file) + line
 
 
-def _of_acceptances(verdict: Verdict) -> str:
+def _render_acceptance_findings(verdict: Verdict) -> str:
     rows = [
-        f"- {markdown_text(one.message)} ({_where(one.location)}):"
-        f" {markdown_text(one.help)}\n"
-        for one in verdict.findings[:_MAX_FINDINGS]
+        f"- {escape_markdown(finding.message)} ({_render_location(finding.location)}):"
+        f" {escape_markdown(finding.help)}\n"
+        for finding in verdict.findings[:_MAX_FINDINGS]
     ]
     return f"\nAcceptances:\n\n{''.join(rows)}" if rows else ""
 
 
-def _cell(text: str) -> str:
-    """Markdown of one line within a table, where a bar ends a cell even in code.
+def _escape_cell(text: str) -> str:
+    """Escape vertical bars, which end a table cell even inside of a code span.
 
     Source: GitHub Flavored Markdown, section 4.10.
     """
     return text.replace("|", "\\|")
 
 
-def _within(
-    parts: Iterable[str], used: int, most: int = _MAX_REPORT_CHARACTERS
+def _take_fitting(
+    parts: Iterable[str], used: int, max_characters: int = _MAX_REPORT_CHARACTERS
 ) -> list[str]:
-    """The first of the parts that have room behind what is used; no more are made."""
-    kept = []
+    """Return the first parts that fit into a limit; later parts are not even rendered.
+
+    Args:
+        parts: the rendered parts.
+        used: the number of characters that are already used.
+        max_characters: the limit.
+    """
+    fitting = []
     for part in parts:
-        # Outside of Unicode's first plane a character may count twice.
+        # A character beyond U+FFFF counts twice where lengths are those of UTF-16.
         used += len(part) + sum(character > "\uffff" for character in part)
-        if used > most:
+        if used > max_characters:
             break
-        kept.append(part)
-    return kept
+        fitting.append(part)
+    return fitting
 
 
-def versions(verdict: Verdict) -> str:
-    """The version that each toolset that has changed should have, as its entry for a changelog.
+def render_versions(verdict: Verdict) -> str:
+    """Render the proposed version of each changed toolset as a changelog entry.
 
-    Source of the form: Keep a Changelog 1.1.0. An entry has no date, which is that of a release.
+    The format is that of Keep a Changelog 1.1.0. Entries have no date, since that is the date
+    of the release.
     """
     if not verdict.proposals:
-        return f"No toolset has changed against {code_span(verdict.against)}.\n"
-    return "\n".join("".join(_entry(one)) for one in verdict.proposals)
+        return f"No toolset has changed against {render_code_span(verdict.against)}.\n"
+    return "\n".join("".join(_render_entry(p)) for p in verdict.proposals)
 
 
-def _entry(one: Proposal) -> Iterator[str]:
-    name = markdown_text(one.version or one.now or "Unreleased")
-    yield f"## {one.toolset} {name}\n\n{_comment(one)}\n"
-    parts: dict[str, list[Change]] = {part: [] for part in _PARTS}
-    safe = 0
-    for change in one.changes:
-        own = (part for part, ids in _PARTS.items() if change.rule.id in ids)
-        part = next(own, "Changed")
-        if part == "Changed" and change.grades.worst is Grade.SAFE:
-            safe += 1
+def _render_entry(proposal: Proposal) -> Iterator[str]:
+    version = escape_markdown(proposal.version or proposal.now or "Unreleased")
+    yield f"## {proposal.toolset} {version}\n\n{_explain_version(proposal)}\n"
+    changes_by_section: dict[str, list[Change]] = {
+        section: [] for section in _CHANGELOG_SECTIONS
+    }
+    safe_count = 0
+    for change in proposal.changes:
+        section = _get_section(change)
+        if section == "Changed" and change.grades.worst is Grade.SAFE:
+            safe_count += 1
         else:
-            parts[part].append(change)
-    for part, changes in parts.items():
+            changes_by_section[section].append(change)
+    for section, changes in changes_by_section.items():
         if changes:
-            yield f"\n### {part}\n\n"
-            yield from map(_line, changes)
-    if safe:
-        what = "change that breaks" if safe == 1 else "changes that break"
-        yield f"\n{safe} further {what} nobody.\n"
+            yield f"\n### {section}\n\n"
+            yield from map(_render_entry_line, changes)
+    if safe_count:
+        noun = "change" if safe_count == 1 else "changes"
+        yield f"\n{safe_count} more safe {noun}.\n"
 
 
-def _comment(one: Proposal) -> str:
-    """What is proposed, in a sentence that the entry's author removes."""
-    reason = markdown_text(one.reason)
-    if not one.version:
-        return f"A {one.step} step, but no version is proposed: {reason}."
-    was = f"{one.before} -> " if one.before else ""
-    done = ""
-    if one.now and one.now != one.before:
-        done = (
-            f"; toolset.yaml says {markdown_text(one.now)}, which is "
-            f"{'enough' if one.is_enough else 'not enough'}"
+def _get_section(change: Change) -> str:
+    for section, rules in _CHANGELOG_SECTIONS.items():
+        if change.rule.id in rules:
+            return section
+    return "Changed"
+
+
+def _explain_version(proposal: Proposal) -> str:
+    """Return a sentence on the proposed version, which the maintainer removes from the entry."""
+    reason = escape_markdown(proposal.reason)
+    if not proposal.version:
+        return f"No version is proposed for this {proposal.step} step: {reason}."
+    before = f"{proposal.before} -> " if proposal.before else ""
+    current = ""
+    if proposal.now and proposal.now != proposal.before:
+        verdict = "high enough" if proposal.is_enough else "too low"
+        current = (
+            f"; `version` in toolset.yaml is {escape_markdown(proposal.now)}, {verdict}"
         )
-    return f"{was}{one.version} ({one.step}): {reason}{done}."
+    return f"{before}{proposal.version} ({proposal.step}): {reason}{current}."
 
 
-def _line(change: Change) -> str:
-    words = f" ({graded(change.grades)})" if change.grades.worst > Grade.SAFE else ""
-    names_itself = change.tool and f"`{change.tool}`" in change.message
-    tool = f"{code_span(change.tool)}: " if change.tool and not names_itself else ""
-    return f"- {tool}{markdown_text(change.message)}{words}\n"
+def _render_entry_line(change: Change) -> str:
+    grades = ""
+    if change.grades.worst > Grade.SAFE:
+        grades = f" ({format_grades(change.grades)})"
+    names_tool = change.tool and f"`{change.tool}`" in change.message
+    tool = (
+        f"{render_code_span(change.tool)}: " if change.tool and not names_tool else ""
+    )
+    return f"- {tool}{escape_markdown(change.message)}{grades}\n"

@@ -1,4 +1,4 @@
-"""Findings and changes as people read them in a terminal of 80 columns."""
+"""Text reports of findings and changes, for terminals with 80 columns."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..encoders.python import text_width
 from ..findings import Finding, Severity, group_similar, limit_findings
 from ..suggestions import format_list
 from .change_items import (
-    alike_effects,
-    counts_in_words,
-    differing,
-    from_definitions,
-    items_of_changes,
+    build_change_items,
+    describe_shared_definitions,
+    format_differing_values,
+    format_grade_counts,
+    group_effects,
 )
-from .escaping import log_line, printable
-from .item import Item, ReportContext, items_of_findings
+from .escaping import escape_log_line, printable
+from .item import ReportContext, ReportItem, build_finding_items
 
 if TYPE_CHECKING:
     from ..diff.effects import Effect
@@ -28,53 +28,57 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _EXPLAIN_COLUMN = 60
-_NAMED = 2
-_VALUE = 160
+_MAX_SIMILAR_LOCATIONS = 2
+"""Locations of similar findings that are printed."""
+_MAX_VALUE_CHARACTERS = 160
+"""Characters of a change's old or new value."""
 _MAX_RISKY_MESSAGES = 5
 """Messages of one kind of risky change that are printed; of others, only the locations."""
-_COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
-_GRADE_COLOURS = {Grade.BREAKING.word: "31", Grade.RISKY.word: "33"}
+_SEVERITY_COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
+_GRADE_COLORS = {Grade.BREAKING.word: "31", Grade.RISKY.word: "33"}
 
 
-def findings(found: Sequence[Finding], about: ReportContext) -> str:
-    """A paragraph each, those that are alike once."""
-    shown = found if about.every else group_similar(found)
-    return "".join(
-        _finding(item, about.colour)
-        for item in items_of_findings(limit_findings(shown))
-    )
+def render_findings(findings: Sequence[Finding], context: ReportContext) -> str:
+    """Render findings with their source lines; similar ones are grouped by default."""
+    if not context.shows_all:
+        findings = group_similar(findings)
+    items = build_finding_items(limit_findings(findings))
+    return "".join(_render_finding(item, context.has_color) for item in items)
 
 
-def _finding(item: Item, colour: bool) -> str:
-    word = item.severity.word
-    if colour:
-        word = f"\x1b[{_COLOURS[item.severity]}m{word}\x1b[0m"
-    where = log_line(printable(str(item.location)))
-    text = f"{where}: {word}: {item.rule}: {printable(item.message)}\n"
+def _render_finding(item: ReportItem, has_color: bool) -> str:
+    severity = item.severity.word
+    if has_color:
+        severity = f"\x1b[{_SEVERITY_COLORS[item.severity]}m{severity}\x1b[0m"
+    location = escape_log_line(printable(str(item.location)))
+    text = f"{location}: {severity}: {item.rule}: {printable(item.message)}\n"
     if item.location.line and item.source_line.strip():
-        text += _excerpt(item)
-    help_ = f"  help: {printable(item.help)}" if item.help else ""
-    text += f"{help_.ljust(_EXPLAIN_COLUMN)}  toolcast explain {item.rule}\n"
+        text += _render_source_line(item)
+    help_text = f"  help: {printable(item.help)}" if item.help else ""
+    text += f"{help_text.ljust(_EXPLAIN_COLUMN)}  toolcast explain {item.rule}\n"
     if item.others:
-        named = ", ".join(log_line(printable(place)) for place in item.others[:_NAMED])
+        locations = ", ".join(
+            escape_log_line(printable(other))
+            for other in item.others[:_MAX_SIMILAR_LOCATIONS]
+        )
         text += (
-            f"  and {len(item.others):,} more like it, the next at {named};"
-            " `toolcast check --all` shows each\n"
+            f"  and {len(item.others):,} similar findings, the next at {locations};"
+            " `toolcast check --all` lists them\n"
         )
     return text
 
 
-def _excerpt(item: Item) -> str:
-    """The source line with carets below the place, cut to a screen's width around it."""
-    place, line = item.location, item.source_line
-    start = place.column - 1
-    end = max(place.end_column - 1, start + 1)
+def _render_source_line(item: ReportItem) -> str:
+    """Return the source line with carets below the location, cut around it if it is long."""
+    location, line = item.location, item.source_line
+    start = location.column - 1
+    end = max(location.end_column - 1, start + 1)
     first = max(0, start - 40) if len(line) > 100 else 0
     last = min(len(line), first + 100)
     before = printable(line[first:start])
     marked = printable(line[start : min(end, last)])
     after = printable(line[min(end, last) : last])
-    number = str(place.line)
+    number = str(location.line)
     carets = "^" * max(1, text_width(marked))
     return (
         f"  {number} | {before}{marked}{after}\n"
@@ -82,119 +86,129 @@ def _excerpt(item: Item) -> str:
     )
 
 
-def changes(verdict: Verdict, about: ReportContext) -> str:
-    """A paragraph for each kind of change, the worst first, then what they come to."""
-    items = items_of_changes(verdict.changes, each=about.every)
-    blocks = [
-        "".join(_paragraph(list(group), about))
-        for key, group in groupby(items, key=_head)
-        if key
-    ]
-    safe = [item for item in items if not _head(item)]
-    if safe:
-        blocks.append("".join(_safe(safe)))
+def render_changes(verdict: Verdict, context: ReportContext) -> str:
+    """Render the changes by kind, the worst first, then effects, findings and a summary."""
+    items = build_change_items(verdict.changes, shows_all=context.shows_all)
+    blocks = []
+    for heading, group in groupby(items, key=_heading_key):
+        if heading:
+            blocks.append("".join(_render_change_group(list(group), context)))
+    safe_items = [item for item in items if not _heading_key(item)]
+    if safe_items:
+        blocks.append("".join(_render_safe_changes(safe_items)))
     if verdict.effects:
-        blocks.append("".join(_effects(verdict.effects)))
+        blocks.append("".join(_render_effects(verdict.effects)))
     if verdict.findings:
-        blocks.append(findings(verdict.findings, about))
-    for words, of_check in (
-        ("brings", verdict.brought),
-        ("mends", verdict.mended),
-    ):
-        if of_check:
-            blocks.append("".join(_of_check(words, of_check)))
-    return "\n".join([*blocks, "".join(_closing(verdict))])
+        blocks.append(render_findings(verdict.findings, context))
+    if verdict.added:
+        blocks.append("".join(_render_check_findings("new", verdict.added)))
+    if verdict.fixed:
+        blocks.append("".join(_render_check_findings("fixed", verdict.fixed)))
+    return "\n".join([*blocks, "".join(_render_summary(verdict))])
 
 
-def _head(item: Item) -> tuple[str, ...]:
-    """What items share that stand below one head; nothing for what is safe."""
-    if item.grades == Grade.SAFE.word and not item.fails:
+def _heading_key(item: ReportItem) -> tuple[str, ...]:
+    """Return the values that items below one heading have in common; () for safe changes."""
+    if item.grades == Grade.SAFE.word and not item.is_failing:
         return ()
-    return item.grades, item.rule, item.help, item.accepted, str(item.fails)
+    return (
+        item.grades,
+        item.rule,
+        item.help,
+        item.acceptance_reason,
+        str(item.is_failing),
+    )
 
 
-def _paragraph(items: Sequence[Item], about: ReportContext) -> Iterator[str]:
+def _render_change_group(
+    items: Sequence[ReportItem], context: ReportContext
+) -> Iterator[str]:
     first = items[0]
-    graded = printable(f"{first.grades}: {first.rule}")
-    if about.colour:
-        for word, code in _GRADE_COLOURS.items():
-            graded = graded.replace(f"{word} for", f"\x1b[{code}m{word}\x1b[0m for")
-    yield f"{graded}\n"
+    heading = printable(f"{first.grades}: {first.rule}")
+    if context.has_color:
+        for grade, code in _GRADE_COLORS.items():
+            heading = heading.replace(f"{grade} for", f"\x1b[{code}m{grade}\x1b[0m for")
+    yield f"{heading}\n"
     if first.help:
-        yield from _wrapped(f"({first.help})", "  ")
-    if first.accepted:
-        yield from _wrapped(f"accepted: {first.accepted}", "  ")
-    is_each = first.fails or about.every or first.grades.startswith("breaking")
-    shown = items if is_each else items[:_MAX_RISKY_MESSAGES]
+        yield from _wrap(f"({first.help})", "  ")
+    if first.acceptance_reason:
+        yield from _wrap(f"accepted: {first.acceptance_reason}", "  ")
+    is_complete = (
+        first.is_failing or context.shows_all or first.grades.startswith("breaking")
+    )
+    shown = items if is_complete else items[:_MAX_RISKY_MESSAGES]
     for item in shown:
-        yield from _change(item, with_place=is_each)
-    left = items[len(shown) :]
-    if left:
-        tools = [label for item in left for label in item.others or (item.owner,)]
-        # What of a tool has changed stands in brackets behind its name.
-        counted = Counter(label.partition(" (")[0] for label in tools)
-        named = [f"{tool} ({n})" if n > 1 else tool for tool, n in counted.items()]
-        yield from _wrapped(f"and {len(tools)} more: {', '.join(named)}", "  ", 2)
+        yield from _render_change(item, has_location=is_complete)
+    omitted = items[len(shown) :]
+    if omitted:
+        labels = [label for item in omitted for label in item.others or (item.owner,)]
+        # A label may have the changed fields in parentheses after the tool.
+        counts = Counter(label.partition(" (")[0] for label in labels)
+        tools = [f"{tool} ({n})" if n > 1 else tool for tool, n in counts.items()]
+        yield from _wrap(f"and {len(labels)} more: {', '.join(tools)}", "  ", 2)
 
 
-def _change(item: Item, *, with_place: bool) -> Iterator[str]:
-    place = item.was or item.location
-    line = "" if with_place or not place.line else f":{place.line}"
+def _render_change(item: ReportItem, *, has_location: bool) -> Iterator[str]:
+    location = item.old_location or item.location
+    line = "" if has_location or not location.line else f":{location.line}"
     if item.others:
-        yield from _wrapped(f"{len(item.others)} tools: {item.message}", "  ", 2)
-        yield from _wrapped(", ".join(item.others), "    ")
+        yield from _wrap(f"{len(item.others)} tools: {item.message}", "  ", 2)
+        yield from _wrap(", ".join(item.others), "    ")
     else:
-        yield from _wrapped(f"{item.owner}{line}: {item.message}", "  ", 2)
-    old, new = differing(item.values, _VALUE)
-    if old or new:
-        words = f"{old} -> {new}" if old and new else f"was {old}" if old else new
-        yield from _wrapped(words, "    ", 2)
-    if with_place and not item.others:
-        was = "was at " if item.was else ""
-        where = f"    {was}{printable(str(place))}"
-        yield f"{log_line(where)}  {item.fingerprint}\n"
+        yield from _wrap(f"{item.owner}{line}: {item.message}", "  ", 2)
+    old, new = format_differing_values(item.values, _MAX_VALUE_CHARACTERS)
+    if old and new:
+        yield from _wrap(f"{old} -> {new}", "    ", 2)
+    elif old:
+        yield from _wrap(f"was {old}", "    ", 2)
+    elif new:
+        yield from _wrap(new, "    ", 2)
+    if has_location and not item.others:
+        was_at = "was at " if item.old_location else ""
+        location_text = escape_log_line(f"    {was_at}{printable(str(location))}")
+        yield f"{location_text}  {item.fingerprint}\n"
 
 
-def _safe(items: Sequence[Item]) -> Iterator[str]:
+def _render_safe_changes(items: Sequence[ReportItem]) -> Iterator[str]:
     yield "safe\n"
     for item in items:
-        where = ", ".join(item.others) or item.owner
+        owners = ", ".join(item.others) or item.owner
         message = f": {item.message}" if item.message else ""
         reason = f" ({item.help})" if item.help else ""
-        yield from _wrapped(f"{item.rule}: {where}{message}{reason}", "  ", 2)
+        yield from _wrap(f"{item.rule}: {owners}{message}{reason}", "  ", 2)
 
 
-def _effects(effects: Sequence[Effect]) -> Iterator[str]:
-    """What readers see differently; a mark where that is worse for them."""
-    yield "what follows for those who read the tools (! is worse)\n"
-    for mark, where, message in alike_effects(effects):
-        yield from _wrapped(
-            f"{', '.join(where)}: {message}", "  ! " if mark else "    ", 2
-        )
+def _render_effects(effects: Sequence[Effect]) -> Iterator[str]:
+    yield "effects on clients (! is worse)\n"
+    for is_worse, owners, message in group_effects(effects):
+        indent = "  ! " if is_worse else "    "
+        yield from _wrap(f"{', '.join(owners)}: {message}", indent, 2)
 
 
-def _of_check(words: str, found: Sequence[Finding]) -> Iterator[str]:
-    number = "a finding" if len(found) == 1 else f"{len(found)} findings"
-    yield f"{words} {number} of `toolcast check`\n"
-    for item in items_of_findings(limit_findings(group_similar(found))):
-        more = f" and {len(item.others):,} more like it" if item.others else ""
-        where = f"{item.location}: {item.severity.word}: {item.rule}"
-        yield from _wrapped(f"{where}: {item.message}{more}", "  ", 2)
+def _render_check_findings(
+    adjective: str, findings: Sequence[Finding]
+) -> Iterator[str]:
+    noun = "finding" if len(findings) == 1 else "findings"
+    yield f"{len(findings)} {adjective} {noun} of `toolcast check`\n"
+    for item in build_finding_items(limit_findings(group_similar(findings))):
+        more = f" and {len(item.others):,} similar findings" if item.others else ""
+        label = f"{item.location}: {item.severity.word}: {item.rule}"
+        yield from _wrap(f"{label}: {item.message}{more}", "  ", 2)
 
 
-def _wrapped(text: str, indent: str, hang: int = 0) -> Iterator[str]:
+def _wrap(text: str, indent: str, hanging_indent: int = 0) -> Iterator[str]:
     for line in textwrap.wrap(
         printable(text),
         _WIDTH,
         initial_indent=indent,
-        subsequent_indent=" " * (len(indent) + hang),
+        subsequent_indent=" " * (len(indent) + hanging_indent),
         break_long_words=False,
         break_on_hyphens=False,
     ):
-        yield f"{log_line(line)}\n"
+        yield f"{escape_log_line(line)}\n"
 
 
-def _closing(verdict: Verdict) -> Iterator[str]:
+def _render_summary(verdict: Verdict) -> Iterator[str]:
     against = printable(verdict.against)
     if verdict.is_first:
         yield f"{against} has no specs: everything is new\n"
@@ -202,33 +216,35 @@ def _closing(verdict: Verdict) -> Iterator[str]:
     if not verdict.changes:
         yield f"no change against {against}\n"
         return
-    number = len(verdict.changes)
-    owners = len({one.owner for one in verdict.changes})
-    places = f"{owners} place{'' if owners == 1 else 's'}"
-    text = f"{number} change{'' if number == 1 else 's'} in {places} against {against}"
-    graded = [
-        f"{name} {graded_words or 'safe'}"
-        for name, graded_words in counts_in_words(verdict).items()
-    ]
-    yield from _wrapped(f"{text}: {'; '.join(graded)}", "")
-    for file, words in from_definitions(verdict):
-        yield from _wrapped(f"{file}: {words}", "")
-    yield from _wrapped(_decided(verdict), "")
-    worst = max(verdict.changes, key=lambda one: one.change.grades.worst)
-    yield f"`toolcast explain {worst.change.rule.id}` tells what a change means\n"
-
-
-def _decided(verdict: Verdict) -> str:
-    # Findings need nothing of it, and it has all that compares.
-    from ..diff.review.verdict import DEFAULT, limits_text
-
-    limits = (
-        "" if verdict.limits == DEFAULT else f" --fail-on {limits_text(verdict.limits)}"
+    changes = _count(len(verdict.changes), "change")
+    places = _count(len({judged.owner for judged in verdict.changes}), "place")
+    grades = "; ".join(
+        f"{audience} {counts or 'safe'}"
+        for audience, counts in format_grade_counts(verdict).items()
     )
-    failing = Counter(name for one in verdict.changes for name in one.fails)
+    yield from _wrap(f"{changes} in {places} against {against}: {grades}", "")
+    for file, clause in describe_shared_definitions(verdict):
+        yield from _wrap(f"{file}: {clause}", "")
+    yield from _wrap(_describe_failures(verdict), "")
+    worst = max(verdict.changes, key=lambda judged: judged.change.grades.worst)
+    yield f"`toolcast explain {worst.change.rule.id}` explains this kind of change\n"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _describe_failures(verdict: Verdict) -> str:
+    # Imported here because reports of findings do not need the code that compares versions.
+    from ..diff.review.verdict import DEFAULT_LIMITS, format_limits
+
+    limits = ""
+    if verdict.limits != DEFAULT_LIMITS:
+        limits = f" --fail-on {format_limits(verdict.limits)}"
     accepted = f"; {verdict.accepted} accepted" if verdict.accepted else ""
     if not verdict.failing:
         return f"nothing fails{limits}{accepted}"
-    whom = format_list([name for name in AUDIENCES if failing[name]])
+    failing = {audience for judged in verdict.changes for audience in judged.fails}
+    audiences = format_list([name for name in AUDIENCES if name in failing])
     verb = "fails" if verdict.failing == 1 else "fail"
-    return f"{verdict.failing} {verb}{limits}, for {whom}{accepted}"
+    return f"{verdict.failing} {verb}{limits}, for {audiences}{accepted}"

@@ -10,13 +10,25 @@ from typing import NamedTuple
 
 from toolcast_runtime.http.endpoints import is_safe_url
 
-from ..analysis.client_kinds import LimitKind, callers, crossed, kind_of, limits_of
-from ..analysis.network_reach import reach_of
+from ..analysis.client_kinds import (
+    LimitKind,
+    find_client_kind,
+    list_callers,
+    list_client_limits,
+    list_crossed_limits,
+)
+from ..analysis.network_reach import get_network_reach
 from ..analysis.prompt_docs import OTHER_SECTION
-from ..analysis.skill_texts import front_matter_of, name_path, skill_owners
-from ..analysis.tool_search import list_length, own_names
+from ..analysis.skill_texts import build_front_matter, get_name_path, list_skill_owners
+from ..analysis.tool_search import count_listed_tools, get_server_tool_names
 from ..findings import Severity
-from ..model.endpoints import AGREED, endpoints, server_option, toolsets_of, variable
+from ..model.endpoints import (
+    SHARED_OPTIONS,
+    build_variable_name,
+    get_server_option,
+    list_endpoint_toolsets,
+    list_endpoints,
+)
 from ..model.mcp_servers import McpServer
 from ..model.model import SharedEndpoint, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
@@ -108,7 +120,7 @@ def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
                 yield problem_at(toolset, path, *_both(server.name, name))
     for tool in toolset.tools:
         for index, name in enumerate(tool.clients or ()):
-            meant = toolset.client(name)
+            meant = toolset.find_client(name)
             if meant is None:
                 continue
             if not meant.allows(tool.name):
@@ -138,7 +150,7 @@ def _lacks(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
 
     A permission that no client has, and one that is not there, have rules of their own.
     """
-    return not client.permits(tool.permission) and toolset.is_held(
+    return not client.has_permission(tool.permission) and toolset.is_granted(
         tool.permission or ""
     )
 
@@ -146,10 +158,12 @@ def _lacks(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
 @rule("access/endpoint-clash", on="toolset", severity=Severity.ERROR, target="mcp")
 def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     http = toolset.targets["mcp"].get("http", {})
-    admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
+    admin = http.get(
+        "admin_token_variable", build_variable_name(toolset, "ADMIN_TOKEN")
+    )
     paths: dict[str, str] = {}
     variables = {admin: "the administrator"}
-    for plan in endpoints(toolset):
+    for plan in list_endpoints(toolset):
         place: Path = ("clients", plan.client) if plan.client else ("targets", "mcp")
         name = f"`{plan.client}`" if plan.client else "the endpoint"
         path = plan.path.rstrip("/")
@@ -171,19 +185,21 @@ def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 @rule("access/tool-count", on="toolset", severity=Severity.WARNING)
 def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for client in callers(toolset):
+    for client in list_callers(toolset):
         tools = [
             t for t in toolset.tools if client is None or toolset.is_offered(t, client)
         ]
-        is_api = (kind := kind_of(toolset, client)) is not None and kind.is_api
-        count = len(tools) if is_api else list_length(toolset, tools)
-        for limit in crossed(limits_of(toolset, client, LimitKind.TOOLS), 0, count):
+        is_api = (kind := find_client_kind(toolset, client)) is not None and kind.is_api
+        count = len(tools) if is_api else count_listed_tools(toolset, tools)
+        for limit in list_crossed_limits(
+            list_client_limits(toolset, client, LimitKind.TOOLS), 0, count
+        ):
             path: Path = ("client_kind",)
             if client is not None and client.kind is not None:
                 path = ("clients", client.name, "kind")
             message = (
                 f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
-                f" {limit.client} takes {limit.most} in a request ({limit.source})"
+                f" {limit.client} takes {limit.maximum} in a request ({limit.source})"
             )
             help_ = "offer it fewer: `allow`, `deny`, or a toolset of their own"
             yield problem_at(toolset, path, message, help_)
@@ -192,8 +208,8 @@ def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("access/tool-count", on="toolset", severity=Severity.NOTE)
 def large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     known = {section.name for section in toolset.sections}
-    for client in callers(toolset):
-        limits = list(limits_of(toolset, client, LimitKind.NAMESPACE))
+    for client in list_callers(toolset):
+        limits = list(list_client_limits(toolset, client, LimitKind.NAMESPACE))
         members: dict[str, list[ToolSpec]] = {}
         for tool in toolset.tools:
             if tool.always or (client and not toolset.is_offered(tool, client)):
@@ -201,12 +217,12 @@ def large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             section = tool.section if tool.section in known else None
             members.setdefault(section or OTHER_SECTION, []).append(tool)
         for section, tools in members.items():
-            for limit in crossed(limits, 0, len(tools)):
+            for limit in list_crossed_limits(limits, 0, len(tools)):
                 path = ("sections", section) if section in known else ("name",)
                 message = (
                     f"the section `{section}` is a namespace of {len(tools)} tools for"
                     f" {f'`{client.name}`' if client else 'the caller'};"
-                    f" {limit.client} advises at most {limit.most}"
+                    f" {limit.client} advises at most {limit.maximum}"
                 )
                 at_key = section in known
                 yield problem_at(
@@ -220,7 +236,7 @@ def without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
         # `clients: []` is a decision, and an `always` tool has a rule of its own.
         is_decided = tool.clients == () or tool.always
         # So is a permission that no client has: there it is told once, with every tool.
-        is_held = tool.permission is None or toolset.is_held(tool.permission)
+        is_held = tool.permission is None or toolset.is_granted(tool.permission)
         if is_held and not is_decided and _has_nobody(toolset, tool):
             place = "clients" if tool.clients is not None else "name"
             who = (
@@ -273,7 +289,7 @@ def _may_have(client: Client, server: McpServer) -> bool:
     if client.allow is None:
         return True
     named = (name for name in client.allow if name not in client.deny)
-    return any(server.is_named(name) for name in named)
+    return any(server.declares_tool(name) for name in named)
 
 
 @rule(
@@ -322,7 +338,7 @@ def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
         ]
         entries = client.deny_entries if has and client.allow is None else ()
         for index, entry in enumerate(entries):
-            if entry.is_pattern and entry.said_at == ("name",):
+            if entry.is_pattern and entry.matched_path == ("name",):
                 path = ("clients", client.name, "deny", index)
                 what = f"`{entry.text}` keeps no tool from `{client.name}`"
                 message = f"{what} that {has[0]} lists by itself"
@@ -343,7 +359,7 @@ _MAX_NAMES_SHOWN = 12
     can_be_suppressed=False,
 )
 def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    outside = reach_of(toolset)
+    outside = get_network_reach(toolset)
     parts = [
         _listed("starts", "program", outside.programs),
         _listed("speaks to", "host", outside.hosts),
@@ -377,7 +393,7 @@ def permission_unheld(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
     given = {name for each in scopes for name in each.get("permissions", ())}
     for name in toolset.permissions:
         needing = [f"`{t.name}`" for t in toolset.tools if t.permission == name]
-        if toolset.clients and not toolset.is_held(name):
+        if toolset.clients and not toolset.is_granted(name):
             kept = f", so nobody may have {', '.join(needing)}" if needing else ""
             message = f"no client has the permission `{name}`{kept}"
             help_ = "add it to the `permissions` of a client in `clients`, or remove it"
@@ -432,7 +448,7 @@ def _problems_of_shared_endpoint(
     for name in endpoint.toolsets:
         if name not in names:
             yield f"there is no toolset `{name}`", suggest_name(name, names)
-    shared = toolsets_of(workspace, endpoint)
+    shared = list_endpoint_toolsets(workspace, endpoint)
     for one in shared:
         if "mcp" not in one.targets:
             message = f"`{one.name}` has no MCP server to share"
@@ -444,8 +460,8 @@ def _problems_of_shared_endpoint(
             " who may have its tools is not said",
             "name the clients in its toolset.yaml",
         )
-    for option in AGREED:
-        settings = [(one.name, server_option(one, option)) for one in shared]
+    for option in SHARED_OPTIONS:
+        settings = [(one.name, get_server_option(one, option)) for one in shared]
         given = [(name, value) for name, value in settings if value is not None]
         for name, value in given[1:]:
             first, meant = given[0]
@@ -476,7 +492,7 @@ class _Name(NamedTuple):
 )
 def shared_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for endpoint in workspace.endpoints:
-        shared = toolsets_of(workspace, endpoint)
+        shared = list_endpoint_toolsets(workspace, endpoint)
         if toolset not in shared:
             continue
         first: dict[tuple[str, str], tuple[Toolset, str]] = {}
@@ -498,14 +514,14 @@ def shared_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 def _names(toolset: Toolset) -> Iterator[_Name]:
     """What callers name; former names are called, too."""
-    for name in own_names(toolset):
+    for name in get_server_tool_names(toolset):
         search = ("targets", "mcp", "search")
         yield _Name(toolset, search, "tool", name, "targets.mcp.search")
     for tool in toolset.tools:
         yield _Name(tool, ("name",), "tool", tool.name)
         for index, name in enumerate(tool.renamed_from):
             yield _Name(tool, ("renamed_from", index), "tool", name)
-    if server_option(toolset, "external"):
+    if get_server_option(toolset, "external"):
         for server in toolset.listed_servers:
             for name in server.declared_names:
                 path = ("mcp_servers", server.name)
@@ -516,8 +532,10 @@ def _names(toolset: Toolset) -> Iterator[_Name]:
     for prompt in toolset.mcp_prompts:
         yield _Name(prompt, ("name",), "prompt", prompt.name)
     if "skills" in toolset.targets:
-        for one in skill_owners(toolset):
-            yield _Name(one, name_path(one), "skill", front_matter_of(one)["name"])
+        for one in list_skill_owners(toolset):
+            yield _Name(
+                one, get_name_path(one), "skill", build_front_matter(one)["name"]
+            )
 
 
 @rule("access/unknown-exclusion", on="toolset", severity=Severity.ERROR)
@@ -526,7 +544,9 @@ def half_excluded(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     is_there = {tool.name for tool in toolset.tools}
     for index, (tool, target, _) in enumerate(toolset.exclusions):
         for one in chosen if tool in is_there else ():
-            if target in one.needs and tool not in toolset.excluded(one.name):
+            if target in one.needs and tool not in toolset.list_excluded_tools(
+                one.name
+            ):
                 message = f"`{one.name}` needs `{tool}` in `{target}`"
                 help_ = f"exclude `{tool}` from `{one.name}` as well"
                 yield problem_at(

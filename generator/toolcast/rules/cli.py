@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..analysis.cli_commands import CliCommand, cli_commands, parse_usage
+from ..analysis.cli_commands import CliCommand, list_cli_commands, parse_usage
 from ..encoders.python import option_name
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -32,13 +32,15 @@ def cli_decision(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
 @rule("cli/flag-conflict", on="toolset", severity=Severity.ERROR, target="cli")
 def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     flags: dict[str, set[str]] = {}
-    for tool in toolset.tools_in("cli"):
+    for tool in toolset.list_target_tools("cli"):
         decision = tool.cli
         if decision is not None and decision.keyword is not None and not tool.actions:
             keyword, _, flag = decision.keyword.partition(" ")
             if flag:
                 flags.setdefault(keyword, set()).add(flag)
-    for command in cli_commands(toolset, toolset.tools_in("cli")) if flags else ():
+    for command in (
+        list_cli_commands(toolset, toolset.list_target_tools("cli")) if flags else ()
+    ):
         placed = {place.parameter for place in command.positionals}
         for name in command.tool.properties:
             option = option_name(name)
@@ -51,7 +53,7 @@ def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("cli/keyword-conflict", on="toolset", severity=Severity.ERROR, target="cli")
 def cli_keyword(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     by_keyword: dict[str, list[CliCommand]] = {}
-    for command in cli_commands(toolset, toolset.tools_in("cli")):
+    for command in list_cli_commands(toolset, toolset.list_target_tools("cli")):
         decision = command.tool.cli
         has_flag = decision is not None and " " in (decision.keyword or "")
         place: Path = ("cli", "keyword")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolcast_runtime.core.validation.protocol import Refusal
 
-from ..analysis.mcp_definitions import mcp_definition, refusals_of
+from ..analysis.mcp_definitions import build_mcp_definition, list_refusals
 from ..findings import Severity
 from ..model.model import ToolSpec
 from .rule import Problem, problem_at, rule
@@ -18,7 +18,7 @@ _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "met
 @rule("compat/strict-client", on="tool", severity=Severity.WARNING, target="mcp")
 def strict_list(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     refused: dict[Refusal, list[str]] = {}
-    for revision, refusals in refusals_of(mcp_definition(tool)).items():
+    for revision, refusals in list_refusals(build_mcp_definition(tool)).items():
         for refusal in refusals:
             refused.setdefault(refusal, []).append(revision)
     for refusal, revisions in refused.items():

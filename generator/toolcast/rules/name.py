@@ -15,19 +15,19 @@ from toolcast_runtime.core.definitions.tool import (
     module_name,
 )
 
-from ..analysis.client_kinds import LimitKind, limits_here
-from ..analysis.former_names import scanned
-from ..analysis.name_limits import LANGCHAIN_LOSES, name_problem
+from ..analysis.client_kinds import LimitKind, list_tool_limits
+from ..analysis.name_limits import LANGCHAIN_RESERVED_PARAMETERS, describe_name_problem
+from ..analysis.retired_names import scan_files
 from ..analysis.skill_texts import (
     MAX_NAME_CHARACTERS,
-    front_matter_of,
-    has_own_skill,
-    name_path,
-    shared_texts,
-    skill_owners,
+    build_front_matter,
+    get_name_path,
+    has_toolset_skill,
+    list_shared_texts,
+    list_skill_owners,
 )
-from ..analysis.tool_names import NOT_LISTED, tool_names
-from ..analysis.tool_search import own_names
+from ..analysis.tool_names import NOT_LISTED_REASON, get_tool_names
+from ..analysis.tool_search import get_server_tool_names
 from ..findings import Location, Severity
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -81,10 +81,10 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if server.locked is None:
             continue
         # Its reader is not needed where there is no lock.
-        from ..mcp_client.server_listing import ListingError, locked_listing
+        from ..mcp_client.server_listing import ListingError, parse_lock
 
         try:
-            listing = locked_listing(server.locked, server.lock or "")
+            listing = parse_lock(server.locked, server.lock or "")
         except ListingError:
             continue  # `spec/server-lock` tells it.
         for own in (tool["name"] for tool in listing.tools):
@@ -102,12 +102,12 @@ def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 @rule("name/client-prefix", on="tool", severity=Severity.WARNING, target="mcp")
 def client_prefix(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    for limit in limits_here(where.toolset, tool, LimitKind.NAME):
+    for limit in list_tool_limits(where.toolset, tool, LimitKind.NAME):
         name = f"{limit.prefix.format(where.toolset.name)}{tool.name}"
-        if len(name) > limit.most:
+        if len(name) > limit.maximum:
             message = (
                 f"`{name}`, as {limit.client} calls it, has {len(name)} characters; it"
-                f" takes {limit.most}"
+                f" takes {limit.maximum}"
             )
             help_ = "shorten the name of the tool, or that of the toolset"
             yield problem_at(tool, ("name",), message, help_)
@@ -133,7 +133,9 @@ def _section_tools(toolset: Toolset) -> Iterator[Problem]:
     """Tools without a section stand in a block called `tools`."""
     if "prompts" not in toolset.targets:
         return
-    loose = next((t for t in toolset.tools_in("prompts") if t.section is None), None)
+    loose = next(
+        (t for t in toolset.list_target_tools("prompts") if t.section is None), None
+    )
     for section in toolset.sections:
         if loose is not None and section.name and module_name(section.name) == "tools":
             message = f"`{loose.name}` has no section, and the block of such tools is `tools`, too"
@@ -179,13 +181,13 @@ def alive(prose: Texts, where: Scope) -> Iterator[Problem]:
 
 def _said(prose: Texts, where: Scope, *, not_listed: bool) -> Iterator[Problem]:
     """Texts that say the name of a tool that is gone, by our doing or by its server's."""
-    names = tool_names(*where)
+    names = get_tool_names(*where)
     reasons = where.toolset.reserved_names
-    texts = prose.different if names.removed else ()
-    said = {text: tuple(names.gone_in(text)) for text in texts}
+    texts = prose.different if names.retired else ()
+    said = {text: tuple(names.find_retired_names(text)) for text in texts}
     for text in prose.places(text for text, gone in said.items() if gone):
         for name, help_ in said[text.text]:
-            if (reasons.get(name) == NOT_LISTED) is not_listed:
+            if (reasons.get(name) == NOT_LISTED_REASON) is not_listed:
                 yield problem_at(
                     text.owner, text.path, f"the text still says `{name}`", help_
                 )
@@ -193,7 +195,7 @@ def _said(prose: Texts, where: Scope, *, not_listed: bool) -> Iterator[Problem]:
 
 def _reserved(toolset: Toolset) -> Iterator[Problem]:
     """Names that are reserved, or look like one that is, and are taken all the same."""
-    reasons = {**toolset.reserved_names, **own_names(toolset)}
+    reasons = {**toolset.reserved_names, **get_server_tool_names(toolset)}
     reserved = {look_alike_key(name): name for name in reasons}
     taken: list[tuple[Toolset | ToolSpec, Path, str, str, str]] = []
     other = "choose another name"
@@ -237,8 +239,8 @@ def _clashes(toolset: Toolset) -> Iterator[Problem]:
 def in_files(prose: Texts, where: Scope) -> Iterator[Problem]:
     toolset, workspace = where
     yield from _said(prose, where, not_listed=True)
-    found = scanned(workspace)
-    not_live = tool_names(toolset, workspace).removed
+    found = scan_files(workspace)
+    not_live = get_tool_names(toolset, workspace).retired
     for mention in found.mentions:
         if mention.name in not_live:
             end = mention.column + len(mention.name)
@@ -290,10 +292,8 @@ def _message(name: str) -> str:
 @rule("name/langchain-conflict", on="parameter", severity=Severity.WARNING)
 def langchain_lost(parameter: Parameter, where: Scope) -> Iterator[Problem]:
     name = parameter.name
-    if name in LANGCHAIN_LOSES:
-        message = (
-            f"the parameter `{name}` does not reach the tool: {LANGCHAIN_LOSES[name]}"
-        )
+    if name in LANGCHAIN_RESERVED_PARAMETERS:
+        message = f"the parameter `{name}` does not reach the tool: {LANGCHAIN_RESERVED_PARAMETERS[name]}"
         help_ = (
             "choose another name; the generated wrappers are not affected,"
             " agents that load the tool over MCP are"
@@ -323,7 +323,7 @@ def no_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
 
 @rule("name/portability", on="tool", severity=Severity.WARNING)
 def portability(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    problem = name_problem(tool.name)
+    problem = describe_name_problem(tool.name)
     if problem:
         help_ = (
             "letters, digits, `_` and `-`, a letter first and at most 64 characters,"
@@ -377,13 +377,13 @@ def no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         else:
             taken[name] = owner
             continue
-        yield problem_at(owner, name_path(owner), message, _HELP)
+        yield problem_at(owner, get_name_path(owner), message, _HELP)
 
 
 def _skills(toolset: Toolset) -> Iterator[tuple[Toolset | ToolSpec, str]]:
     """What has a skill, with the skill's name."""
-    for owner in skill_owners(toolset):
-        yield owner, front_matter_of(owner)["name"]
+    for owner in list_skill_owners(toolset):
+        yield owner, build_front_matter(owner)["name"]
 
 
 # Source: https://platform.claude.com/docs/en/agents-and-tools/agent-skills/overview
@@ -404,16 +404,16 @@ def not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
         for word in _RESERVED:
             if word in name:
                 message = f"the skill's name, `{name}`, has `{word}` in it, which Claude's API refuses"
-                yield problem_at(owner, name_path(owner), message, _HELP)
+                yield problem_at(owner, get_name_path(owner), message, _HELP)
         if name in taken:
             message = f"the toolset {taken[name]} has a skill named `{name}`, too"
-            yield problem_at(owner, name_path(owner), message, _HELP)
+            yield problem_at(owner, get_name_path(owner), message, _HELP)
 
 
 @rule("name/unknown-tool", on="prose", severity=Severity.WARNING)
 def of_no_tool(prose: Texts, where: Scope) -> Iterator[Problem]:
-    names = tool_names(*where)
-    said = {text: tuple(names.unknown_in(text)) for text in prose.different}
+    names = get_tool_names(*where)
+    said = {text: tuple(names.find_unknown_names(text)) for text in prose.different}
     for text in prose.places(text for text, words in said.items() if words):
         for word, help_ in said[text.text]:
             message = f"the text says `{word}`, and there is no such tool"
@@ -426,9 +426,9 @@ _NAME_IN_TEXT = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
 
 @rule("name/unknown-tool", on="toolset", severity=Severity.WARNING, target="skills")
 def not_everybodys(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if not has_own_skill(toolset):
+    if not has_toolset_skill(toolset):
         return
-    texts = list(shared_texts(toolset))
+    texts = list(list_shared_texts(toolset))
     for client in toolset.clients:
         theirs = {t.name for t in toolset.tools if toolset.is_offered(t, client)}
         if not theirs:

@@ -15,16 +15,25 @@ from typing import Any
 from toolcast_runtime.ledger.secret_arguments import name_in_words, secrecy
 from toolcast_runtime.skills import MAIN, MAX_BYTES, MAX_LINES, is_long
 
-from ..analysis.client_kinds import LimitKind, callers, crossed, limits_here
+from ..analysis.client_kinds import (
+    LimitKind,
+    list_callers,
+    list_crossed_limits,
+    list_tool_limits,
+)
 from ..analysis.skill_texts import (
     MAX_DESCRIPTION_CHARACTERS,
-    front_matter_of,
-    made_description,
-    skill_files,
-    skill_owners,
+    build_description,
+    build_front_matter,
+    build_skill_files,
+    list_skill_owners,
 )
-from ..analysis.texts import summary_field
-from ..analysis.token_costs import client_costs, estimate_tokens, list_tokens
+from ..analysis.texts import get_summary_field
+from ..analysis.token_costs import (
+    compute_client_costs,
+    estimate_listed_tool,
+    estimate_tokens,
+)
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import describe_character
@@ -521,12 +530,12 @@ def block_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("prompt/token-budget", on="toolset", severity=Severity.ERROR)
 def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     budget = toolset.token_budget
-    for client in callers(toolset) if budget.upfront else ():
+    for client in list_callers(toolset) if budget.upfront else ():
         name = client.name if client is not None else None
-        most = budget.of_client(name)
+        most = budget.get_client_budget(name)
         if most is None:
             continue
-        tokens = client_costs(toolset, client).whole.in_each_request
+        tokens = compute_client_costs(toolset, client).total.per_request
         if tokens > most:
             path: Path = ("token_budget", "upfront")
             path = (*path, name) if name and name in budget.upfront else path
@@ -544,7 +553,7 @@ def client_budget(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("prompt/token-budget", on="tool", severity=Severity.ERROR)
 def tool_budget(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     most = where.toolset.token_budget.tool
-    tokens = 0 if most is None else list_tokens(tool)
+    tokens = 0 if most is None else estimate_listed_tool(tool)
     if most is not None and tokens > most:
         message = (
             f"the definition of `{tool.name}` has about {tokens:,} tokens, over the"
@@ -559,13 +568,13 @@ def tool_budget(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
 @rule("prompt/description-long", on="tool", severity=Severity.WARNING)
 def description_long(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     length = len(tool.model_description)
-    limits = limits_here(where.toolset, tool, LimitKind.DESCRIPTION)
-    for least in crossed(limits, 0, length)[:1]:
+    limits = list_tool_limits(where.toolset, tool, LimitKind.DESCRIPTION)
+    for least in list_crossed_limits(limits, 0, length)[:1]:
         field = "summary" if tool.description is None else "description"
         what = "refuses more" if least.is_refused else "cuts off the rest"
         message = (
             f"the description has {length:,} characters; {least.client} takes"
-            f" {least.most:,} and {what}"
+            f" {least.maximum:,} and {what}"
         )
         help_ = (
             "move what is advice into `guidance`, and what is about one parameter"
@@ -592,11 +601,11 @@ def description_missing(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
 @rule("prompt/instructions-long", on="toolset", severity=Severity.WARNING, target="mcp")
 def instructions_long(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     length = len(toolset.instructions or "")
-    limits = limits_here(toolset, None, LimitKind.INSTRUCTIONS)
-    for least in crossed(limits, 0, length)[:1]:
+    limits = list_tool_limits(toolset, None, LimitKind.INSTRUCTIONS)
+    for least in list_crossed_limits(limits, 0, length)[:1]:
         message = (
             f"the instructions have {length:,} characters; {least.client} takes"
-            f" {least.most:,} and cuts off the rest"
+            f" {least.maximum:,} and cuts off the rest"
         )
         help_ = (
             "keep what holds for the server as a whole; what is about one tool belongs into"
@@ -693,14 +702,14 @@ def _wanted(name: str) -> str | None:
 
 @rule("prompt/skill-text", on="toolset", severity=Severity.WARNING, target="skills")
 def made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for owner in skill_owners(toolset):
+    for owner in list_skill_owners(toolset):
         if (owner.skill or {}).get("description"):
             continue
-        text = made_description(owner)
+        text = build_description(owner)
         if isinstance(owner, Toolset):
             field = "instructions" if owner.instructions else "title"
         else:
-            field = summary_field(owner)
+            field = get_summary_field(owner)
         made = f"the skill's description, made of the `{field}`, has"
         if field == "title":
             message = "neither `skill.description` nor `instructions` say what the skill is for"
@@ -717,8 +726,8 @@ def made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
 
 @rule("prompt/skill-text", on="toolset", severity=Severity.WARNING, target="skills")
 def long_skills(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for owner in skill_owners(toolset):
-        text = skill_files(owner, front_matter_of(owner))[MAIN].text
+    for owner in list_skill_owners(toolset):
+        text = build_skill_files(owner, build_front_matter(owner))[MAIN].text
         if is_long(text):
             lines, size = text.count("\n"), len(text.encode("utf-8"))
             message = (
@@ -747,7 +756,7 @@ def summary_long(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if len(tool.summary) > _MAX_SUMMARY_CHARACTERS:
         message = f"the summary has {len(tool.summary)} characters; {_MAX_SUMMARY_CHARACTERS} are a line"
         help_ = "say shortly what the tool does; the rest belongs in `description`"
-        yield problem_at(tool, (summary_field(tool),), message, help_)
+        yield problem_at(tool, (get_summary_field(tool),), message, help_)
 
 
 # Where a script puts no blanks between words, each letter is one.

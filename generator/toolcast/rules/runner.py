@@ -11,12 +11,12 @@ from typing import Any
 
 from ..analysis.texts import (
     Owner,
-    all_texts,
-    is_of_definition,
-    listed_fields,
-    owners_in,
-    prose_of,
-    strings_of,
+    get_listed_fields,
+    is_in_definition,
+    list_prose,
+    list_strings,
+    list_text_owners,
+    list_texts,
 )
 from ..findings import Finding, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -71,8 +71,8 @@ def by_their_authors(
         if toolset.proxy is not None:
             theirs[toolset.source.file] = toolset.source, ("instructions",)
         for tool in toolset.tools:
-            if toolset.proxy_of(tool) is not None:
-                theirs[tool.source.file] = tool.source, listed_fields(tool)
+            if toolset.get_proxy(tool) is not None:
+                theirs[tool.source.file] = tool.source, get_listed_fields(tool)
     for finding in findings:
         if finding.severity is Severity.WARNING and finding.location.file in theirs:
             source, fields = theirs[finding.location.file]
@@ -99,7 +99,7 @@ def _places(
     for toolset in workspace.toolsets:
         yield "toolset", (toolset, workspace), toolset.targets
         where = Scope(toolset, workspace)
-        excluded = {name: toolset.excluded(name) for name in toolset.targets}
+        excluded = {name: toolset.list_excluded_tools(name) for name in toolset.targets}
         for tool in toolset.tools:
             targets = [name for name in excluded if tool.name not in excluded[name]]
             for on, place in _of_tool(tool):
@@ -119,10 +119,10 @@ def _of_tool(tool: ToolSpec) -> Iterator[tuple[str, Any]]:
 
 def _texts_of(toolset: Toolset) -> Iterator[tuple[str, Texts]]:
     """What models read of a toolset, and the sentences in it that people read, too."""
-    owners = owners_in(toolset)
-    prose = [(owner, [text for _, text in prose_of(owner)]) for owner in owners]
+    owners = list_text_owners(toolset)
+    prose = [(owner, [text for _, text in list_prose(owner)]) for owner in owners]
     yield "prose", Texts(prose, _prose)
-    tools = [(tool, strings_of(tool)) for tool in toolset.tools]
+    tools = [(tool, list_strings(tool)) for tool in toolset.tools]
     yield "texts", Texts([*tools, *prose[len(tools) :]], _texts)
 
 
@@ -130,12 +130,12 @@ def _texts(owner: Owner) -> Iterator[Text]:
     if not isinstance(owner, ToolSpec):
         yield from _prose(owner)
         return
-    for path, text, is_key in all_texts(owner):
-        yield Text(owner, path, text, is_key, is_of_definition(path))
+    for path, text, is_key in list_texts(owner):
+        yield Text(owner, path, text, is_key, is_in_definition(path))
 
 
 def _prose(owner: Owner) -> Iterator[Text]:
-    for path, text in prose_of(owner):
+    for path, text in list_prose(owner):
         yield Text(owner, path, text)
 
 

@@ -27,10 +27,14 @@ from ..findings import Severity
 from ..json_schema.dialects import DIALECTS, KEYWORDS, get_dialect
 from ..json_schema.graph import JsonSchema
 from ..json_schema.schema_errors import ValueChecker, find_schema_problems
-from ..model.binding import definitions_in
+from ..model.binding import get_shared_definitions
 from ..model.model import Example, Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE
-from ..model.toolset_parts import PREFIX, Definitions, shared_name
+from ..model.toolset_parts import (
+    SHARED_REFERENCE_PREFIX,
+    Definitions,
+    parse_shared_name,
+)
 from ..parsing.tree import SHARED, Path
 from ..suggestions import Suggestions, did_you_mean
 from .rule import Problem, problem_at, rule
@@ -107,11 +111,11 @@ def ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
 def to_all_definitions(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    whole = PREFIX.rstrip("/")
+    whole = SHARED_REFERENCE_PREFIX.rstrip("/")
     for reference in schema.graph.references if where.toolset.definitions else ():
         if reference.text == whole:
             message = f"`{whole}` names all shared definitions, which are no schema"
-            help_ = f"name one: `{PREFIX}NAME`"
+            help_ = f"name one: `{SHARED_REFERENCE_PREFIX}NAME`"
             yield problem_at(
                 schema.tool, (schema.field, *reference.path), message, help_
             )
@@ -121,11 +125,11 @@ def _in_definition(
     definitions: Definitions, name: str, schema: JsonSchema
 ) -> Iterator[Problem]:
     for reference in schema.references:
-        if shared_name(reference.text) is None:
+        if parse_shared_name(reference.text) is None:
             what = "means another thing in each tool's schema"
             what = what if reference.is_local else "leads out of the definitions"
             message = f"`{reference.text[:80]}` {what}"
-            help_ = f"a definition refers to others as `{PREFIX}NAME`"
+            help_ = f"a definition refers to others as `{SHARED_REFERENCE_PREFIX}NAME`"
             yield problem_at(definitions, (name, *reference.path), message, help_)
     for path, subschema in schema.subschemas.items():
         for keyword in _NAMING:
@@ -133,7 +137,7 @@ def _in_definition(
                 message = (
                     f"`{keyword}` changes what references mean where this is put in"
                 )
-                help_ = f"leave it out; tools refer to it as `{PREFIX}{name}`"
+                help_ = f"leave it out; tools refer to it as `{SHARED_REFERENCE_PREFIX}{name}`"
                 path = (name, *path, keyword)
                 yield problem_at(definitions, path, message, help_, at_key=True)
 
@@ -481,8 +485,11 @@ def naming_nothing(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
     for reference in schema.graph.references:
         if not reference.is_local or reference.target is not None:
             continue
-        name = shared_name(reference.text)
-        is_whole = f"{reference.text}/" == PREFIX and where.toolset.definitions
+        name = parse_shared_name(reference.text)
+        is_whole = (
+            f"{reference.text}/" == SHARED_REFERENCE_PREFIX
+            and where.toolset.definitions
+        )
         if is_whole or (name is None and schema.is_shared(reference.path)):
             continue  # `schema/definition-reference` says so
         if suggestions is None:
@@ -505,7 +512,7 @@ def _references_that_lead(
         if path[-2:-1] in (("$defs",), ("definitions",)):
             yield "#/" + "/".join(map(str, path))
     if shared is not None:
-        yield from (PREFIX + name for name in shared.schemas)
+        yield from (SHARED_REFERENCE_PREFIX + name for name in shared.schemas)
 
 
 _OWN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
@@ -550,7 +557,7 @@ def unused_definition(workspace: Workspace) -> Iterator[Problem]:
         if toolset.definitions is None:
             continue
         schemas = [one for tool in toolset.tools for one in tool.schemas.values()]
-        names = {name for one in schemas for name in definitions_in(one.value)}
+        names = {name for one in schemas for name in get_shared_definitions(one.value)}
         for name in toolset.definitions.schemas:
             place = toolset.definitions.source.home((name,))[0].file, name
             found[place] = toolset.definitions

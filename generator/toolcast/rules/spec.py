@@ -14,17 +14,17 @@ from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.results.field_selection import list_schemas_on_path
 
-from ..analysis.network_reach import is_secret_text, secret_places, sent_variables
-from ..analysis.uri_templates import problems_with_template, variables_of
+from ..analysis.network_reach import find_secret_paths, has_secret, list_sent_variables
+from ..analysis.uri_templates import check_template, list_variables
 from ..findings import Location, Severity
 from ..json_schema.graph import JsonSchema
 from ..json_schema.schema_errors import find_schema_problems
-from ..model.mcp_servers import McpServer, reference_problem
+from ..model.mcp_servers import McpServer, describe_invalid_reference
 from ..model.model import Actions, Toolset, ToolSpec, Workspace
-from ..model.spec_schema import named_schemas
-from ..model.toolset_parts import PromptSpec, ResourceSpec, shared_name
+from ..model.spec_schema import collect_declared_schemas
+from ..model.toolset_parts import PromptSpec, ResourceSpec, parse_shared_name
 from ..parsing.tree import Path
-from ..spec_language.spec_language import read_by, schema_text
+from ..spec_language.spec_language import get_fields_read_by, render_schema
 from ..suggestions import Suggestions, describe_value, did_you_mean, format_quoted_list
 from ..targets.table import list_enabled_targets, load_targets
 from .rule import Problem, problem_at, rule
@@ -110,7 +110,7 @@ def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
     if condition.is_valid and not is_applied:
         message = "the condition cannot be applied, so that a person is always asked"
         help_ = "it stands alone: no `$ref` out of it, no loop, no broken pattern"
-        if any(shared_name(one.text) is not None for one in condition.references):
+        if any(parse_shared_name(one.text) is not None for one in condition.references):
             help_ = (
                 "only `parameters` and `returns` are given shared definitions: write out"
                 " what is meant"
@@ -264,7 +264,7 @@ def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             there = read_regular_file(
                 os.path.join(workspace.root, path), _MAX_FILE_BYTES
             )
-            text = schema_text(kind, workspace.extensions)
+            text = render_schema(kind, workspace.extensions)
             if there.replace(b"\r\n", b"\n") == text.encode("utf-8"):
                 continue
         except OSError:
@@ -277,7 +277,7 @@ def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
     sources += [("tool", tool.source) for tool in toolset.tools]
     if toolset.definitions is not None:
         sources += [("definitions", one) for one in toolset.definitions.sources]
-    return named_schemas(
+    return collect_declared_schemas(
         (kind, source.file, source.opening) for kind, source in sources
     )
 
@@ -365,9 +365,9 @@ def resource_uri(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             message = f"`{uri}` is the URI of `{other.name}`, too"
             yield problem_at(spec, (key,), message, "give one of the two another URI")
         if spec.uri_template is not None:
-            for problem in problems_with_template(uri):
+            for problem in check_template(uri):
                 yield problem_at(spec, (key,), f"the template {problem}")
-        known = variables_of(spec.uri_template or "")
+        known = list_variables(spec.uri_template or "")
         for name in spec.variables:
             if name not in known:
                 message = f"`{name}` is no variable of the URI"
@@ -395,7 +395,7 @@ _HINDERING = (
 
 @rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def result(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    has_value = tool.returns is not None or where.toolset.proxy_of(tool) is not None
+    has_value = tool.returns is not None or where.toolset.get_proxy(tool) is not None
     if tool.result.send == "structured" and not has_value:
         message = "there is no `returns`, so that nothing is sent as structured content"
         help_ = "describe the result in `returns`, or send `text`"
@@ -454,7 +454,7 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             yield problem_at(toolset, (*path, "lock"), message, update)
             continue
         # Its reader is not needed where there is no lock.
-        from ..mcp_client.server_listing import ListingError, locked_listing
+        from ..mcp_client.server_listing import ListingError, parse_lock
         from ..parsing.exact_json import JsonError, read_json
 
         anew = f"take it from a commit, or {update} anew"
@@ -466,7 +466,7 @@ def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             yield Problem(place, message, anew)
             continue
         try:
-            locked_listing(server.locked, file)
+            parse_lock(server.locked, file)
         except ListingError as error:
             yield problem_at(toolset, (*path, "lock"), str(error), anew)
 
@@ -489,9 +489,9 @@ def server_secret(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     places: list[tuple[Path, str]] = [
         (("mcp_servers", server.name, *inner), f"the server `{server.name}`")
         for server in toolset.mcp_servers
-        for inner in secret_places(server)
+        for inner in find_secret_paths(server)
     ]
-    if toolset.router is not None and is_secret_text(toolset.router.base_url):
+    if toolset.router is not None and has_secret(toolset.router.base_url):
         places.append((("router", "base_url"), "the router's address"))
     for path, what in places:
         message = f"{what} has a secret written out"
@@ -525,7 +525,7 @@ def server_transport(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
         router = toolset.router
         texts += [("the router", ("router", k), getattr(router, k)) for k in keys]
     for owner, place, text in texts:
-        problem = reference_problem(text)
+        problem = describe_invalid_reference(text)
         if problem is not None:
             message = f"{owner} names a variable in a way that is not read"
             yield problem_at(toolset, place, message, problem)
@@ -569,7 +569,9 @@ def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
 def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     extensions = workspace.extensions
     chosen = list_enabled_targets(tuple(toolset.targets), extensions)
-    read = read_by("tool", "rules", extensions).union(*(one.reads for one in chosen))
+    read = get_fields_read_by("tool", "rules", extensions).union(
+        *(one.reads for one in chosen)
+    )
     found: list[tuple[ToolSpec | Toolset, str]] = [
         (tool, field)
         for tool in toolset.tools
@@ -580,7 +582,7 @@ def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     with_reader.update(
         *(one.reads_toolset for one in load_targets(extensions).values())
     )
-    always = read_by("toolset", "rules", extensions)
+    always = get_fields_read_by("toolset", "rules", extensions)
     read = always.union(*(target.reads_toolset for target in chosen))
     unread = with_reader - read
     found += [(toolset, field) for field in toolset.fields if field in unread]
@@ -596,7 +598,7 @@ _MADE_TO_BE_SENT = re.compile(r"TOKEN|API_?KEY")
     "spec/variable-name", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
 )
 def variable_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for path, owner, name in sent_variables(toolset):
+    for path, owner, name in list_sent_variables(toolset):
         owners = [_capitals(owner), _capitals(toolset.name)]
         if _MADE_TO_BE_SENT.search(name) or any(
             f"_{o}_" in f"_{name}_" for o in owners

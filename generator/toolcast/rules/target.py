@@ -9,7 +9,7 @@ from toolcast_runtime.providers import Loss, provider_named
 from toolcast_runtime.providers import Severity as Weight
 from toolcast_runtime.providers.provider_names import collisions
 
-from ..analysis.provider_lists import declared_providers, provider_lists
+from ..analysis.provider_lists import get_provider_options, render_provider_lists
 from ..findings import Location, Severity
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PYPROJECT
@@ -38,7 +38,7 @@ def package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     "target/package-command", on="toolset", severity=Severity.WARNING, target="package"
 )
 def package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    name = workspace.project.text_of("name") if workspace.project else ""
+    name = workspace.project.get_text("name") if workspace.project else ""
     server = ".".join(filter(None, (workspace.package, toolset.name, "mcp_server")))
     if name and (workspace.commands or {}).get(name) != f"{server}:SERVER.main":
         message = f"clients of the registry start `{name}`, which is not this server"
@@ -48,7 +48,7 @@ def package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
 
 @rule("target/provider-limit", on="toolset", severity=Severity.WARNING)
 def provider_limit(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for name, listed in provider_lists(toolset):
+    for name, listed in render_provider_lists(toolset):
         for budget in listed.provider.budgets:
             for what, count in budget.counts(listed.rendered).items():
                 if count > budget.most:
@@ -66,7 +66,7 @@ def provider_limit(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def provider_loss(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     specs = {tool.name: tool for tool in toolset.tools}
     lost_for: dict[Loss, list[str]] = {}
-    for _, listed in provider_lists(toolset):
+    for _, listed in render_provider_lists(toolset):
         for loss in listed.losses:
             if loss.severity is not Weight.NOTE:
                 lost_for.setdefault(loss, []).append(listed.provider.title)
@@ -82,7 +82,7 @@ def provider_loss(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("target/provider-names", on="toolset", severity=Severity.WARNING)
 def provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     specs = {tool.name: tool for tool in toolset.tools}
-    for _, listed in provider_lists(toolset):
+    for _, listed in render_provider_lists(toolset):
         names = {one.tool.name: one.name for one in listed.rendered}
         for group in collisions(names, listed.provider.names):
             one = f"{format_quoted_list(group)} become one name for {listed.provider.title}"
@@ -97,7 +97,7 @@ def provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     names = {tool.name: None for tool in toolset.tools}
     suggestions = Suggestions(names)
-    for name, options in declared_providers(toolset).items():
+    for name, options in get_provider_options(toolset).items():
         provider = provider_named(name)
         path = ("targets", "providers", name)
         for option, value in options.items():
@@ -107,7 +107,7 @@ def without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 yield problem_at(toolset, (*path, option), message, help_, at_key=True)
         strict = options.get("strict")
         for index, tool in enumerate(strict if isinstance(strict, list) else ()):
-            is_external = any(one.is_named(tool) for one in toolset.listed_servers)
+            is_external = any(one.declares_tool(tool) for one in toolset.listed_servers)
             if tool not in names and not is_external:
                 meant = suggestions.near(tool)
                 place = (*path, "strict", index)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import NamedTuple
 
-from ..analysis.prompt_docs import block_names
+from ..analysis.prompt_docs import list_block_names
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from ..spec_language.name_fields import named_places
+from ..spec_language.name_fields import find_names
 from ..suggestions import Suggestions, format_quoted_list, suggest_name
 from ..targets.table import find_target, list_enabled_targets, list_target_names
 from .rule import Problem, Rule, family_page, problem_at
@@ -63,7 +63,7 @@ def unknown_names(id: str, *kinds: str) -> Rule:
             known: _Known = {}
             for file, owner in owners:
                 tree, of_kind = owner.source.tree, frozenset([kind])
-                for path, name, at_key in named_places(
+                for path, name, at_key in find_names(
                     tree, file, of_kind, workspace.extensions
                 ):
                     named = NameReference(name, path, owner, toolset, workspace)
@@ -101,7 +101,9 @@ def _tools(named: NameReference) -> list[str]:
 
 
 def _is_of_a_server(named: NameReference) -> bool:
-    return any(server.is_named(named.name) for server in named.toolset.listed_servers)
+    return any(
+        server.declares_tool(named.name) for server in named.toolset.listed_servers
+    )
 
 
 def _present_name(named: NameReference) -> tuple[str, str] | None:
@@ -117,7 +119,7 @@ def _is_entry(named: NameReference) -> bool:
     if len(named.path) == 3:
         return True  # `allow: "*"`
     _, name, key, index = named.path
-    client = named.toolset.client(str(name))
+    client = named.toolset.find_client(str(name))
     entry = getattr(client, f"{key}_entries")[index]
     return bool(entry.names) if entry.is_pattern else _is_of_a_server(named)
 
@@ -191,7 +193,7 @@ def _known_options(named: NameReference) -> str:
 
 
 def _blocks(named: NameReference) -> list[str]:
-    return block_names(named.toolset)
+    return list_block_names(named.toolset)
 
 
 def _known_blocks(named: NameReference) -> str:
@@ -264,7 +266,7 @@ KINDS: Mapping[str, Kind] = {
         _replacements,
         "there is no tool `{}`, the replacement",
         accepts=lambda named: any(
-            server.is_named(named.name) for server in named.toolset.mcp_servers
+            server.declares_tool(named.name) for server in named.toolset.mcp_servers
         ),
         instead=_other_replacement,
         on=_file,

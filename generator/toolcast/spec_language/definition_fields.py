@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from .spec_language import annotated, fields, json_lines
+from .spec_language import encode_json_lines, list_fields, load_annotated_schema
 
 _KINDS = ("tool", "mcp_resource", "mcp_prompt")
 _FILES = (*_KINDS, "toolset")
 _SIGNATURE = "by `make generate` from generator/toolcast/spec_language. DO NOT EDIT."
 
 
-def definition_members(kind: str) -> dict[str, str]:
+def list_definition_members(kind: str) -> dict[str, str]:
     """Return the spec fields of a kind of file with the members that they determine."""
     members: dict[str, str] = {}
-    for field, node in annotated(kind)["properties"].items():
+    for field, node in load_annotated_schema(kind)["properties"].items():
         if "definition" in node:
             members[field] = node["definition"]
         elif "registry" in node.get("read_by", ()):
@@ -27,18 +27,18 @@ def definition_members(kind: str) -> dict[str, str]:
     return members
 
 
-def definition_fields() -> dict[str, Any]:
+def build_definition_fields() -> dict[str, Any]:
     """Return the members of definitions and the defaults of fields, by kind of file.
 
     A default is the value of `absent`: a literal, or an object with `of`.
     """
     return {
         "generated": _SIGNATURE,
-        "members": {kind: definition_members(kind) for kind in _KINDS},
+        "members": {kind: list_definition_members(kind) for kind in _KINDS},
         "defaults": {
             kind: {
-                field.way: field.node["absent"]
-                for field in fields(kind)
+                field.dotted_path: field.node["absent"]
+                for field in list_fields(kind)
                 if "absent" in field.node
             }
             for kind in _FILES
@@ -46,6 +46,6 @@ def definition_fields() -> dict[str, Any]:
     }
 
 
-def definition_fields_text() -> str:
+def render_definition_fields() -> str:
     """Return `definition_fields` as JSON with one field per line."""
-    return f"{json_lines(definition_fields(), 3)}\n"
+    return f"{encode_json_lines(build_definition_fields(), 3)}\n"

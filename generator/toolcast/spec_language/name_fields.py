@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from .spec_language import annotated, parts
+from .spec_language import list_subfields, load_annotated_schema
 
 Path = tuple[str | int, ...]
 
-OF_TOOLS = frozenset(
+TOOL_NAME_KINDS = frozenset(
     ["case_tool", "excluded_tool", "replacement", "tool", "tool_entry"]
 )
 """The kinds of names, as `names` says them, that are tools'."""
 
 
-class NamedPlace(NamedTuple):
+class NameLocation(NamedTuple):
     """A name in a file.
 
     Attributes:
@@ -30,9 +30,9 @@ class NamedPlace(NamedTuple):
     is_key: bool = False
 
 
-def named_places(
+def find_names(
     tree: Any, file: str, kinds: frozenset[str], extensions: tuple[str, ...] = ()
-) -> Iterator[NamedPlace]:
+) -> Iterator[NameLocation]:
     """Every name of some kinds in a file.
 
     Args:
@@ -66,11 +66,11 @@ class _Branch(NamedTuple):
 def _branch_of(
     file: str, kinds: frozenset[str], extensions: tuple[str, ...]
 ) -> _Branch | None:
-    return _branch(annotated(file, extensions), kinds)
+    return _branch(load_annotated_schema(file, extensions), kinds)
 
 
 def _branch(node: Mapping[str, Any], kinds: frozenset[str]) -> _Branch | None:
-    below = {name: _branch(part, kinds) for name, part in parts(node)}
+    below = {name: _branch(part, kinds) for name, part in list_subfields(node)}
     inner = {name: branch for name, branch in below.items() if branch is not None}
     is_name, has_names = node.get("names") in kinds, node.get("keys_name") in kinds
     if not (inner or is_name or has_names):
@@ -78,9 +78,9 @@ def _branch(node: Mapping[str, Any], kinds: frozenset[str]) -> _Branch | None:
     return _Branch(is_name, has_names, inner, below.keys() - {"*"})
 
 
-def _found(branch: _Branch, value: Any, path: Path) -> Iterator[NamedPlace]:
+def _found(branch: _Branch, value: Any, path: Path) -> Iterator[NameLocation]:
     if branch.is_name and isinstance(value, str):
-        yield NamedPlace(path, value)
+        yield NameLocation(path, value)
     entries: list[tuple[str | int, Any]] = []
     if isinstance(value, dict):
         entries += value.items()
@@ -88,9 +88,9 @@ def _found(branch: _Branch, value: Any, path: Path) -> Iterator[NamedPlace]:
         entries += enumerate(value)
     for step, entry in entries:
         if branch.has_names and isinstance(step, str):
-            yield NamedPlace((*path, step), step, is_key=True)
+            yield NameLocation((*path, step), step, is_key=True)
         if branch.is_name and isinstance(step, int) and isinstance(entry, str):
-            yield NamedPlace((*path, step), entry)
+            yield NameLocation((*path, step), entry)
         inner = branch.inner.get(str(step) if step in branch.known else "*")
         if inner is not None:
             yield from _found(inner, entry, (*path, step))

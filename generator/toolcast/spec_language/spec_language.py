@@ -32,11 +32,11 @@ KINDS = (
     "workspace",
 )
 """The files that a project is made of."""
-LANGUAGE = (*KINDS, "accept")
+DESCRIBED_KINDS = (*KINDS, "accept")
 """The files of which there is a `KIND.language.yaml`."""
-PLACES = ("what", "old", "new", "key", "concerned")
+MESSAGE_PLACEHOLDERS = ("what", "old", "new", "key", "concerned")
 """What the words of a change may have in braces, beside `{}` for the key of a mapping."""
-SCHEMAS = (*LANGUAGE, "project", "findings", "diff")
+SCHEMAS = (*DESCRIBED_KINDS, "project", "findings", "diff")
 """What schemas are published of: those files, all of them together, and what commands print."""
 
 # libyaml's scanner where PyYAML was built with it.
@@ -51,27 +51,27 @@ class Field(NamedTuple):
         node: its annotated schema.
     """
 
-    way: str
+    dotted_path: str
     node: Mapping[str, Any]
 
 
-def fields(kind: str, extensions: tuple[str, ...] = ()) -> Iterator[Field]:
+def list_fields(kind: str, extensions: tuple[str, ...] = ()) -> Iterator[Field]:
     """Every field of a kind of file, those inside of others after them.
 
     Raises:
         ExtensionError: as of `annotated`.
     """
-    return _below("", annotated(kind, extensions))
+    return _below("", load_annotated_schema(kind, extensions))
 
 
 def _below(way: str, node: Mapping[str, Any]) -> Iterator[Field]:
-    for name, part in parts(node):
+    for name, part in list_subfields(node):
         inner = f"{way}.{name}" if way else name
         yield Field(inner, part)
         yield from _below(inner, part)
 
 
-def parts(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def list_subfields(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The fields right below one: its known keys, then `*` for any other key or item."""
     yield from node.get("properties", {}).items()
     yield from node.get("keys", {}).items()
@@ -80,12 +80,14 @@ def parts(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield "*", node[keyword]
 
 
-def annotation_schema() -> dict[str, Any]:
+def load_annotation_schema() -> dict[str, Any]:
     """The JSON Schema that annotated schemas are held to."""
     return _read("annotations.schema")
 
 
-def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozenset[str]:
+def get_fields_read_by(
+    kind: str, reader: str, extensions: tuple[str, ...] = ()
+) -> frozenset[str]:
     """The fields of a kind of file that a target's output needs, or that `rules` read.
 
     Raises:
@@ -93,13 +95,13 @@ def read_by(kind: str, reader: str, extensions: tuple[str, ...] = ()) -> frozens
     """
     return frozenset(
         name
-        for name, node in annotated(kind, extensions)["properties"].items()
+        for name, node in load_annotated_schema(kind, extensions)["properties"].items()
         if reader in node.get("read_by", ())
     )
 
 
 @cache
-def default(way: str) -> Any:
+def get_default(way: str) -> Any:
     """Return the value that a field has when its file does not contain it.
 
     Args:
@@ -109,7 +111,7 @@ def default(way: str) -> Any:
         KeyError: the field does not exist or has no `absent`.
     """
     kind, *steps = way.split(".")
-    return _at(annotated(kind), steps)["absent"]
+    return _at(load_annotated_schema(kind), steps)["absent"]
 
 
 def replace_nulls(way: str, value: Any) -> Any:
@@ -120,13 +122,13 @@ def replace_nulls(way: str, value: Any) -> Any:
         value: the field's value.
     """
     kind, *steps = way.split(".")
-    return _without_nulls(_at(annotated(kind), steps), value)
+    return _without_nulls(_at(load_annotated_schema(kind), steps), value)
 
 
 def _without_nulls(node: Mapping[str, Any], value: Any) -> Any:
     if value is None:
         return node.get("null_means")
-    known = dict(parts(node))
+    known = dict(list_subfields(node))
     if not isinstance(value, dict) or not known:
         return value
     rest = known.get("*", {})
@@ -137,11 +139,11 @@ def _without_nulls(node: Mapping[str, Any], value: Any) -> Any:
 _OF_ONE_PLACE = frozenset(["enabled_target", "option", "tool_entry"])
 
 
-def faults(node: Mapping[str, Any]) -> Iterator[str]:
+def check_annotations(node: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with the annotations of a schema, a sentence each."""
     import jsonschema_rs
 
-    validator = jsonschema_rs.Draft202012Validator(annotation_schema())
+    validator = jsonschema_rs.Draft202012Validator(load_annotation_schema())
     if not validator.is_valid(node):
         for error in validator.iter_errors(node):
             yield f"{'.'.join(map(str, error.instance_path))}: {error.message}"
@@ -161,7 +163,7 @@ def _words_of(node: Mapping[str, Any]) -> Iterator[tuple[str, Collection[str]]]:
         yield words, ()
     for row in node.get("change", {}).values():
         if isinstance(row, dict) and isinstance(words := row.get("says"), str):
-            yield words, PLACES
+            yield words, MESSAGE_PLACEHOLDERS
 
 
 def _wrong_places(words: str, known: Collection[str]) -> Iterator[str]:
@@ -194,7 +196,9 @@ def _can_happen(event: str, node: Mapping[str, Any]) -> bool:
     return True
 
 
-def annotated(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
+def load_annotated_schema(
+    kind: str, extensions: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """The annotated schema of one of `LANGUAGE`, with the fields of extensions.
 
     Raises:
@@ -235,7 +239,7 @@ def _extended(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
 
 def _faults_of_extension(node: Mapping[str, Any]) -> Iterator[str]:
     try:
-        yield from faults(node)
+        yield from check_annotations(node)
     except ValueError as error:
         yield str(error)  # it is nothing that JSON has
     for way, part in _below("", node):
@@ -264,7 +268,7 @@ def _whole(node: Any) -> Any:
 
 def _at(node: Mapping[str, Any], steps: Sequence[str]) -> Mapping[str, Any]:
     for step in steps:
-        node = dict(parts(node))[step]
+        node = dict(list_subfields(node))[step]
     return node
 
 
@@ -286,32 +290,32 @@ def _with(
     return {**node, "properties": {**node["properties"], **added}}
 
 
-def schema_text(kind: str, extensions: tuple[str, ...] = ()) -> str:
+def render_schema(kind: str, extensions: tuple[str, ...] = ()) -> str:
     """The JSON text of one of `SCHEMAS`.
 
     Raises:
         ExtensionError: as of `schema`.
     """
-    whole = schema(kind, extensions)
+    whole = get_schema(kind, extensions)
     if kind == "project":
         # It is for programs: a field a line, so that a difference shows which one differs.
-        return f"{json_lines(whole, 4)}\n"
+        return f"{encode_json_lines(whole, 4)}\n"
     return str(encode_json(whole, expanded=("properties",)))
 
 
-def json_lines(value: Any, levels: int, indent: str = "") -> str:
+def encode_json_lines(value: Any, levels: int, indent: str = "") -> str:
     """Return JSON whose objects have one member per line, so many levels deep."""
     if not (levels and isinstance(value, dict) and value):
         return json.dumps(value, ensure_ascii=False)
     inner = f"{indent}  "
     rows = (
-        f"{inner}{json.dumps(key)}: {json_lines(part, levels - 1, inner)}"
+        f"{inner}{json.dumps(key)}: {encode_json_lines(part, levels - 1, inner)}"
         for key, part in value.items()
     )
     return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
 
 
-def schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
+def get_schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     """One of `SCHEMAS`, as editors and validators take it.
 
     Raises:
@@ -329,17 +333,17 @@ def _schema(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
             "$id": "https://toolcast.dev/schema/v1/project.json",
             "title": "The files of a Toolcast project, version 1",
             "description": "A file names its kind: `toolcast.schema.json#/$defs/tool`.",
-            "$defs": {one: schema(one, extensions) for one in LANGUAGE},
+            "$defs": {one: get_schema(one, extensions) for one in DESCRIBED_KINDS},
         }
-    if kind not in LANGUAGE:
+    if kind not in DESCRIBED_KINDS:
         text = read_packaged("schemas", f"{kind}.schema.json").decode("utf-8")
         printed: dict[str, Any] = json.loads(text)
         return printed
-    return _published(annotated(kind, extensions))
+    return _published(load_annotated_schema(kind, extensions))
 
 
 def _published(node: Mapping[str, Any]) -> dict[str, Any]:
-    added = annotation_schema()["$defs"]["annotations"]["properties"].keys()
+    added = load_annotation_schema()["$defs"]["annotations"]["properties"].keys()
     published: dict[str, Any] = _without(added, node)
     return published
 

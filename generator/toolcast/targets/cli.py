@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..analysis.cli_commands import cli_program
+from ..analysis.cli_commands import get_cli_program
 from ..encoders.python import encode_literal, encode_optional, encode_safe_text
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
@@ -33,7 +33,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         _SHAPE,
         header=encode_header(f"{toolset.folder}/toolset.yaml"),
         package=encode_safe_text(package),
-        program=encode_literal(cli_program(toolset, package), "    program=", ","),
+        program=encode_literal(get_cli_program(toolset, package), "    program=", ","),
         title=encode_literal(toolset.title, "    title=", ","),
         client=encode_optional(client, "    client=", ","),
     )

@@ -67,11 +67,11 @@ def _find_access_reason(toolset: Toolset, tool: ToolSpec, client: Client) -> str
     if tool.clients is not None and client.name not in tool.clients:
         clients = " and ".join(tool.clients)
         return f"only for {clients}" if clients else "for no client"
-    restriction = client.entry_for("deny", tool.name)
+    restriction = client.find_entry("deny", tool.name)
     if restriction is not None:
         pattern = f" with {restriction.text}" if restriction.is_pattern else ""
         return f"`deny` of {client.name} lists it{pattern}"
-    if not client.permits(tool.permission):
+    if not client.has_permission(tool.permission):
         return f"{client.name} does not have the permission {tool.permission}"
     return f"`allow` of {client.name} does not list it"
 

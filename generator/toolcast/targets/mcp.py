@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
 
-from ..analysis.uri_templates import variables_of
+from ..analysis.uri_templates import list_variables
 from ..encoders.code import Code
 from ..encoders.json_text import encode_json
 from ..encoders.python import (
@@ -19,11 +19,11 @@ from ..encoders.python import (
     encode_safe_text,
     join_identifiers,
 )
-from ..model.endpoints import endpoints, variable
+from ..model.endpoints import build_variable_name, list_endpoints
 from ..model.model import Toolset
-from ..model.toolset_parts import PromptSpec, ResourceSpec, stated
+from ..model.toolset_parts import PromptSpec, ResourceSpec, omit_none
 from ..rendering.output_shape import JsonShape, PythonShape, View
-from ..spec_language.spec_language import default
+from ..spec_language.spec_language import get_default
 from .target import (
     Context,
     Target,
@@ -57,13 +57,13 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
             else:
                 parts = _build_prompt_fields(spec)
             source = f"{toolset.folder}/{folder}/{spec.name}.yaml"
-            values = stated(
+            values = omit_none(
                 generated=format_signature(source),
                 mcp=spec.mcp,
                 **parts,
                 handler=str(spec.handler) if spec.handler else None,
                 uses=list(spec.uses) or None,
-                timeout=toolset.seconds_of(spec) if spec.handler else None,
+                timeout=toolset.get_timeout(spec) if spec.handler else None,
                 clients=list(spec.clients) if spec.clients else None,
             )
             path = f"{folder}/{module_name(spec.name)}.json"
@@ -78,7 +78,7 @@ def _build_resource_fields(spec: ResourceSpec) -> dict[str, Any]:
     if spec.content is not None:
         parts = _encode_content(spec.content)
     if spec.handler is not None:
-        parts["parameters"] = list(variables_of(spec.uri_template or ""))
+        parts["parameters"] = list(list_variables(spec.uri_template or ""))
     values = {name: list(values) for name, values in spec.variables.items()}
     parts["values"] = values or None
     return parts
@@ -151,7 +151,9 @@ def _build_server_view(
 ) -> View:
     options = toolset.targets.get("mcp", {})
     http = options.get("http", {})
-    admin = http.get("admin_token_variable", variable(toolset, "ADMIN_TOKEN"))
+    admin = http.get(
+        "admin_token_variable", build_variable_name(toolset, "ADMIN_TOKEN")
+    )
     client = options.get("client")
     links = options.get("links", {})
     oauth = http.get("oauth", {})
@@ -187,16 +189,18 @@ def _build_server_view(
                 ),
                 client_confirms=plan.client_confirms,
             )
-            for plan in endpoints(toolset)
+            for plan in list_endpoints(toolset)
         ],
         admin_variable=encode_literal(admin, f"{indent}admin_variable=", ","),
         hosts_variable=encode_literal(
-            variable(toolset, "ALLOWED_HOSTS"), f"{indent}hosts_variable=", ","
+            build_variable_name(toolset, "ALLOWED_HOSTS"),
+            f"{indent}hosts_variable=",
+            ",",
         ),
         **{key: _encode_list(http, key, indent) for key in _LIST_SETTINGS},
         oauth_names=join_identifiers(["OAuth", "Scope"]),
         oauth_variables=encode_literal(
-            variable(toolset, "")[:-1], f"{indent}    variables=", ","
+            build_variable_name(toolset, "")[:-1], f"{indent}    variables=", ","
         ),
         has_oauth=bool(oauth),
         oauth_issuer=encode_literal(oauth.get("issuer"), f"{indent}    issuer=", ","),
@@ -218,8 +222,10 @@ def _build_server_view(
         has_prompts=bool(toolset.mcp_prompts),
         has_skills="skills" in context.targets,
         has_links="links" in options,
-        link_seconds=encode_literal(links.get("seconds", default(f"{_LINKS}.seconds"))),
-        link_bytes=encode_literal(links.get("bytes", default(f"{_LINKS}.bytes"))),
+        link_seconds=encode_literal(
+            links.get("seconds", get_default(f"{_LINKS}.seconds"))
+        ),
+        link_bytes=encode_literal(links.get("bytes", get_default(f"{_LINKS}.bytes"))),
         parts=[
             View(module=encode_identifier(k), name=encode_identifier(name))
             for k, name in parts
@@ -230,7 +236,7 @@ def _build_server_view(
 
 def _get_version(toolset: Toolset, context: Context) -> str:
     """Return the toolset's version, or the version of the project that packages it."""
-    project_version = context.project.text_of("version") if context.project else ""
+    project_version = context.project.get_text("version") if context.project else ""
     is_declared = "version" in toolset.fields or "package" not in toolset.targets
     return toolset.version if is_declared else project_version or toolset.version
 

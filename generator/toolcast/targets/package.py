@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
-from ..analysis.network_reach import is_secret_text, variables_of
+from ..analysis.network_reach import collect_server_variables, has_secret
 from ..encoders.json_text import encode_json
 from ..model.model import Toolset
 from ..model.python_project import PYPROJECT, PythonProject
-from ..model.toolset_parts import stated
+from ..model.toolset_parts import omit_none
 from ..rendering.output_shape import JsonShape
 from .target import Context, Target, format_signature, get_package_name
 
@@ -59,7 +59,7 @@ def find_problems(
     else:
         for key, message, help_ in _find_project_problems(project):
             yield (PYPROJECT, key), message, help_
-        version = project.text_of("version")
+        version = project.get_text("version")
         if "version" in toolset.fields and version not in ("", toolset.version):
             message = f"`version` is {toolset.version}, but the package has {version}"
             yield ("version",), message, "remove it: the package's version is used"
@@ -72,8 +72,8 @@ def find_problems(
     if _RESERVED.match(name := _get_published_name(toolset)):
         message = f"the plugin name `{name}` is reserved for Anthropic's own plugins"
         yield ("name",), message, "rename the toolset"
-    for variable, settings in variables_of(toolset).items():
-        if is_secret_text(settings.get("default") or ""):
+    for variable, settings in collect_server_variables(toolset).items():
+        if has_secret(settings.get("default") or ""):
             message = f"the default of `{variable}` is a secret, and would be published"
             yield target_path, message, "remove it: users are prompted for their own"
         if _CODE_VARIABLES.fullmatch(variable):
@@ -84,21 +84,21 @@ def find_problems(
 def _find_project_problems(
     project: PythonProject,
 ) -> Iterator[tuple[str, str, str]]:
-    dynamic = project.texts_of("dynamic")
+    dynamic = project.get_texts("dynamic")
     for key in dynamic:
         if key in (*_PROJECT_FIELDS, "dependencies"):
             message = f"`{key}` is dynamic, so that only a build knows its value"
             help_ = "set it in `[project]`; code can read it with `importlib.metadata`"
             yield "dynamic", message, help_
     for key, (pattern, description) in _PROJECT_FIELDS.items():
-        if key not in dynamic and not re.fullmatch(pattern, project.text_of(key)):
+        if key not in dynamic and not re.fullmatch(pattern, project.get_text(key)):
             yield key, f"`[project]` has no `{key}` {description}", f"set `{key}`"
     if not _get_author(project):
         message = (
             "`[project]` has no author with a name, which an `.mcpb` manifest needs"
         )
         yield "authors", message, 'add `authors = [{name = "..."}]`'
-    required = project.texts_of("dependencies")
+    required = project.get_texts("dependencies")
     if "dependencies" not in dynamic and not any(map(_RUNTIME.match, required)):
         message = "`toolcast-runtime[mcp]` is missing, without which no server starts"
         yield "dependencies", message, "add it to `dependencies`"
@@ -128,18 +128,18 @@ def _build_manifests(
     """Return each manifest by file name; its first member is the signature, if allowed."""
     signature = {"generated": format_signature(f"{toolset.folder}/")}
     name, title = _get_published_name(toolset), toolset.heading
-    version, python = project.text_of("version"), project.text_of("requires-python")
+    version, python = project.get_text("version"), project.get_text("requires-python")
     mcp = toolset.targets.get("mcp", {})
-    common = stated(
+    common = omit_none(
         version=version,
-        description=project.text_of("description"),
+        description=project.get_text("description"),
         author={"name": _get_author(project)},
-        license=project.text_of("license") or None,
+        license=project.get_text("license") or None,
     )
-    variables = variables_of(toolset)
+    variables = collect_server_variables(toolset)
     env = {key: f"${{user_config.{key}}}" for key in variables} or None
     user_config = {
-        key: stated(
+        key: omit_none(
             type="string",
             title=key,
             description=settings["description"],
@@ -151,7 +151,7 @@ def _build_manifests(
         for key, settings in variables.items()
     } or None
     environment_variables = [
-        stated(
+        omit_none(
             name=key,
             description=settings["description"],
             isRequired=settings.get("required") or None,
@@ -161,7 +161,7 @@ def _build_manifests(
         for key, settings in variables.items()
     ]
     uv_arguments = ["run", "--directory", "${__dirname}", "python", "-m", module]
-    requirement = f"{project.text_of('name')}=={version}"
+    requirement = f"{project.get_text('name')}=={version}"
     # The client's working directory must not affect the server: no module (`-P`), `uv.toml`
     # or `.venv` of it.
     uvx_arguments = [
@@ -175,9 +175,9 @@ def _build_manifests(
         module,
     ]
     uvx = {"command": "uvx", "args": uvx_arguments}
-    package = stated(
+    package = omit_none(
         registryType="pypi",
-        identifier=project.text_of("name"),
+        identifier=project.get_text("name"),
         version=version,
         runtimeHint="uvx",
         runtimeArguments=[{"type": "named", "name": "--python", "value": python}],
@@ -205,11 +205,11 @@ def _build_manifests(
             "server": {
                 "type": "uv",
                 "entry_point": f"{module.replace('.', '/')}.py",
-                "mcp_config": stated(command="uv", args=uv_arguments, env=env),
+                "mcp_config": omit_none(command="uv", args=uv_arguments, env=env),
             },
             "compatibility": {"runtimes": {"python": python}},
             "tools": _list_tools(toolset, mcp.get("client", "")),
-            **stated(
+            **omit_none(
                 tools_generated=mcp.get("external") or None,
                 prompts_generated=bool(toolset.mcp_prompts) or None,
                 user_config=user_config,
@@ -231,18 +231,20 @@ def _build_manifests(
             "name": name,
             "displayName": title,
             **common,
-            "mcpServers": {name: stated(**uvx, env=env)},
-            **stated(userConfig=user_config),
+            "mcpServers": {name: omit_none(**uvx, env=env)},
+            **omit_none(userConfig=user_config),
         },
     }
 
 
 def _list_tools(toolset: Toolset, client_name: str) -> list[dict[str, str]]:
     """Return the tools that are listed over stdio and not excluded, sorted by name."""
-    client, excluded = toolset.client(client_name), toolset.excluded("package")
+    client, excluded = toolset.find_client(client_name), toolset.list_excluded_tools(
+        "package"
+    )
     return [
         {"name": tool.name, "description": tool.summary}
-        for tool in sorted(toolset.tools_in("mcp"), key=attrgetter("name"))
+        for tool in sorted(toolset.list_target_tools("mcp"), key=attrgetter("name"))
         if tool.name not in excluded
         and (client is None or toolset.is_offered(tool, client))
     ]

@@ -9,13 +9,13 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import PromptPieces, Tool, module_name
 from toolcast_runtime.prompts import CliBlock, PromptBlocks, Section
 
-from ..analysis.cli_commands import cli_definition, cli_texts
-from ..analysis.prompt_docs import sections_of, usage_lines
+from ..analysis.cli_commands import build_cli_definition, render_cli_texts
+from ..analysis.prompt_docs import group_tools_by_section, render_usage_lines
 from ..analysis.token_costs import PromptTexts
 from ..encoders.code import Code
 from ..encoders.markdown import SLOT, compose_blocks, encode_block, encode_inline
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..model.toolset_parts import Client, stated
+from ..model.toolset_parts import Client, omit_none
 from ..rendering.output_shape import MarkdownShape, OutputShapeError, View
 from .target import Context, encode_markdown_header, get_package_name, template_folders
 
@@ -35,10 +35,10 @@ def render_tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]
     bullet = View(shape, name=name, summary=encode_inline(tool.summary))
     usage = View(MarkdownShape((f"### {name}",)), name=name, usage=SLOT)
     before, after = _render_frame(context, _USAGE, usage)
-    return stated(
+    return omit_none(
         bullet=_render_lines(context, _BULLET, bullet),
         before=before or None,
-        usage=[str(line) for line in usage_lines(tool)],
+        usage=[str(line) for line in render_usage_lines(tool)],
         after=after or None,
     )
 
@@ -101,7 +101,7 @@ class PromptDocs:
         )
 
     def _sections(self) -> Iterator[Section]:
-        for section, _ in sections_of(self._toolset):
+        for section, _ in group_tools_by_section(self._toolset):
             heading = encode_inline(section.heading)
             view = View(
                 MarkdownShape((f"## {heading}",)),
@@ -121,7 +121,7 @@ class PromptDocs:
     def cli(self) -> CliBlock:
         """The frame of the CLI block."""
         toolset = self._toolset
-        texts = cli_texts(toolset, get_package_name(self._context, toolset))
+        texts = render_cli_texts(toolset, get_package_name(self._context, toolset))
         view = View(
             MarkdownShape(tuple(self._cli_headings)),
             heading=texts.heading,
@@ -146,7 +146,7 @@ class PromptDocs:
 
     def _list_tools(self, client: Client | None) -> list[Tool]:
         """Return the tools in a client's preamble and sections."""
-        tools = self._toolset.tools_in("prompts")
+        tools = self._toolset.list_target_tools("prompts")
         return [
             self._runtime_tools[tool.name]
             for tool in tools
@@ -158,10 +158,10 @@ class PromptDocs:
         toolset = self._toolset
         name = toolset.targets.get("cli", {}).get("client")
         if client is None and name is not None:
-            client = toolset.client(name)
+            client = toolset.find_client(name)
         return [
-            _build_runtime_tool(tool, cli=cli_definition(toolset, tool))
-            for tool in toolset.tools_in("cli")
+            _build_runtime_tool(tool, cli=build_cli_definition(toolset, tool))
+            for tool in toolset.list_target_tools("cli")
             if self._is_available(client, tool)
         ]
 
@@ -190,13 +190,13 @@ class PromptDocs:
         header = encode_markdown_header(self._toolset)
         blocks = compose_blocks(header, self.composer, self._list_tools(None))
         headings = {"preamble": [f"## {encode_inline(self._toolset.preamble_heading)}"]}
-        for section, tools in sections_of(self._toolset):
+        for section, tools in group_tools_by_section(self._toolset):
             headings[f"section_{module_name(section.name)}"] = [
                 f"## {encode_inline(section.heading)}",
                 *(
                     f"### {encode_inline(tool.name)}"
                     for tool in tools
-                    if usage_lines(tool)
+                    if render_usage_lines(tool)
                 ),
             ]
         return {
@@ -222,7 +222,8 @@ class PromptDocs:
     @cached_property
     def _names(self) -> tuple[str, ...]:
         labels = [
-            encode_inline(section.label) for section, _ in sections_of(self._toolset)
+            encode_inline(section.label)
+            for section, _ in group_tools_by_section(self._toolset)
         ]
         return (*labels, *(encode_inline(tool.name) for tool in self._toolset.tools))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from toolcast_runtime.prompts import CliBlock, PromptBlocks, Section
 
-from ..analysis.prompt_docs import sections_of
+from ..analysis.prompt_docs import group_tools_by_section
 from ..encoders.code import Code
 from ..encoders.python import encode_literal, join_identifiers
 from ..model.model import Toolset
@@ -41,7 +41,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 
 def _build_module_view(toolset: Toolset, composer: PromptBlocks) -> View:
-    declared = {section.name for section, _ in sections_of(toolset)}
+    declared = {section.name for section, _ in group_tools_by_section(toolset)}
     sections = [
         _build_section_view(section)
         for section in composer.sections.values()

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from toolcast_runtime.providers import PROVIDERS
 
-from ..analysis.prompt_docs import listed_sections
-from ..analysis.provider_lists import declared_providers, provider_lists
+from ..analysis.prompt_docs import list_used_sections
+from ..analysis.provider_lists import get_provider_options, render_provider_lists
 from ..encoders.plain_text import encode_line
 from ..encoders.python import encode_optional
 from ..model.model import Toolset
@@ -21,7 +21,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     files = {
         "provider_lists.py": context.render("providers/provider_lists.py.jinja", view)
     }
-    for name, provider_list in provider_lists(toolset):
+    for name, provider_list in render_provider_lists(toolset):
         report = View(
             TextShape(len(provider_list.losses) + 1),
             header=encode_line(f"Generated {format_signature(f'{toolset.folder}/')}"),
@@ -35,11 +35,11 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def _build_lists_view(toolset: Toolset) -> View:
     sections = {
         section.name: section.heading
-        for section in listed_sections(toolset, "providers")
+        for section in list_used_sections(toolset, "providers")
     }
     options = {
         name: dict(provider_options)
-        for name, provider_options in declared_providers(toolset).items()
+        for name, provider_options in get_provider_options(toolset).items()
         if provider_options
     }
     has_locks = any(server.lock for server in toolset.mcp_servers)

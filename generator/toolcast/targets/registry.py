@@ -9,10 +9,10 @@ from typing import Any
 from toolcast_runtime.core.definitions.tool import ResultForm
 from toolcast_runtime.core.server_settings import ExternalServer
 
-from ..analysis.cli_commands import cli_definition
-from ..analysis.mcp_definitions import mcp_definition, refused_by
-from ..analysis.prompt_docs import listed_sections
-from ..analysis.tool_search import has_hints
+from ..analysis.cli_commands import build_cli_definition
+from ..analysis.mcp_definitions import build_mcp_definition, list_refused_paths
+from ..analysis.prompt_docs import list_used_sections
+from ..analysis.tool_search import has_search_hints
 from ..encoders.code import Code
 from ..encoders.json_text import encode_json
 from ..encoders.python import (
@@ -21,11 +21,16 @@ from ..encoders.python import (
     encode_optional,
     join_identifiers,
 )
-from ..mcp_client.server_listing import MARK, ListingError, lock_members, locked_listing
-from ..model.endpoints import variable
+from ..mcp_client.server_listing import (
+    LOCK_MARKER,
+    ListingError,
+    build_lock,
+    parse_lock,
+)
+from ..model.endpoints import build_variable_name
 from ..model.mcp_servers import McpServer, ToolRouter
 from ..model.model import Action, Toolset, ToolSpec
-from ..model.toolset_parts import Client, stated
+from ..model.toolset_parts import Client, omit_none
 from ..rendering.output_shape import JsonShape, PythonShape, View
 from .prompt_blocks import render_tool_pieces
 from .target import (
@@ -88,12 +93,12 @@ def render_locks_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]
 
 def _read_lock(data: bytes) -> dict[str, Any]:
     try:
-        listing = locked_listing(data, "the lock")
+        listing = parse_lock(data, "the lock")
     except ListingError:
         # A rule reports the defects of the lock.
         return {"tools": []}
-    members = lock_members(listing)
-    del members[MARK]
+    members = build_lock(listing)
+    del members[LOCK_MARKER]
     return members
 
 
@@ -164,14 +169,16 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         **dict(render_definitions(toolset, context)),
         **dict(
             render_types_file(toolset, tool, context)
-            for tool in toolset.tools_in("registry")
+            for tool in toolset.list_target_tools("registry")
         ),
     }
 
 
 def _build_registry_view(toolset: Toolset, source: Code) -> View:
     external_names = list_external_names(toolset)
-    sections = tuple(section.name for section in listed_sections(toolset, "registry"))
+    sections = tuple(
+        section.name for section in list_used_sections(toolset, "registry")
+    )
     has_ledger = (
         bool(toolset.ledger)
         or any(tool.persistent or tool.confirm for tool in toolset.tools)
@@ -181,7 +188,9 @@ def _build_registry_view(toolset: Toolset, source: Code) -> View:
         _build_shape(toolset, has_ledger, bool(external_names)),
         header=source,
         clients=[_build_client_view(client) for client in toolset.clients],
-        override_variable=encode_literal(variable(toolset, "CLIENTS_OVERRIDE")),
+        override_variable=encode_literal(
+            build_variable_name(toolset, "CLIENTS_OVERRIDE")
+        ),
         override_path=encode_literal(toolset.clients_override, f"{_INDENT}path=", ","),
         external_names=join_identifiers(external_names),
         has_providers=bool(toolset.mcp_servers),
@@ -195,7 +204,7 @@ def _build_registry_view(toolset: Toolset, source: Code) -> View:
         formats=encode_literal(toolset.formats, "    formats=", ","),
         has_ledger=has_ledger,
         name=encode_literal(toolset.name),
-        ledger_variable=encode_literal(variable(toolset, "LEDGER")),
+        ledger_variable=encode_literal(build_variable_name(toolset, "LEDGER")),
         ledger_path=encode_literal(toolset.ledger.get("path"), f"{_INDENT}path=", ","),
         ledger_sink=encode_literal(toolset.ledger.get("sink"), f"{_INDENT}sink=", ","),
         ledger_keep=encode_optional(toolset.ledger.get("keep")),
@@ -244,7 +253,7 @@ def render_definitions(
     excluded: dict[str, dict[str, str]] = {}
     for exclusion in toolset.exclusions:
         excluded.setdefault(exclusion.tool, {})[exclusion.target] = exclusion.reason
-    for tool in toolset.tools_in("registry"):
+    for tool in toolset.list_target_tools("registry"):
         reasons = excluded.get(tool.name, {})
         definition = _build_definition(toolset, tool, context, reasons)
         path = f"tools/{tool.module}.json"
@@ -258,7 +267,7 @@ def _build_definition(
     toolset: Toolset, tool: ToolSpec, context: Context, excluded: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the fields of a tool's definition, in order, without fields that are not set."""
-    mcp = mcp_definition(tool, has_hints=has_hints(toolset))
+    mcp = build_mcp_definition(tool, has_hints=has_search_hints(toolset))
     description = tool.model_description
     has_prompt = "prompts" in context.targets and "prompts" not in excluded
     has_mcp = "mcp" in context.targets and "mcp" not in excluded
@@ -272,11 +281,11 @@ def _build_definition(
         "order": tool.order,
         "prompt": render_tool_pieces(tool, context) if has_prompt else None,
         "actions": _build_actions(tool),
-        "cli": cli_definition(toolset, tool) if has_cli else None,
+        "cli": build_cli_definition(toolset, tool) if has_cli else None,
         "handler": str(tool.handler) if tool.handler else None,
-        "proxy": toolset.proxy_of(tool),
+        "proxy": toolset.get_proxy(tool),
         "uses": list(tool.uses) or None,
-        "timeout": toolset.seconds_of(tool),
+        "timeout": toolset.get_timeout(tool),
         "values": "python" if toolset.has_python_values(tool) else None,
         "arguments_type": str(tool.arguments_type) if tool.arguments_type else None,
         "result_type": str(tool.result_type) if tool.result_type else None,
@@ -290,19 +299,19 @@ def _build_definition(
         "service": tool.service,
         "permission": tool.permission,
         "deprecated": tool.deprecated,
-        "refused_by": (refused_by(mcp) or None) if has_mcp else None,
+        "refused_by": (list_refused_paths(mcp) or None) if has_mcp else None,
         "examples": [example.as_json for example in tool.examples] or None,
     }
     for target, part in context.definition_parts.items():
         if target in values:
             raise ValueError(f"`{target}` is already a field of definitions")
         values[target] = part(toolset, tool)
-    return stated(**values)
+    return omit_none(**values)
 
 
 def _build_result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the result settings; the schema is included if the listed schema differs."""
-    settings = stated(
+    settings = omit_none(
         send=tool.result.send if tool.result.send != ResultForm().send else None,
         budget=tool.result.budget,
         fields=tool.picks,
@@ -323,7 +332,7 @@ def _build_actions(tool: ToolSpec) -> dict[str, Any] | None:
 
 
 def _build_action(action: Action, extra_parameters: Sequence[str]) -> dict[str, Any]:
-    return stated(
+    return omit_none(
         summary=action.summary or None,
         requires=list(action.requires) or None,
         requires_any=list(action.requires_any) or None,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..encoders.code import UnencodedTextError
 from ..extensions import guard_function
-from ..model.endpoints import joined, toolsets_of
+from ..model.endpoints import list_endpoint_toolsets, merge_toolsets
 from ..model.model import Toolset, Workspace
 from ..rendering.output_shape import OutputShapeError
 from ..rendering.renderer import TemplateRenderError
@@ -57,8 +57,8 @@ def render_workspace(
                 used_paths.add(full_path.casefold())
                 files[full_path] = data
     for endpoint in workspace.endpoints:
-        toolsets = toolsets_of(workspace, endpoint)
-        server = joined(endpoint, toolsets)
+        toolsets = list_endpoint_toolsets(workspace, endpoint)
+        server = merge_toolsets(endpoint, toolsets)
         project_folders = template_folders(workspace)
         context = Context(
             templates=project_folders,

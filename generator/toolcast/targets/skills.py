@@ -11,16 +11,16 @@ from typing import Any
 
 from toolcast_runtime.skills import MAIN
 
-from ..analysis.prompt_docs import sections_of, usage_lines
+from ..analysis.prompt_docs import group_tools_by_section, render_usage_lines
 from ..analysis.skill_texts import (
-    front_matter_of,
-    guidance_of,
-    has_own_skill,
+    build_front_matter,
+    build_skill_files,
+    count_when_to_use_lines,
+    get_openclaw_settings,
     has_skill,
-    lines_of_when,
-    openclaw_of,
-    skill_files,
-    skill_owners,
+    has_toolset_skill,
+    list_skill_owners,
+    render_guidance,
 )
 from ..encoders.markdown import encode_block, encode_inline
 from ..encoders.python import encode_literal, join_identifiers
@@ -44,17 +44,20 @@ _SHAPE = PythonShape(
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """Generate `skills/`: one folder per skill, and the module that composes them."""
     files: dict[str, bytes] = {}
-    for owner in skill_owners(toolset):
-        front = front_matter_of(owner)
+    for owner in list_skill_owners(toolset):
+        front = build_front_matter(owner)
         name = front["name"]
         files |= _render_skill(toolset, owner, f"skills/{name}", front, context)
-        if openclaw := openclaw_of(owner):
+        if openclaw := get_openclaw_settings(owner):
             front["metadata"] = {**front.get("metadata", {}), "openclaw": openclaw}
             files |= _render_skill(toolset, owner, f"openclaw/{name}", front, context)
-    has_skill = has_own_skill(toolset)
+    has_skill = has_toolset_skill(toolset)
     sections = []
     if has_skill:
-        sections = [_build_section_view(section) for section, _ in sections_of(toolset)]
+        sections = [
+            _build_section_view(section)
+            for section, _ in group_tools_by_section(toolset)
+        ]
     module = View(
         _SHAPE,
         header=encode_header(f"{toolset.folder}/toolset.yaml"),
@@ -63,9 +66,11 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         ),
         has_skill=has_skill,
         sections=sections,
-        front_matter=encode_literal(front_matter_of(toolset), "    front_matter=", ","),
+        front_matter=encode_literal(
+            build_front_matter(toolset), "    front_matter=", ","
+        ),
         title=encode_literal(str(encode_inline(toolset.heading)), "    title=", ","),
-        guidance=encode_literal(str(guidance_of(toolset)), "    guidance=", ","),
+        guidance=encode_literal(str(render_guidance(toolset)), "    guidance=", ","),
     )
     return {
         **files,
@@ -99,7 +104,7 @@ def _render_skill(
     source = owner.source.file if is_tool else f"{toolset.folder}/"
     signature = f"Generated {format_signature(source)}"
     files = {}
-    for path, file in skill_files(owner, front).items():
+    for path, file in build_skill_files(owner, front).items():
         shape = MarkdownShape(file.headings, tuple(front) if path == MAIN else ())
         full_path = f"{folder}/{path}"
         text = add_signature(file, signature)
@@ -114,9 +119,9 @@ def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | No
     """
     parts: dict[str, Any] = {}
     if has_skill(toolset, tool):
-        parts["own"] = front_matter_of(tool)
-    lines = lines_of_when(tool)
-    if lines != len(list(takewhile(bool, usage_lines(tool)))):
+        parts["own"] = build_front_matter(tool)
+    lines = count_when_to_use_lines(tool)
+    if lines != len(list(takewhile(bool, render_usage_lines(tool)))):
         parts["when_lines"] = lines
     return parts or None
 

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 
 from ..extensions import TARGETS, ExtensionError, guard_function, load_contributions
-from ..spec_language.spec_language import annotated, read_by
+from ..spec_language.spec_language import get_fields_read_by, load_annotated_schema
 from .target import Target
 
 BUILT_IN = (
@@ -79,15 +79,17 @@ def list_enabled_targets(
 @cache
 def _load_built_in(name: str) -> Target:
     target: Target = import_module(f".{name}", __package__).TARGET
-    schema = annotated("toolset")["properties"]["targets"]["properties"][name]
+    schema = load_annotated_schema("toolset")["properties"]["targets"]["properties"][
+        name
+    ]
     options = {
         key: option["description"]
         for key, option in schema.get("properties", {}).items()
     }
     return replace(
         target,
-        reads=read_by("tool", name),
-        reads_toolset=read_by("toolset", name),
+        reads=get_fields_read_by("tool", name),
+        reads_toolset=get_fields_read_by("toolset", name),
         options=target.options or options,
     )
 

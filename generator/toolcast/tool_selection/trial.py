@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..analysis.prompt_docs import usage_lines
+from ..analysis.prompt_docs import render_usage_lines
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec
 from ..parsing.tree import Path
 
@@ -90,7 +90,7 @@ def catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
     Args:
         client: this client alone.
     """
-    tools = toolset.tools_in("registry")
+    tools = toolset.list_target_tools("registry")
     if not toolset.clients:
         return [Catalog((), tools)]
     clients: dict[tuple[ToolSpec, ...], list[str]] = {}
@@ -111,7 +111,7 @@ def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
             tool.summary,
             tool.model_description,
             # The first paragraph of the docs, as a definition has it.
-            "\n".join(takewhile(bool, map(str, usage_lines(tool)))),
+            "\n".join(takewhile(bool, map(str, render_usage_lines(tool)))),
             tool.listed_parameters,
         )
         for tool in tools
@@ -210,7 +210,7 @@ class Selection(NamedTuple):
     @property
     def covered(self) -> float:
         """The part of the tools that a case means."""
-        number = len(self.toolset.tools_in("registry"))
+        number = len(self.toolset.list_target_tools("registry"))
         return 1 - len(self.uncovered) / number if number else 1.0
 
     @property
@@ -285,7 +285,7 @@ def select(
         # That a client is not offered a tool is no news to who asks for it.
         untried = [one for one in untried if one.is_wrong]
     meant = {one.case.tool for one in declared}
-    names = [tool.name for tool in toolset.tools_in("registry")]
+    names = [tool.name for tool in toolset.list_target_tools("registry")]
     uncovered = [name for name in names if name not in meant]
     return Selection(toolset, gates, trials, untried, uncovered)
 
@@ -294,7 +294,7 @@ def _untried(toolset: Toolset, one: DeclaredCase) -> SkippedCase:
     name = one.case.tool or ""
     if any(tool.name == name for tool in toolset.tools):
         return SkippedCase(one, f"nobody is offered `{name}`", False)
-    if any(server.is_named(name) for server in toolset.listed_servers):
+    if any(server.declares_tool(name) for server in toolset.listed_servers):
         return SkippedCase(one, f"`{name}` is of an external server", False)
     return SkippedCase(one, f"there is no tool `{name}`", True)
 

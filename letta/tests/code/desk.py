@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from letta.tests.changing_mcp import ChangingMcp, changing_mcp
 from letta.tests.toy import HANDLERS, TOKEN
 from letta.tests.toy import TOOLS as EVERY
-from toolcast.analysis.mcp_definitions import mcp_definition
+from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.commands.letta import command
 
@@ -88,7 +88,7 @@ class Desk:
         assert loaded.workspace is not None, loaded.findings
         tools = loaded.workspace.toolsets[0].tools
         self.mcp.tools = [
-            mcp_definition(one) for one in tools if one.name != "wake_agent"
+            build_mcp_definition(one) for one in tools if one.name != "wake_agent"
         ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .built_ins import BUILT_INS
 from .faults import Fault, FaultPlan
-from .mcp_side import HttpServer, PlantedServer, Unreachable
+from .mcp_side import HttpServer, PlantedServer, UnreachableError
 from .serving import FakeLetta
 from .world import World
 
@@ -20,6 +20,6 @@ __all__ = [
     "FaultPlan",
     "HttpServer",
     "PlantedServer",
-    "Unreachable",
+    "UnreachableError",
     "World",
 ]

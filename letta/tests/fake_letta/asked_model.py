@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .refused import Refused
+from .refused import RequestRefusedError
 from .rows import Agent, Tool
 
 __all__ = ["Script", "next_step"]
@@ -28,7 +28,7 @@ def next_step(
         None when the script is at its end.
 
     Raises:
-        Refused: the model of the agent's config gives no answer.
+        RequestRefusedError: the model of the agent's config gives no answer.
     """
     if script:
         return script.pop(0)
@@ -48,7 +48,7 @@ def _asked(endpoint: str, offered: Sequence[Tool]) -> Mapping[str, Any]:
         answer = httpx.post(f"{endpoint}/chat/completions", json=body, timeout=20)
         answer.raise_for_status()
     except httpx.HTTPError as error:
-        raise Refused(500, "An unknown error occurred") from error
+        raise RequestRefusedError(500, "An unknown error occurred") from error
     message = answer.json()["choices"][0]["message"]
     if not message.get("tool_calls"):
         return {"text": message["content"]}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .mcp_side import HttpServer, McpSide, Unreachable
-from .refused import Refused
+from .mcp_side import HttpServer, McpSide, UnreachableError
+from .refused import RequestRefusedError
 from .registry import Registry
 from .rows import Entry, Tool
 from .schemas import health, normalized, stored_schema
@@ -43,7 +43,9 @@ class Entries(Registry):
         """The server behind a configuration."""
         url = config.get("server_url")
         if not isinstance(url, str):
-            raise Refused(501, "this fake speaks to MCP servers at URLs only")
+            raise RequestRefusedError(
+                501, "this fake speaks to MCP servers at URLs only"
+            )
         return self.servers.get(url) or HttpServer(url)
 
     def live_tools(
@@ -52,7 +54,7 @@ class Entries(Registry):
         """The server's first page, normalized and judged.
 
         Raises:
-            Unreachable: it does not answer.
+            UnreachableError: it does not answer.
         """
         headers = entry.headers(secrets or {})
         listed = self.reach(entry.config).list_tools(headers)
@@ -82,7 +84,7 @@ class Entries(Registry):
     def create_entry(self, name: str, config: dict[str, Any]) -> Entry:
         """Creates an entry and registers its tools; an unreachable server is no error."""
         if self.entry_named(name) is not None:
-            raise Refused(
+            raise RequestRefusedError(
                 409,
                 "(sqlalchemy.dialects.postgresql.asyncpg.IntegrityError) duplicate key"
                 ' value violates unique constraint "uix_name_organization_mcp_server"',
@@ -93,14 +95,14 @@ class Entries(Registry):
         self.entries[entry.id] = entry
         try:
             listed = self.live_tools(entry)
-        except Unreachable:
+        except UnreachableError:
             return entry
         for live in listed:
             if (live["health"] or {}).get("status") == "INVALID":
                 continue
             try:
                 self.register(entry, live)
-            except Refused:
+            except RequestRefusedError:
                 # Letta notes it in its log and goes on.
                 continue
         return entry
@@ -129,8 +131,8 @@ class Entries(Registry):
         """Letta's refresh: destructive, and blind beyond 50 tools of the organisation."""
         try:
             live = {tool["name"]: tool for tool in self.live_tools(entry)}
-        except Unreachable as error:
-            raise Refused(
+        except UnreachableError as error:
+            raise RequestRefusedError(
                 404,
                 {
                     "code": "MCPServerUnavailable",

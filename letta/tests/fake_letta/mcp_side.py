@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-__all__ = ["HttpServer", "McpSide", "PlantedServer", "Unreachable"]
+__all__ = ["HttpServer", "McpSide", "PlantedServer", "UnreachableError"]
 
 Call = Callable[[Mapping[str, Any]], Any]
 
 
-class Unreachable(Exception):
+class UnreachableError(Exception):
     """The MCP server does not answer."""
 
 
@@ -79,11 +79,11 @@ class PlantedServer:
 
     def _let_in(self, headers: Mapping[str, str]) -> None:
         if self.is_down:
-            raise Unreachable("All connection attempts failed")
+            raise UnreachableError("All connection attempts failed")
         if self.token is not None:
             given = {key.lower(): value for key, value in headers.items()}
             if given.get("authorization") != f"Bearer {self.token}":
-                raise Unreachable("Authentication failed: 401 Unauthorized")
+                raise UnreachableError("Authentication failed: 401 Unauthorized")
 
 
 @dataclass
@@ -124,13 +124,13 @@ class HttpServer:
             )
             response.raise_for_status()
         except httpx.HTTPError as error:
-            raise Unreachable(str(error)) from error
+            raise UnreachableError(str(error)) from error
         text = response.text
         if response.headers["content-type"].startswith("text/event-stream"):
             data = [line[5:] for line in text.splitlines() if line.startswith("data:")]
             text = next(line for line in data if '"id"' in line)
         answer = json.loads(text)
         if "error" in answer:
-            raise Unreachable(str(answer["error"]))
+            raise UnreachableError(str(answer["error"]))
         result: dict[str, Any] = answer["result"]
         return result

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Refused"]
+__all__ = ["RequestRefusedError"]
 
 
-class Refused(Exception):
+class RequestRefusedError(Exception):
     """An answer other than 200."""
 
     def __init__(self, status: int, detail: Any) -> None:

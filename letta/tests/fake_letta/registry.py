@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from .built_ins import BUILT_INS
-from .refused import Refused
+from .refused import RequestRefusedError
 from .rows import Tool
 
 __all__ = ["Registry"]
@@ -37,7 +37,7 @@ class Registry:
         of another owner, a built-in too, changes hands.
         """
         if len(name) > _LONGEST_NAME:
-            raise Refused(
+            raise RequestRefusedError(
                 400,
                 f"Tool name {name} is too long. It must be less than"
                 f" {_LONGEST_NAME} characters.",

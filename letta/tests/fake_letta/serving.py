@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from .asked_model import Script
 from .faults import Fault, FaultPlan
-from .refused import Refused
+from .refused import RequestRefusedError
 from .routes import agent_routes, entry_routes, memory_routes, registry_routes
 from .world import World
 
@@ -154,7 +154,7 @@ class FakeLetta:
                     said = handle(request, *map(unquote, match.groups()))
                 silent = method == "DELETE" and _SAYS_NOTHING.fullmatch(request.path)
                 return (204, None) if silent else (200, said)
-            except Refused as refused:
+            except RequestRefusedError as refused:
                 return refused.status, refused.body
         if path_is_known:
             return 405, {"detail": "Method Not Allowed"}

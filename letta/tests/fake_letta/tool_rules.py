@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .refused import Refused
+from .refused import RequestRefusedError
 
 __all__ = ["rule_of"]
 
@@ -35,17 +35,21 @@ def rule_of(given: Any) -> dict[str, Any]:
     """A rule with its defaults.
 
     Raises:
-        Refused: 422 for an unknown type or a missing field; nothing else is checked.
+        RequestRefusedError: 422 for an unknown type or a missing field; nothing else is checked.
     """
     if not isinstance(given, Mapping) or given.get("type") not in _RULE_FIELDS:
-        raise Refused(422, "[{'type': 'union_tag_invalid', 'loc': ('tool_rules',)}]")
+        raise RequestRefusedError(
+            422, "[{'type': 'union_tag_invalid', 'loc': ('tool_rules',)}]"
+        )
     rule = {"tool_name": given.get("tool_name"), "type": given["type"]}
     for key, default in _RULE_FIELDS[given["type"]].items():
         if default is ... and key not in given:
-            raise Refused(
+            raise RequestRefusedError(
                 422, f"[{{'type': 'missing', 'loc': ('tool_rules', '{key}')}}]"
             )
         rule[key] = given.get(key, None if default is ... else default)
     if not isinstance(rule["tool_name"], str):
-        raise Refused(422, "[{'type': 'missing', 'loc': ('tool_rules', 'tool_name')}]")
+        raise RequestRefusedError(
+            422, "[{'type': 'missing', 'loc': ('tool_rules', 'tool_name')}]"
+        )
     return rule

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .asked_model import Script, next_step
-from .refused import Refused
+from .refused import RequestRefusedError
 from .rows import Agent, Tool
 from .world import World
 
@@ -31,7 +31,7 @@ def run_turn(
     approvals = [m for m in body.get("messages") or () if m.get("type") == "approval"]
     if agent.pending_approval is not None:
         if not approvals:
-            raise Refused(
+            raise RequestRefusedError(
                 409,
                 {
                     "code": "PENDING_APPROVAL",

@@ -9,8 +9,8 @@ from typing import Any
 
 from .built_ins import DEFAULT_TOOLS
 from .entries import Entries
-from .mcp_side import Unreachable
-from .refused import Refused
+from .mcp_side import UnreachableError
+from .refused import RequestRefusedError
 from .rows import Agent, Tool
 from .tool_rules import rule_of
 
@@ -42,7 +42,7 @@ class World(Entries):
         """Creates an agent with the tools and rules of its type."""
         kind = body.get("agent_type") or "letta_v1_agent"
         if kind not in DEFAULT_TOOLS:
-            raise Refused(501, f"this fake knows no {kind}")
+            raise RequestRefusedError(501, f"this fake knows no {kind}")
         names = list(body.get("tools") or ())
         if body.get("include_base_tools", True):
             names += DEFAULT_TOOLS[kind]
@@ -50,11 +50,11 @@ class World(Entries):
         for name in names:
             tool = self.tool_named(name)
             if tool is None:
-                raise Refused(400, f"Tools not found: {{'{name}'}}")
+                raise RequestRefusedError(400, f"Tools not found: {{'{name}'}}")
             ids.append(tool.id)
         if any(one not in self.tools for one in ids):
             missing = {one for one in ids if one not in self.tools}
-            raise Refused(400, f"Tools not found: {missing}")
+            raise RequestRefusedError(400, f"Tools not found: {missing}")
         ids = list(dict.fromkeys(ids))
         attached = [self.tools[one] for one in ids]
         rules = [rule_of(rule) for rule in body.get("tool_rules") or ()]
@@ -108,7 +108,7 @@ class World(Entries):
         if ids is not None:
             for one in ids:
                 if one not in self.tools:
-                    raise Refused(
+                    raise RequestRefusedError(
                         409,
                         "(sqlalchemy.dialects.postgresql.asyncpg.IntegrityError)"
                         " <class 'asyncpg.exceptions.ForeignKeyViolationError'>: insert"
@@ -166,7 +166,7 @@ class World(Entries):
         self.lock.release()
         try:
             return side.call(tool.name, arguments, headers)
-        except Unreachable as error:
+        except UnreachableError as error:
             return str(error), False
         finally:
             self.lock.acquire()

@@ -23,7 +23,7 @@ def toolset(letta: Any = None, clients: Any = (), **more: Any) -> Any:
     return SimpleNamespace(
         name="toys",
         clients=clients,
-        client=lambda name: next((one for one in clients if one.name == name), None),
+        find_client=lambda name: next((one for one in clients if one.name == name), None),
         **{**known, **more},
     )
 
@@ -150,7 +150,7 @@ def test_the_server_shows_letta_what_its_client_may_have() -> None:
             toolset(
                 server,
                 clients,
-                tools_in=lambda _: tools,
+                list_target_tools=lambda _: tools,
                 is_offered=lambda one, _: one.name == "b",
             )
         )

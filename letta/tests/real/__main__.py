@@ -9,7 +9,7 @@ import signal
 import sys
 
 from letta.tests.real import install
-from letta.tests.real.database import Unusable
+from letta.tests.real.database import LettaServerError
 from letta.tests.real.server import letta_server
 
 
@@ -27,7 +27,7 @@ def main() -> int:
             signal.pause()
     except KeyboardInterrupt:
         return 0
-    except Unusable as problem:
+    except LettaServerError as problem:
         print(problem, file=sys.stderr)
         return 1
     return 0

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Unusable", "database", "free_port"]
+__all__ = ["LettaServerError", "database", "free_port"]
 
 _NOBODY = 65534
 
 
-class Unusable(Exception):
+class LettaServerError(Exception):
     """A program did not do what it was started for; the text has the end of its output."""
 
 
@@ -40,7 +40,7 @@ def database(packages: Path, folder: Path) -> Iterator[str]:
         `postgresql://...`, without a query.
 
     Raises:
-        Unusable: when a program of PostgreSQL fails.
+        LettaServerError: when a program of PostgreSQL fails.
     """
     account: dict[str, Any] = {}
     if os.geteuid() == 0:
@@ -66,7 +66,9 @@ def database(packages: Path, folder: Path) -> Iterator[str]:
         )
         if done.returncode:
             said = (folder / "output").read_text(errors="replace")
-            raise Unusable(f"{program} ended with {done.returncode}: {said[-2000:]}")
+            raise LettaServerError(
+                f"{program} ended with {done.returncode}: {said[-2000:]}"
+            )
 
     run("initdb", "-D", str(data), "-U", "letta", "--auth=trust", "-E", "UTF8")
     options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from letta.tests.real import install
-from letta.tests.real.database import Unusable, database, free_port
+from letta.tests.real.database import LettaServerError, database, free_port
 
 __all__ = ["letta_server"]
 
@@ -34,10 +34,10 @@ def letta_server(port: int | None = None) -> Iterator[str]:
         the base URL. The server accepts any token and MCP servers on loopback.
 
     Raises:
-        Unusable: when it is not installed, or does not become healthy; with its log's end.
+        LettaServerError: when it is not installed, or does not become healthy; with its log's end.
     """
     if not install.installed():
-        raise Unusable("not installed: python letta/tests/real/install.py")
+        raise LettaServerError("not installed: python letta/tests/real/install.py")
     with tempfile.TemporaryDirectory(prefix="toolcast-letta-") as temporary:
         folder = Path(temporary)
         folder.chmod(0o711)  # the database may run under another account
@@ -50,7 +50,7 @@ def letta_server(port: int | None = None) -> Iterator[str]:
                 tables, env=environment, cwd=folder, capture_output=True, text=True
             )
             if done.returncode:
-                raise Unusable(f"no tables: {done.stderr[-2000:]}")
+                raise LettaServerError(f"no tables: {done.stderr[-2000:]}")
             with _running(folder, environment, port or free_port()) as base_url:
                 yield base_url
 
@@ -108,7 +108,7 @@ def _wait_until_healthy(
         except (urllib.error.URLError, OSError):
             time.sleep(0.25)
     said = log.read_text(errors="replace")[-3000:]
-    raise Unusable(f"the server is not healthy ({process.poll()}): {said}")
+    raise LettaServerError(f"the server is not healthy ({process.poll()}): {said}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from examples.ren.databases import engine_of
 from generated.ren.registry import call_tool_sync
 from letta.tests.fake_letta import FakeLetta
-from tests.postgres import Unavailable, postgres_server
+from tests.postgres import PostgresUnavailableError, postgres_server
 
 VARIABLES = tuple(
     (
@@ -83,7 +83,7 @@ def postgres() -> Iterator[tuple[str, str]]:
     try:
         with postgres_server("ren_main", "ren_memory") as urls:
             yield urls["ren_main"], urls["ren_memory"]
-    except Unavailable as error:
+    except PostgresUnavailableError as error:
         pytest.skip(str(error))
 
 

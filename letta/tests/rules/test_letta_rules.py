@@ -10,7 +10,7 @@ import pytest
 from tests.rules.layout import findings_of, lay_out
 from toolcast.findings import Severity
 from toolcast.reports.formats import report_findings
-from toolcast.reports.item import ReportContext, summary
+from toolcast.reports.item import ReportContext, format_severity_counts
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import built_in, rules
 
@@ -39,8 +39,8 @@ def test_the_good_example_is_clean(rule: Rule, tmp_path: Path) -> None:
 def test_case(case: Path) -> None:
     findings = findings_of(case)
     given = (
-        report_findings(findings, "text", ReportContext(every=True))
-        + (summary(findings) or "no findings")
+        report_findings(findings, "text", ReportContext(shows_all=True))
+        + (format_severity_counts(findings) or "no findings")
         + "\n"
     )
     expected = case / "expected.txt"

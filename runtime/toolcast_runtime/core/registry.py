@@ -467,7 +467,7 @@ class Registry:
         """
         if not any(toolset.lifespan for toolset in self.toolsets):
             raise LookupError(f"{self.package} has no lifespan, and so no dependencies")
-        return self.get_single_toolset().dependencies.replace(dependencies)
+        return self.get_single_toolset().dependencies.override(dependencies)
 
     @property
     def calls(self) -> ToolCalls:

@@ -314,7 +314,7 @@ def changed_besides(
     ]
     is_known = lock.has_varying("instructions", "", ())
     if instructions != lock.instructions and not is_known:
-        lines.append("the instructions are others, risky")
+        lines.append("the instructions are changed, risky")
     return tuple(lines)
 
 

@@ -42,8 +42,10 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast.http")
 _logger.addFilter(RateLimitFilter())
 
-_READINESS_INTERVAL_S = 1.0
-"""Time between two readiness checks, however many requests ask for one."""
+_READINESS_INTERVAL_S = 5.0
+"""Time between two readiness checks, however many requests ask for one.
+
+A check writes and rolls back a row of the ledger."""
 
 _READINESS_TIMEOUT_S = 5.0
 """Time of a readiness check, after which the server is reported as not ready."""
@@ -382,7 +384,7 @@ class Readiness:
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with 200 and `ready`, or 503, `not ready` and the state of each part.
 
-        The ledger is checked at most once a second; concurrent requests share one check.
+        The ledger is checked at most once in 5 seconds; concurrent requests share one check.
         """
         now = asyncio.get_running_loop().time()
         check = self._check

@@ -28,6 +28,7 @@ from .records import (
     Failed,
     Record,
     RecordBatches,
+    build_probe,
     values,
 )
 
@@ -87,12 +88,18 @@ class PostgresqlLedger(RecordBatches[Connection]):
             raise LedgerError("the ledger's database takes too long") from error
 
     async def check(self) -> None:
-        """Check that the database can be used, and create missing tables."""
-        await asyncio.to_thread(self._connect)
+        """Check that a row can be written, and create missing tables.
 
-    def _connect(self) -> None:
-        with _open_temporary_connection(self._settings.get_database_url() or ""):
-            pass
+        A database that can be read is not enough: after a failover, the previous primary
+        server is often read-only.
+        """
+        await asyncio.to_thread(self._write_probe)
+
+    def _write_probe(self) -> None:
+        url = self._settings.get_database_url() or ""
+        with _open_temporary_connection(url) as connection, _transaction(connection):
+            connection.execute(_convert_placeholders(WRITTEN), build_probe())
+            raise psycopg.Rollback
 
     def _write_batch(
         self, connection: Connection | None, records: list[Record]

@@ -18,7 +18,9 @@ import weakref
 from abc import ABC, abstractmethod
 from concurrent.futures import Future
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
+from uuid import uuid4
 
 from ..core.context import CallOutcome
 from ..core.toolset_settings import LedgerError
@@ -73,7 +75,7 @@ class Ledger(Protocol):
         """Write a record in the background; a failure is logged."""
 
     async def check(self) -> None:
-        """Check that records can be written, without writing a record.
+        """Check that records can be written: write a row, and roll it back.
 
         Raises:
             LedgerError: the ledger cannot be used.
@@ -161,6 +163,15 @@ def values(record: Record) -> tuple[Any, ...]:
         storable(record.error),
         record.seconds,
     )
+
+
+def build_probe() -> tuple[Any, ...]:
+    """Return the column values of a row that is inserted and rolled back by a check.
+
+    The ID is unique, so that checks of several processes do not wait for each other.
+    """
+    now = datetime.now(UTC).isoformat()
+    return values(Record(f"check-{uuid4()}", "", "", None, now, None))
 
 
 def json_text(value: Any) -> str:

@@ -28,6 +28,7 @@ from .records import (
     Failed,
     Record,
     RecordBatches,
+    build_probe,
     values,
 )
 
@@ -70,12 +71,17 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             await super().write(record)
 
     async def check(self) -> None:
-        """Check that the file can be opened and locked; create a missing file."""
+        """Check that a row can be written; create a missing file."""
         try:
-            connection = await asyncio.to_thread(connected, self._path)
+            await asyncio.to_thread(self._write_probe)
         except (OSError, sqlite3.Error) as error:
             raise LedgerError(f"{self._path} cannot be written") from error
-        connection.close()
+
+    def _write_probe(self) -> None:
+        with closing(connected(self._path)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(WRITTEN, build_probe())
+            connection.execute("ROLLBACK")
 
     def _write_at_once(self, record: Record) -> bool:
         """Commit a record in this thread; return False if it would take long or failed."""

@@ -46,13 +46,11 @@ class Run:
     """One run of a lifespan function, shared by all toolsets that use the function.
 
     Args:
-        lifespan: the lifespan to run.
         package: the package that must define the function; None for any.
         toolset: the name of the toolset that starts the run, for messages.
         loop: the event loop in which the function runs and its dependencies are used.
 
     Attributes:
-        loop: as above.
         started: resolves to the dependencies by name, or fails with a `LifespanError`.
         done: resolves when the run has ended.
         toolset_count: how many toolsets use the run.
@@ -172,11 +170,8 @@ class Run:
             self._set_failed(str(error))
         except BaseException as error:
             if self.started.done():
-                is_stopping = self._stopped.is_set()
-                problem = (
-                    "failed while stopping" if is_stopping else "failed while running"
-                )
-                _logger.exception("%s %s", self._name, problem)
+                activity = "stopping" if self._stopped.is_set() else "running"
+                _logger.exception("%s failed while %s", self._name, activity)
             else:
                 self._set_failed(_format_cause(error, self._package), error)
         finally:
@@ -230,12 +225,11 @@ class Run:
             return manager
         if inspect.iscoroutine(manager):
             manager.close()
-        decorator = ""
+        hint = ""
         if inspect.isasyncgen(manager):
-            decorator = "@contextlib.asynccontextmanager"
+            hint = "; decorate it with `@contextlib.asynccontextmanager`"
         elif inspect.isgenerator(manager):
-            decorator = "@contextlib.contextmanager"
-        hint = f"; decorate it with `{decorator}`" if decorator else ""
+            hint = "; decorate it with `@contextlib.contextmanager`"
         type_name = type(manager).__name__
         raise LifespanError(
             f"the function must return a context manager, not `{type_name}`{hint}"
@@ -376,7 +370,6 @@ class Dependencies:
     Args:
         lifespan: the lifespan that provides them.
         package: the package that must define the lifespan's function; None for any.
-        toolset: the toolset's name.
 
     Attributes:
         has_ended: the lifespan was entered and left; calls do not start it again.
@@ -407,9 +400,7 @@ class Dependencies:
         return self._is_fully_replaced()
 
     async def enter(self) -> None:
-        """Start the lifespan in the current loop, unless it is already running.
-
-        If every dependency is replaced, the lifespan is not started.
+        """Start the lifespan in the current loop, unless it runs or is fully replaced.
 
         Raises:
             LifespanError: the start failed.
@@ -462,8 +453,8 @@ class Dependencies:
         return {name: dependencies[name] for name in names}, run.loop
 
     @contextlib.contextmanager
-    def replace(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
-        """Replace dependencies within the block.
+    def override(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
+        """Use other dependencies within the block.
 
         Raises:
             LookupError: the toolset does not declare one of the dependencies.

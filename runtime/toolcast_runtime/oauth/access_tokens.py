@@ -94,24 +94,28 @@ class AccessTokens:
             raise InvalidTokenError("the token's header `crit` is not supported")
         if token_type is not None and str(token_type).lower() not in _TOKEN_TYPES:
             raise InvalidTokenError("the token is not an access token")
-        key = await self._server.get_key(header.get("kid"), algorithm)
-        if key is None:
-            raise InvalidTokenError("the token is signed with an unknown key")
-        try:
-            claims: dict[str, Any] = jwt.decode(
-                token,
-                key,
-                algorithms=[algorithm],
-                audience=audiences,
-                issuer=self._issuer.issuer,
-                leeway=_CLOCK_SKEW_S,
-                options={"require": ["exp", "iss", "aud"]},
-            )
-        except jwt.PyJWTError as error:
-            raise InvalidTokenError(_REASONS.get(type(error), _MALFORMED)) from None
-        except (ValueError, TypeError, OverflowError, RecursionError):
-            raise InvalidTokenError(_MALFORMED) from None
-        return claims
+        reason = "the token is signed with an unknown key"
+        for key in await self._server.find_keys(header.get("kid"), algorithm):
+            try:
+                claims: dict[str, Any] = jwt.decode(
+                    token,
+                    key,
+                    algorithms=[algorithm],
+                    audience=audiences,
+                    issuer=self._issuer.issuer,
+                    leeway=_CLOCK_SKEW_S,
+                    options={"require": ["exp", "iss", "aud"]},
+                )
+            except jwt.InvalidSignatureError:
+                # Without ids, only the signature shows which of several keys was used.
+                reason = _REASONS[jwt.InvalidSignatureError]
+            except jwt.PyJWTError as error:
+                raise InvalidTokenError(_REASONS.get(type(error), _MALFORMED)) from None
+            except (ValueError, TypeError, OverflowError, RecursionError):
+                raise InvalidTokenError(_MALFORMED) from None
+            else:
+                return claims
+        raise InvalidTokenError(reason)
 
     async def _introspect(self, token: str, audiences: list[str]) -> Mapping[str, Any]:
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()

@@ -15,6 +15,7 @@ import logging
 import time
 from collections import Counter
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -50,10 +51,20 @@ _MAX_CONCURRENT_REQUESTS = 8
 """Introspection requests that are sent at a time."""
 _MAX_PENDING_REQUESTS = 24
 """Introspection requests, or callers that wait for keys, before further ones are rejected."""
-_ASYMMETRIC_ALGORITHMS = frozenset(
-    "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA".split()
-)
-"""The supported algorithms. With a shared secret, each verifier could also issue tokens."""
+_MAX_CANDIDATE_KEYS = 10
+"""Keys that are tried for one token; each costs the verification of a signature."""
+_RSA: tuple[str, frozenset[str | None]] = ("RSA", frozenset())
+_KEY_TYPES: dict[str, tuple[str, frozenset[str | None]]] = {
+    **dict.fromkeys("RS256 RS384 RS512 PS256 PS384 PS512".split(), _RSA),
+    "ES256": ("EC", frozenset({"P-256"})),
+    "ES384": ("EC", frozenset({"P-384"})),
+    "ES512": ("EC", frozenset({"P-521"})),
+    "EdDSA": ("OKP", frozenset({"Ed25519", "Ed448"})),
+}
+"""The key type and curves (`kty`, `crv`) of each supported algorithm (RFC 7518, RFC 8037).
+
+Symmetric algorithms are missing: with a shared secret, each verifier could also issue tokens.
+"""
 _logger = logging.getLogger("toolcast.http")
 
 
@@ -126,27 +137,42 @@ class AuthorizationServer:
     def __init__(self, issuer: Issuer) -> None:
         self._issuer = issuer
         self._metadata: Mapping[str, Any] | None = None
-        self._keys: dict[str | None, PyJWK] = {}
+        self._keys: list[dict[str, Any]] = []
         self._fetched_at = self._attempted_at = float("-inf")
         self._refresh: asyncio.Task[None] | None = None
         self._waiting = asyncio.Semaphore(_MAX_PENDING_REQUESTS)
 
-    async def get_key(self, key_id: str | None, algorithm: str) -> PyJWK | None:
-        """Return the key with an id; None if it does not exist or has another algorithm.
+    async def find_keys(self, key_id: str | None, algorithm: str) -> list[PyJWK]:
+        """Return the keys that may have signed a token, at most ten.
+
+        A key must fit the algorithm. If both the token and the key have an id, the ids must
+        be equal; an id is optional in both (RFC 7517, section 4.5; RFC 7515, section 4.1.4).
+
+        Args:
+            key_id: the id (`kid`) in the token's header; None if it has none.
+            algorithm: the algorithm (`alg`) in the token's header.
 
         Raises:
             AuthorizationServerError: the keys cannot be fetched.
         """
         age = time.monotonic() - self._fetched_at
-        is_known = age <= _MAX_KEY_AGE_S and key_id in self._keys
+        is_known = age <= _MAX_KEY_AGE_S and self._has_key(key_id)
         if age > _KEY_REFRESH_INTERVAL_S or not is_known:
             await self._refresh_keys(is_known=is_known)
         if time.monotonic() - self._fetched_at > _MAX_KEY_AGE_S:
             raise AuthorizationServerError(
                 "the keys of the authorization server cannot be fetched"
             )
-        key = self._keys.get(key_id)
-        return key if key is not None and key.algorithm_name == algorithm else None
+        entries = self._keys
+        if key_id is not None:
+            # Keys without an id are tried only if no key has the token's id.
+            named = [entry for entry in entries if entry.get("kid") == key_id]
+            entries = named or [entry for entry in entries if entry.get("kid") is None]
+        keys = (_build_key(entry, algorithm) for entry in entries)
+        return list(islice((key for key in keys if key), _MAX_CANDIDATE_KEYS))
+
+    def _has_key(self, key_id: str | None) -> bool:
+        return any(key_id in (None, entry.get("kid")) for entry in self._keys)
 
     async def introspect(self, token: str) -> dict[str, Any]:
         """Return the authorization server's response about a token (RFC 7662).
@@ -244,31 +270,43 @@ class AuthorizationServer:
         )
 
 
-def _parse_keys(key_set: Mapping[str, Any]) -> dict[str | None, PyJWK]:
-    """Return the keys of a JSON Web Key Set by id, without unsupported keys."""
+def _parse_keys(key_set: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the usable entries of a JSON Web Key Set (RFC 7517)."""
     entries = key_set.get("keys")
     if not isinstance(entries, list):
         raise AuthorizationServerError(
             "the key set of the authorization server has no array `keys`"
         )
-    keys: dict[str | None, PyJWK] = {}
-    for entry in entries[:_MAX_KEYS]:
-        if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
-            continue
-        key_id = entry.get("kid")
-        if key_id is not None and not isinstance(key_id, str):
-            continue
-        try:
-            key = PyJWK(entry)
-        except (PyJWTError, ValueError, TypeError, KeyError, NotImplementedError):
-            continue
-        if key.algorithm_name in _ASYMMETRIC_ALGORITHMS:
-            keys[key_id] = key
-    if not keys:
+    usable = [
+        entry
+        for entry in entries[:_MAX_KEYS]
+        if isinstance(entry, dict)
+        and entry.get("use", "sig") == "sig"
+        and isinstance(entry.get("kid"), str | None)
+        and any(_build_key(entry, algorithm) for algorithm in _KEY_TYPES)
+    ]
+    if not usable:
         raise AuthorizationServerError(
             "the key set of the authorization server has no supported key"
         )
-    return keys
+    return usable
+
+
+def _build_key(entry: Mapping[str, Any], algorithm: str) -> PyJWK | None:
+    """Return a key for an algorithm; None if the entry is invalid or for another one.
+
+    An entry without `alg` is valid for each algorithm of its type (RFC 7517, section 4.4).
+    """
+    key_type, curves = _KEY_TYPES[algorithm]
+    has_type = entry.get("kty") == key_type and (
+        key_type == "RSA" or entry.get("crv") in curves
+    )
+    if not has_type or entry.get("alg", algorithm) != algorithm:
+        return None
+    try:
+        return PyJWK(dict(entry), algorithm)
+    except (PyJWTError, ValueError, TypeError, KeyError, NotImplementedError):
+        return None
 
 
 async def fetch_json(

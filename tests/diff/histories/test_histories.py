@@ -19,8 +19,8 @@ import yaml
 
 from tests.diff.histories.releases import FOLDER, HISTORIES, release
 from toolcast.diff.change import Grade
-from toolcast.diff.comparison import Comparison, compare, rules
-from toolcast.diff.review.verdict import judge, limits
+from toolcast.diff.comparison import Comparison, compare, load_change_rules
+from toolcast.diff.review.verdict import judge, parse_limits
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes
 from toolcast.reports.item import ReportContext
@@ -73,9 +73,9 @@ def test_the_summary_of_the_markdown(server: str, compared: Any) -> None:
         comparison,
         sides,
         "the old release",
-        limits=limits("breaking"),
+        limits=parse_limits("breaking"),
         acceptances=[],
-        known=rules(()),
+        known=load_change_rules(()),
         today=TODAY,
     )
     page = report_changes(verdict, "markdown", ReportContext(sides[1].root))

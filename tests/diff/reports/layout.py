@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 
-from toolcast.spec_language.spec_language import schema
+from toolcast.spec_language.spec_language import get_schema
 
 __all__ = ["CASES", "FORMATS", "HERE", "hold_json", "hold_sarif"]
 
@@ -45,5 +45,5 @@ def hold_sarif(text: str) -> dict[str, Any]:
 def hold_json(text: str, kind: str) -> dict[str, Any]:
     """The value of JSON that our own published schema takes."""
     value: dict[str, Any] = json.loads(text)
-    jsonschema.Draft202012Validator(schema(kind)).validate(value)
+    jsonschema.Draft202012Validator(get_schema(kind)).validate(value)
     return value

@@ -11,8 +11,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from toolcast.diff.change import Change, ChangeRule, Grade, Grades
-from toolcast.diff.comparison import Comparison, rules
-from toolcast.diff.review.verdict import judge, proposals
+from toolcast.diff.comparison import Comparison, load_change_rules
+from toolcast.diff.review.verdict import judge, propose_versions
 from toolcast.findings import Location
 from toolcast.model.model import Toolset, Workspace
 from toolcast.parsing.tree import Source
@@ -62,7 +62,7 @@ def change(rule: str, grades: Grades) -> Change:
 def test_a_change_asks_for_a_version(
     before: str | None, rule: str, grades: Grades, proposed: str
 ) -> None:
-    [one] = proposals([change(rule, grades)], side(before), side(before))
+    [one] = propose_versions([change(rule, grades)], side(before), side(before))
     assert one.version == proposed
     assert one.reason
 
@@ -79,20 +79,20 @@ def test_a_change_asks_for_a_version(
 )
 def test_a_version_that_was_raised_may_be_enough(now: str, is_enough: bool) -> None:
     breaking = change("x/y", Grades(call=BREAKING))
-    [one] = proposals([breaking], side("1.4.2"), side(now))
+    [one] = propose_versions([breaking], side("1.4.2"), side(now))
     assert one.is_enough is is_enough
 
 
 def test_the_worst_change_decides() -> None:
     changes = [change("x/y", Grades(call=grade)) for grade in (SAFE, BREAKING, RISKY)]
-    [one] = proposals(changes, side("1.0.0"), side("1.0.0"))
+    [one] = propose_versions(changes, side("1.0.0"), side("1.0.0"))
     assert (one.step, one.version) == ("major", "2.0.0")
 
 
 def test_a_tool_that_moves_is_missing_in_its_old_toolset() -> None:
     breaking = change("tool/moved", Grades(call=BREAKING))
     moved = replace(breaking, toolset="other", before="toy", after="other")
-    [one] = proposals([moved], side("1.0.0"), side("1.0.0"))
+    [one] = propose_versions([moved], side("1.0.0"), side("1.0.0"))
     assert (one.toolset, one.version) == ("toy", "2.0.0")
 
 
@@ -101,12 +101,12 @@ def test_a_toolset_is_known_by_its_former_name() -> None:
     renamed = replace(breaking, tool="", before="old", after="toy")
     old = side("1.0.0")
     former = replace(old.toolsets[0], name="old")
-    [one] = proposals([renamed], replace(old, toolsets=(former,)), side("1.0.0"))
+    [one] = propose_versions([renamed], replace(old, toolsets=(former,)), side("1.0.0"))
     assert (one.before, one.version) == ("1.0.0", "2.0.0")
 
 
 def test_a_toolset_without_changes_has_no_proposal() -> None:
-    assert list(proposals([], side("1.0.0"), side("1.0.0"))) == []
+    assert list(propose_versions([], side("1.0.0"), side("1.0.0"))) == []
 
 
 @pytest.mark.parametrize("before", ["1.4.2", "", "0.9.0-<b>x</b>\n\n# x"])
@@ -139,7 +139,7 @@ def test_a_version_that_is_no_version_writes_no_markdown(before: str) -> None:
     ],
 )
 def test_a_change_stands_in_its_part_of_the_entry(rule: str, part: str) -> None:
-    one = change(rule, rules(())[rule].grades._replace(prompt=RISKY))
+    one = change(rule, load_change_rules(())[rule].grades._replace(prompt=RISKY))
     text = report_versions(
         judge(
             Comparison([one], []), (side("1.0.0"), side("1.0.0")), "main",
@@ -153,6 +153,6 @@ def test_the_entry_of_a_case_reads_as_a_changelog() -> None:
     case = Path(__file__).parent / "cases" / "shop" / "expected" / "changelog.md"
     text = case.read_text("utf-8")
     assert text.startswith("## shop 2.0.0\n\n1.4.0 -> 2.0.0 (major): ")
-    assert "toolset.yaml says 1.5.0, which is not enough" in text
+    assert "`version` in toolset.yaml is 1.5.0, too low" in text
     heads = [line for line in text.split("\n") if line.startswith("### ")]
     assert heads == ["### Removed", "### Changed", "### Added"]

@@ -15,11 +15,11 @@ from tests.diff.reports.layout import CASES, hold_json, hold_sarif
 from toolcast.diff.change import ABSENT, Change, ChangeRule, Grade, Grades
 from toolcast.diff.comparison import Comparison
 from toolcast.diff.effects import Effect, EffectKind
-from toolcast.diff.review.verdict import DEFAULT, Verdict, judge
+from toolcast.diff.review.verdict import DEFAULT_LIMITS, Verdict, judge
 from toolcast.findings import Finding, Location, Severity
 from toolcast.model.model import Workspace
-from toolcast.reports.formats import report_changes, report_findings, sarif
-from toolcast.reports.item import Item, ReportContext
+from toolcast.reports.formats import encode_sarif, report_changes, report_findings
+from toolcast.reports.item import ReportContext, ReportItem
 
 RULE = ChangeRule(
     "tool/removed", "Gone.", Grades(Grade.BREAKING, Grade.RISKY), "tool/added"
@@ -54,7 +54,13 @@ def verdict_of(text: str, value: str) -> Verdict:
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     compared = Comparison([change], [effect])
     return judge(
-        compared, sides, text, limits=DEFAULT, acceptances=(), known=(), today=TODAY
+        compared,
+        sides,
+        text,
+        limits=DEFAULT_LIMITS,
+        acceptances=(),
+        known=(),
+        today=TODAY,
     )
 
 
@@ -82,7 +88,7 @@ def test_a_wrapped_text_begins_no_line_with_a_command() -> None:
 def test_colours_are_around_grades_alone() -> None:
     verdict = verdict_of("`a` is gone", "\x1b[0m")
     plain = report_changes(verdict, "text", ABOUT)
-    coloured = report_changes(verdict, "text", ABOUT._replace(colour=True))
+    coloured = report_changes(verdict, "text", ABOUT._replace(has_color=True))
     painted = re.findall(r"\x1b\[(\d+)m([^\x1b]*)\x1b\[0m", coloured)
     assert [(code, text.strip()) for code, text in painted] == [
         ("31", "breaking"),
@@ -165,13 +171,13 @@ def test_a_comment_has_room_for_it(number: int) -> None:
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
         Comparison(changes, effects), sides, "main",
-        limits=DEFAULT, acceptances=(), known=(), today=TODAY,
+        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "markdown", ABOUT)
     assert len(text.encode("utf-16-le")) // 2 < 65_536
     assert text.count("<details") == text.count("</details>")
     shown = text.count("fingerprint `")
-    left = re.search(r"([\d,]+) more are left out: `toolcast diff`", text)
+    left = re.search(r"([\d,]+) more are omitted: `toolcast diff`", text)
     told = int(left[1].replace(",", "")) if left else 0
     assert shown + told == number
     assert shown > 5
@@ -190,7 +196,7 @@ def test_what_is_the_same_in_many_tools_is_said_once() -> None:
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
         Comparison(changes, []), sides, "main",
-        limits=DEFAULT, acceptances=(), known=(), today=TODAY,
+        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "text", ABOUT)
     assert text.count("3000 tools: the tool is gone") == 1
@@ -213,7 +219,7 @@ def test_two_changes_of_one_tool_are_told_each_with_its_fingerprint() -> None:
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
         Comparison(changes, []), sides, "main",
-        limits=DEFAULT, acceptances=(), known=(), today=TODAY,
+        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "text", ABOUT)
     assert all(change.fingerprint in text for change in changes)
@@ -232,11 +238,11 @@ def test_a_log_has_no_more_results_than_github_takes(
     severities = [Severity.NOTE] * 4 + [Severity.ERROR]
     place = Location("a.yaml")
     items = [
-        Item("schema/x", one, place, "It is.", "", str(number))
+        ReportItem("schema/x", one, place, "It is.", "", str(number))
         for number, one in enumerate(severities)
     ]
-    run = hold_sarif(sarif(items, {}, None, "check"))
+    run = hold_sarif(encode_sarif(items, {}, None, "check"))
     assert len(run["results"]) == 3
     assert run["results"][0]["level"] == "error"
     [told] = run["invocations"][0]["toolExecutionNotifications"]
-    assert told["message"]["text"].startswith("2 more results are left out")
+    assert told["message"]["text"].startswith("2 less severe results are not included")

@@ -12,8 +12,8 @@ from typing import Any
 from tests.corpus.imported import import_tools
 from tests.diff.histories.releases import HISTORIES, release
 from tests.diff.single_changes import loaded
-from toolcast.diff.comparison import compare, rules
-from toolcast.diff.review.verdict import Verdict, judge, limits
+from toolcast.diff.comparison import compare, load_change_rules
+from toolcast.diff.review.verdict import Verdict, judge, parse_limits
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes
@@ -29,9 +29,9 @@ def judged(before: Workspace, after: Workspace) -> Verdict:
         compare(before, after, TODAY),
         (before, after),
         "the old release",
-        limits=limits("breaking"),
+        limits=parse_limits("breaking"),
         acceptances=[],
-        known=rules(()),
+        known=load_change_rules(()),
         today=TODAY,
     )
 
@@ -156,7 +156,7 @@ def test_each_change_can_be_printed_by_itself(tmp_path: Path) -> None:
     root = tmp_path
     sides = release("git", "old", root / "old"), release("git", "new", root / "new")
     verdict = judged(*sides)
-    every = report_changes(verdict, "text", ReportContext(every=True))
+    every = report_changes(verdict, "text", ReportContext(shows_all=True))
     assert all(
         one.change.fingerprint in every
         for one in verdict.changes

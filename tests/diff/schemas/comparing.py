@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolcast.diff.change import Change, ToolPair
-from toolcast.diff.schemas.schema_family import compare
+from toolcast.diff.schemas.schema_changes import compare_tools
 from toolcast.model.model import Toolset, ToolSpec, Workspace
 
 __all__ = ["compared", "told"]
@@ -20,7 +20,7 @@ def compared(
     """What changes of a tool when only one of its schemas does; None is no schema."""
     old, new = (_tool({"parameters": {}, field: s}, others) for s in (before, after))
     both = ToolPair(old, new, toolset, toolset, WORKSPACE, WORKSPACE)
-    return list(compare(both))
+    return list(compare_tools(both))
 
 
 def _tool(schemas: dict[str, Any], others: dict[str, Any]) -> ToolSpec:

@@ -72,7 +72,7 @@ def test_what_no_single_change_refuses_is_told_of_all() -> None:
 
     (breaking,) = [c for c in changes if c.grades.call is Grade.BREAKING]
     assert breaking.rule.id == "parameter/rewritten"
-    assert breaking.reason == "the changes together refuse it"
+    assert breaking.reason == "only all changes together make the example invalid"
     assert "c" in breaking.witness
 
 

@@ -49,10 +49,10 @@ def test_a_change_means_what_the_table_says(case: dict[str, Any]) -> None:
             assert change.path[0] == field
             assert change.message == change.message.strip()
             assert change.message.count("`") % 2 == 0
-            assert change.is_gone == (change.after is ABSENT)
+            assert change.is_in_old_version == (change.after is ABSENT)
             assert (change.grades == change.rule.grades) == (not change.reason)
             assert change.grades.access is Grade.SAFE
-            side = before if change.is_gone else after
+            side = before if change.is_in_old_version else after
             assert_is_there(side, change.path[1:])
 
 

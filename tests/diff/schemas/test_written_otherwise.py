@@ -10,8 +10,8 @@ import pytest
 
 from tests.diff.schemas.oracle import difference
 from tests.diff.schemas.schema_pairs import changed, independent
-from toolcast.diff.schemas.inclusion import Effort, accept_the_same
-from toolcast.diff.schemas.schema_version import SchemaSide
+from toolcast.diff.schemas.inclusion import StepBudget, accept_same_values
+from toolcast.diff.schemas.schema_version import SchemaVersion
 
 OLD = {"$schema": "http://json-schema.org/draft-07/schema#"}
 TEXT, NULL = {"type": "string"}, {"type": "null"}
@@ -64,8 +64,8 @@ OTHER = [
 
 
 def are_one(*schemas: Any) -> bool:
-    sides = SchemaSide(schemas[0]), SchemaSide(schemas[1])
-    return accept_the_same(sides, schemas, Effort(450))
+    versions = SchemaVersion(schemas[0]), SchemaVersion(schemas[1])
+    return accept_same_values(versions, schemas, StepBudget(450))
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
@@ -94,12 +94,12 @@ def test_what_is_found_to_say_the_same_accepts_the_same_values(pair: Any) -> Non
 def test_ways_that_multiply_are_not_all_gone() -> None:
     ways = {f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)}
     schema = {"$ref": "#/$defs/d0", "$defs": {**ways, "d40": TEXT}}
-    sides = SchemaSide(schema), SchemaSide(copy.deepcopy(schema))
-    effort = Effort(450)
+    versions = SchemaVersion(schema), SchemaVersion(copy.deepcopy(schema))
+    budget = StepBudget(450)
 
-    accept_the_same(sides, (sides[0].root, sides[1].root), effort)
+    accept_same_values(versions, (versions[0].root, versions[1].root), budget)
 
-    assert effort.left > -450
+    assert budget.remaining > -450
 
 
 def test_what_is_too_large_is_not_found_to_be_the_same() -> None:

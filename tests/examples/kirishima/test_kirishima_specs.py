@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
-from toolcast.spec_language.spec_language import schema as language
+from toolcast.spec_language.spec_language import get_schema as language
 from toolcast_runtime import ToolError
 
 ROOT = Path(__file__).parents[3]

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from toolcast.spec_language.spec_language import schema as language
+from toolcast.spec_language.spec_language import get_schema as language
 from toolcast_runtime import ToolError
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,11 +7,16 @@ from collections.abc import Iterator
 
 import click
 
-from ...model.endpoints import EndpointPlan, endpoints, server_option, variable
+from ...model.endpoints import (
+    EndpointPlan,
+    build_variable_name,
+    get_server_option,
+    list_endpoints,
+)
 from ...model.model import Toolset, Workspace
 from ...package_data import read_deployment_file
 from ...reports.escaping import printable
-from ..exit_codes import fail, print_steps, workspace_or_end
+from ..exit_codes import fail, load_workspace_or_exit, print_steps
 
 FILES = (".dockerignore", "Dockerfile", "compose.yaml", "haproxy.cfg")
 UNIT = "my_tools@.service"
@@ -26,14 +31,14 @@ def write_deployment(root: str, toolset_name: str | None) -> None:
 
     Ends the program with exit code 2 if the project cannot be read or a file exists.
     """
-    from .scaffold import in_the_way, refuse, write_new
+    from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
-    workspace = workspace_or_end(root)
+    workspace = load_workspace_or_exit(root)
     toolset = _select_toolset(workspace, toolset_name)
-    served = sorted(endpoints(toolset), key=lambda plan: plan.path != "/mcp/")
+    served = sorted(list_endpoints(toolset), key=lambda plan: plan.path != "/mcp/")
     files = dict(_render_files(workspace, toolset, served[0]))
-    refuse(in_the_way(workspace.root, files))
-    write_new(workspace.root, files)
+    exit_on_conflicts(find_conflicts(workspace.root, files))
+    write_new_files(workspace.root, files)
     for path in files:
         click.echo(printable(f"wrote {path}"))
     other_clients = [
@@ -66,13 +71,13 @@ def _render_files(
     workspace: Workspace, toolset: Toolset, endpoint: EndpointPlan
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the path and content of each file, with the toolset's names filled in."""
-    state_key = server_option(toolset, "state_key_variable")
+    state_key = get_server_option(toolset, "state_key_variable")
     module = ".".join(filter(None, (workspace.package, toolset.name)))
     names = {
         "generated.my_tools": module,
         "MY_TOOLS_TOKEN": endpoint.token_variable,
-        "MY_TOOLS_STATE_KEY": state_key or variable(toolset, "STATE_KEY"),
-        "MY_TOOLS": variable(toolset),
+        "MY_TOOLS_STATE_KEY": state_key or build_variable_name(toolset, "STATE_KEY"),
+        "MY_TOOLS": build_variable_name(toolset),
         "my_tools": toolset.name,
         # Container names become host names, which have no underscores.
         "my-tools": toolset.name.replace("_", "-"),

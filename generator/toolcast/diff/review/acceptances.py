@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...findings import Finding, Location, Severity, has_errors
-from ...model.binding import first_bytes
+from ...model.binding import read_spec_bytes
 from ...model.spec_schema import check_schema
 from ...parsing.project_files import ProjectFiles
 from ...parsing.tree import NOWHERE, Path, Source
@@ -58,11 +58,11 @@ class Acceptance:
     path: Path = ()
     source: Source = field(default=NOWHERE, compare=False)
 
-    def is_over(self, today: datetime.date) -> bool:
+    def is_expired(self, today: datetime.date) -> bool:
         """Whether its day has come."""
         return self.until is not None and self.until <= today
 
-    def takes(self, change: Change) -> bool:
+    def accepts(self, change: Change) -> bool:
         """Whether it is about a change."""
         if self.fingerprint:
             return self.fingerprint == change.fingerprint
@@ -80,7 +80,7 @@ class Acceptance:
         return Location(self.source.file, *self.source.span(self.path))
 
 
-def acceptance_file(files: ProjectFiles, name: str = ACCEPT_FILE) -> bytes:
+def read_acceptance_file(files: ProjectFiles, name: str = ACCEPT_FILE) -> bytes:
     """The bytes of a folder's file; none where there is no such file.
 
     Raises:
@@ -88,13 +88,13 @@ def acceptance_file(files: ProjectFiles, name: str = ACCEPT_FILE) -> bytes:
     """
     if not files.is_there(name):
         return b""
-    data, findings = first_bytes(files, name)
+    data, findings = read_spec_bytes(files, name)
     if data is None:
         raise AcceptanceFileError(findings)
     return data
 
 
-def accepted_in(data: bytes, name: str = ACCEPT_FILE) -> list[Acceptance]:
+def parse_acceptances(data: bytes, name: str = ACCEPT_FILE) -> list[Acceptance]:
     """The entries of a file's bytes.
 
     Args:
@@ -159,15 +159,15 @@ def _bound(entry: dict[str, Any], path: Path, source: Source) -> Acceptance:
     return Acceptance(**{**entry, "until": day}, path=path, source=source)
 
 
-def acceptance_of(
+def find_acceptance(
     change: Change, acceptances: Sequence[Acceptance], today: datetime.date
 ) -> Acceptance | None:
     """The first one that accepts a change today."""
-    in_force = (one for one in acceptances if not one.is_over(today))
-    return next((one for one in in_force if one.takes(change)), None)
+    in_force = (one for one in acceptances if not one.is_expired(today))
+    return next((one for one in in_force if one.accepts(change)), None)
 
 
-def stale(
+def check_acceptances(
     acceptances: Sequence[Acceptance],
     changes: Sequence[Change],
     known: Mapping[str, ChangeRule],
@@ -175,11 +175,11 @@ def stale(
 ) -> Iterator[Finding]:
     """The findings of entries that accept none of a comparison's changes; see `judge`."""
     for one in acceptances:
-        if one.is_over(today):
+        if one.is_expired(today):
             message = f"this acceptance ended on {one.until}"
             help_ = "decide anew: give it another day, or remove it"
             yield _finding(one, "accept/expired", message, help_)
-        elif not any(one.takes(change) for change in changes):
+        elif not any(one.accepts(change) for change in changes):
             message = "this acceptance matches no change"
             help_ = "remove it, unless what it is for is still to come"
             if one.rule and one.rule not in known:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...findings import Finding, Severity, sort_findings
 from ...model.model import Workspace
 from ...rules.runner import check_workspace, without_suppressed
-from ..change import tools_of_both
+from ..change import pair_tools
 
 _ELSEWHERE = ("handler/", "data/", "output/", "spec/unused-suppression")
 """Rules about files that are no specs: of those the old side has no copy."""
@@ -27,11 +27,11 @@ class CheckFindings(NamedTuple):
         mended: those of the old one.
     """
 
-    brought: Sequence[Finding] = ()
-    mended: Sequence[Finding] = ()
+    added: Sequence[Finding] = ()
+    fixed: Sequence[Finding] = ()
 
 
-NOTHING_FOUND = CheckFindings()
+NO_FINDINGS = CheckFindings()
 
 
 class _FindingIdentity(NamedTuple):
@@ -59,12 +59,12 @@ class _FindingIdentity(NamedTuple):
         return self.finding.rule, self.owner, self.subject
 
 
-def check_findings(
+def compare_findings(
     before: Workspace,
     after: Workspace,
     read: tuple[Sequence[Finding], Sequence[Finding]],
     today: datetime.date,
-    left_out: tuple[str, ...] = (),
+    excluded_rules: tuple[str, ...] = (),
 ) -> CheckFindings:
     """What the rules find in one of two states and not in the other.
 
@@ -83,10 +83,10 @@ def check_findings(
         for toolset in after.toolsets
         for former in before.toolsets
         if former.name == toolset.name
-        for old, new in tools_of_both(former, toolset)
+        for old, new in pair_tools(former, toolset)
         if old.name != new.name
     }
-    unasked = (*_ELSEWHERE, *left_out)
+    unasked = (*_ELSEWHERE, *excluded_rules)
     old, new = (
         [one for one in side if not one.finding.rule.startswith(unasked)]
         for side in (

@@ -14,16 +14,24 @@ from ...findings import Finding, Location, Severity
 from ...model.model import Toolset, Workspace
 from ...parsing.tree import Source
 from ...suggestions import suggest_name
-from ..change import AUDIENCES, Change, ChangeRule, Grade, Grades, place_of, raw
+from ..change import (
+    AUDIENCES,
+    Change,
+    ChangeRule,
+    Grade,
+    Grades,
+    get_spec_value,
+    locate_path,
+)
 from ..comparison import Comparison
 from ..effects import Effect
-from .acceptances import Acceptance, acceptance_of, stale
-from .check_findings import NOTHING_FOUND, CheckFindings
+from .acceptances import Acceptance, check_acceptances, find_acceptance
+from .check_findings import NO_FINDINGS, CheckFindings
 
 Limits = Mapping[str, Grade]
 """The least grade that fails, by audience; one that is not named fails at none."""
 
-DEFAULT: Limits = dict.fromkeys(AUDIENCES, Grade.BREAKING)
+DEFAULT_LIMITS: Limits = dict.fromkeys(AUDIENCES, Grade.BREAKING)
 """A change that breaks anybody fails."""
 
 _NONE = "none"
@@ -35,18 +43,18 @@ class InvalidLimitError(ValueError):
     """Invalid limits on the command line; the message has the reason and a help line."""
 
 
-def limits(words: str) -> Limits:
+def parse_limits(text: str) -> Limits:
     """The limits of `call=breaking,prompt=risky`, of one grade for all, or of `none`.
 
     Raises:
         InvalidLimitError: an audience or a grade is none, or is named twice.
     """
-    if words == _NONE:
+    if text == _NONE:
         return {}
-    if words in _WORDS:
-        return dict.fromkeys(AUDIENCES, _WORDS[words])
+    if text in _WORDS:
+        return dict.fromkeys(AUDIENCES, _WORDS[text])
     found: dict[str, Grade] = {}
-    for part in words.split(","):
+    for part in text.split(","):
         audience, _, grade = (word.strip() for word in part.partition("="))
         for word, known, noun in (
             (audience, AUDIENCES, "audience"),
@@ -61,13 +69,13 @@ def limits(words: str) -> Limits:
     return found
 
 
-def failing(grades: Grades, at: Limits) -> list[str]:
+def list_failing_audiences(grades: Grades, at: Limits) -> list[str]:
     """The audiences for which grades are at their limit or above."""
     named = zip(AUDIENCES, grades, strict=True)
     return [name for name, grade in named if name in at and grade >= at[name]]
 
 
-def limits_text(at: Limits) -> str:
+def format_limits(at: Limits) -> str:
     """The limits as `--fail-on` takes them."""
     if not at:
         return _NONE
@@ -114,7 +122,7 @@ class Proposal:
         return have is not None and need is not None and have >= need
 
 
-def proposals(
+def propose_versions(
     changes: Sequence[Change], before: Workspace, after: Workspace
 ) -> Iterator[Proposal]:
     """One for each toolset that has changed and that both sides have.
@@ -211,7 +219,7 @@ def _raised(numbers: _Numbers, step: str) -> _Numbers:
 
 def _said(toolset: Toolset) -> str:
     """The `version` of a toolset.yaml; empty where it says none."""
-    version = raw(toolset, "version")
+    version = get_spec_value(toolset, "version")
     return version if isinstance(version, str) else ""
 
 
@@ -271,8 +279,8 @@ class Verdict:
     limits: Limits
     proposals: tuple[Proposal, ...]
     is_first: bool = False
-    brought: tuple[Finding, ...] = ()
-    mended: tuple[Finding, ...] = ()
+    added: tuple[Finding, ...] = ()
+    fixed: tuple[Finding, ...] = ()
 
     @property
     def failing(self) -> int:
@@ -287,7 +295,7 @@ class Verdict:
 
 def judge(
     comparison: Comparison,
-    sides: tuple[Workspace, Workspace],
+    workspaces: tuple[Workspace, Workspace],
     against: str,
     *,
     limits: Limits,
@@ -295,7 +303,7 @@ def judge(
     known: Mapping[str, ChangeRule],
     today: datetime.date,
     is_first: bool = False,
-    found: CheckFindings = NOTHING_FOUND,
+    check_findings: CheckFindings = NO_FINDINGS,
 ) -> Verdict:
     """Decides about the changes of a comparison.
 
@@ -312,27 +320,27 @@ def judge(
     """
     sources = {
         (toolset.name, tool.name): tool.source
-        for toolset in sides[1].toolsets
+        for toolset in workspaces[1].toolsets
         for tool in toolset.tools
     }
-    sources |= {(one.name, ""): one.source for one in sides[1].toolsets}
+    sources |= {(one.name, ""): one.source for one in workspaces[1].toolsets}
     judged = []
     changes = comparison.changes
     for change in changes:
-        accepted = acceptance_of(change, acceptances, today)
-        fails = () if accepted else tuple(failing(change.grades, limits))
-        place = _place_now(change, sources, sides[1].source)
+        accepted = find_acceptance(change, acceptances, today)
+        fails = () if accepted else tuple(list_failing_audiences(change.grades, limits))
+        place = _place_now(change, sources, workspaces[1].source)
         judged.append(ChangeVerdict(change, place, accepted, fails))
     return Verdict(
         against,
         tuple(judged),
         tuple(comparison.effects),
-        tuple(stale(acceptances, changes, known, today)),
+        tuple(check_acceptances(acceptances, changes, known, today)),
         limits,
-        tuple(proposals(changes, *sides)),
+        tuple(propose_versions(changes, *workspaces)),
         is_first,
-        tuple(found.brought),
-        tuple(found.mended),
+        tuple(check_findings.added),
+        tuple(check_findings.fixed),
     )
 
 
@@ -340,7 +348,7 @@ def _place_now(
     change: Change, sources: Mapping[tuple[str, str], Source], workspace: Source
 ) -> Location:
     """Where a change is shown in the project as it is now."""
-    if not change.is_gone:
+    if not change.is_in_old_version:
         return change.location
     toolset = sources.get((change.toolset, ""))
     if change.tool and (change.toolset, change.tool) not in sources:
@@ -348,5 +356,5 @@ def _place_now(
         return Location((toolset or workspace).file, 1, 1, 2)
     source = sources.get((change.toolset, change.tool))
     if source is None:
-        return place_of(workspace, ("toolsets",))
-    return place_of(source, change.path)
+        return locate_path(workspace, ("toolsets",))
+    return locate_path(source, change.path)

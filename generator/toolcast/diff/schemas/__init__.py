@@ -1,1 +1,1 @@
-"""Changes of `parameters` and `returns`, keyword by keyword, and whom they break."""
+"""Comparison of the schemas in `parameters` and `returns`, keyword by keyword, with grades."""

@@ -1,4 +1,4 @@
-"""Changes of objects and arrays: properties, what is required, other names, items."""
+"""Comparison of the keywords of objects and arrays: properties, required names, items."""
 
 from __future__ import annotations
 
@@ -7,321 +7,402 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
-from ..change import ABSENT, key_of, same
-from .inclusion import Effort, accept_the_same
-from .keyword_changes import keyword_changes, row_of
-from .schema_pairs import (
+from ..change import ABSENT, build_json_key, is_equal_json
+from .inclusion import StepBudget, accept_same_values
+from .keyword_changes import compare_keyword, get_kind_prefix
+from .message_text import (
+    ADDITIONAL,
     ITEMS,
     NAMES,
-    OTHERS,
+    format_name,
+    format_subject,
+    format_types,
+    format_value,
+)
+from .schema_pairs import (
     Difference,
     Edit,
-    Node,
-    Pair,
-    Place,
-    Step,
-    name_words,
-    shown,
-    subject_words,
-    type_words,
+    PendingPair,
+    SchemaLocation,
+    SchemaNode,
+    SchemaPair,
 )
-from .schema_version import SchemaSide
-from .value_limits import ValueLimits
+from .schema_version import SchemaVersion
+from .value_limits import ALL_TYPES, ValueLimits
 
-_OTHERS = "additionalProperties"
 _MAX_NAME_PAIRS = 400
 """Pairs of removed and added properties that are compared to find a renamed one."""
-_MAX_STEPS = 1_000
+_MAX_RENAME_STEPS = 1_000
 """Comparison steps for these pairs together."""
 
 
-def object_changes(pair: Pair) -> Iterator[Difference | Step]:
-    """What has changed of an object, and the schemas of its values to compare next."""
-    yield from _properties(pair)
-    yield from _required(pair)
-    yield from _pattern_properties(pair)
-    yield from _additional(pair)
-    yield from _schemas(pair, "propertyNames", place=pair.location + NAMES)
-    yield from _dependencies(pair)
+def compare_objects(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
+    """Yield differences of the keywords of objects, and the pairs of their subschemas."""
+    yield from _compare_properties(pair)
+    yield from _compare_required(pair)
+    yield from _compare_pattern_properties(pair)
+    yield from _compare_additional_properties(pair)
+    yield from _compare_property_names(pair)
+    yield from _compare_dependencies(pair)
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
-        yield from _schemas(pair, keyword)
+        old, new = map(_normalize, pair.get_values(keyword))
+        if not is_equal_json(old, new):
+            event = "removed" if new is True else "set"
+            kind = f"{get_kind_prefix(keyword)}-{event}"
+            yield pair.make_keyword_difference(kind, keyword)
 
 
-def _plain(schema: Any) -> Any:
-    """A schema, with one word for those that say nothing."""
+def _normalize(schema: Any) -> Any:
+    """Return True for a missing or empty schema, and other schemas unchanged."""
     return True if schema == {} or schema is ABSENT else schema
 
 
-def _schemas(
-    pair: Pair, keyword: str, place: str | None = None
-) -> Iterator[Difference | Step]:
-    """What has changed of a schema in a keyword; those of a place are compared."""
-    old, new = map(_plain, pair.values(keyword))
-    if same(old, new):
+def _compare_property_names(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
+    keyword = "propertyNames"
+    old, new = map(_normalize, pair.get_values(keyword))
+    if is_equal_json(old, new):
         return
-    if place is not None and isinstance(old, Mapping) and isinstance(new, Mapping):
-        yield pair.inner(keyword, place=place)
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        yield pair.build_subpair(keyword, location=pair.location + NAMES)
         return
-    is_set = new is not True and (place is None or old is not False)
-    yield pair.difference(
-        f"{row_of(keyword)}-{'set' if is_set else 'removed'}", keyword
-    )
+    is_narrower = new is not True and old is not False
+    kind = f"property-names-{'set' if is_narrower else 'removed'}"
+    yield pair.make_keyword_difference(kind, keyword)
 
 
-def _properties(pair: Pair) -> Iterator[Difference | Step]:
-    before, after = (node.mapping("properties") for node in pair.nodes)
+def _compare_properties(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
+    before, after = (node.get_object("properties") for node in pair.nodes)
     for name in after:
         if name in before:
-            yield pair.inner("properties", name, place=pair.named(name))
-    gone = {name: before[name] for name in before if name not in after}
-    come = {name: after[name] for name in after if name not in before}
-    for old, new in list(_renamed(pair, gone, come)):
-        yield _rename(pair, old, new)
-        yield Step(
-            pair.before.inner("properties", old),
-            pair.after.inner("properties", new),
-            pair.named(new),
+            location = pair.get_property_location(name)
+            yield pair.build_subpair("properties", name, location=location)
+    removed = {name: before[name] for name in before if name not in after}
+    added = {name: after[name] for name in after if name not in before}
+    for old_name, new_name in list(_find_renamed(pair, removed, added)):
+        yield _make_rename(pair, old_name, new_name)
+        yield PendingPair(
+            pair.before.get_subschema("properties", old_name),
+            pair.after.get_subschema("properties", new_name),
+            pair.get_property_location(new_name),
             pair.direction,
         )
-        del gone[old], come[new]
-    for is_new, names in ((False, gone), (True, come)):
-        node, other = pair.nodes[is_new], pair.nodes[not is_new]
-        for name in names:
-            row = f"property-{'added' if is_new else 'removed'}"
-            if name in node.sequence("required"):
-                row = f"required-{row}"
-            edits = _needed(pair, name)
-            if other.get(_OTHERS) is False and node.get(_OTHERS) is not False:
-                # What the object is closed for since then is this name, too.
-                edits += pair.edits(_OTHERS)
-            told = name_words(pair.named(name))
-            yield pair.entry(row, "properties", name, *edits, name=told)
+        del removed[old_name], added[new_name]
+    for name in removed:
+        yield _make_property_difference(pair, name, is_added=False)
+    for name in added:
+        yield _make_property_difference(pair, name, is_added=True)
 
 
-def _needed(pair: Pair, *names: str) -> tuple[Edit, ...]:
-    """Lets each side require these names as the other does."""
-    lists = [node.sequence("required") for node in pair.nodes]
-    if all((name in lists[0]) == (name in lists[1]) for name in names):
+def _make_property_difference(
+    pair: SchemaPair, name: str, *, is_added: bool
+) -> Difference:
+    node, other = pair.nodes if not is_added else pair.nodes[::-1]
+    kind = f"property-{'added' if is_added else 'removed'}"
+    if name in node.get_array("required"):
+        kind = f"required-{kind}"
+    edits = _build_required_edits(pair, name)
+    keyword = "additionalProperties"
+    if other.get(keyword) is False and node.get(keyword) is not False:
+        # The version without the property is closed. Without this edit, the edited schema
+        # would accept the name as an additional property.
+        edits += pair.build_edits(keyword)
+    label = format_name(pair.get_property_location(name))
+    return pair.make_entry_difference(kind, "properties", name, *edits, name=label)
+
+
+def _build_required_edits(pair: SchemaPair, *names: str) -> tuple[Edit, ...]:
+    """Return the edit that makes names required or optional, if their state changed."""
+    old, new = (node.get_array("required") for node in pair.nodes)
+    if all((name in old) == (name in new) for name in names):
         return ()
-    alone, undone = (
-        [name for name in own if name not in names]
-        + [name for name in names if name in other]
-        for own, other in (lists, lists[::-1])
-    )
-    paths = [node.at("required") for node in pair.nodes]
-    return (Edit(paths[0], alone, paths[1], undone),)
+    applied = _replace_names(old, new, names)
+    reverted = _replace_names(new, old, names)
+    before_path, after_path = (node.get_path("required") for node in pair.nodes)
+    return (Edit(before_path, applied, after_path, reverted),)
 
 
-def _renamed(
-    pair: Pair, gone: Mapping[str, Any], come: Mapping[str, Any]
+def _replace_names(
+    required: list[str], other: list[str], names: tuple[str, ...]
+) -> list[str]:
+    """Return required names in which some names are required as in another list."""
+    unchanged = [name for name in required if name not in names]
+    return unchanged + [name for name in names if name in other]
+
+
+def _find_renamed(
+    pair: SchemaPair, removed: Mapping[str, Any], added: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """The names of which one goes and one comes with the same schema, and no others do.
+    """Yield old and new names of properties that were renamed.
 
-    What it says may be written in another way, and its texts may be worded anew.
+    A property is taken as renamed if exactly one removed and one added property have the
+    same schema, or schemas that accept the same values and have similar descriptions.
     """
-    before, after = _by_schema(gone), _by_schema(come)
-    equal = [(old, after[key]) for key, old in before.items() if key in after]
+    removed_by_schema, added_by_schema = map(_index_by_schema, (removed, added))
+    equal = [
+        (old_name, added_by_schema[key])
+        for key, old_name in removed_by_schema.items()
+        if key in added_by_schema
+    ]
     yield from equal
-    known = {name for names in equal for name in names}
-    olds, news = ([n for n in side if n not in known] for side in (gone, come))
-    if len(olds) * len(news) > _MAX_NAME_PAIRS:
+    matched = {name for names in equal for name in names}
+    old_names = [name for name in removed if name not in matched]
+    new_names = [name for name in added if name not in matched]
+    if len(old_names) * len(new_names) > _MAX_NAME_PAIRS:
         return
-    effort = Effort(_MAX_STEPS)
-    alike = [
-        (old, new)
-        for old in olds
-        for new in news
-        if accept_the_same(pair.sides, (gone[old], come[new]), effort)
-    ]
-    claims = Counter(name for names in alike for name in names)
-    for old, new in alike:
-        is_one = claims[old] == claims[new] == 1 and effort.left >= 0
-        if is_one and _reads_alike(old, gone[old], new, come[new]):
-            yield old, new
-
-
-def _by_schema(schemas: Mapping[str, Any]) -> dict[Hashable, str]:
-    """The names by their schemas, but of those that several have."""
-    keys = {name: key_of(schema) for name, schema in schemas.items()}
-    number = Counter(keys.values())
-    return {key: name for name, key in keys.items() if number[key] == 1}
-
-
-def _reads_alike(old: str, gone: Any, new: str, come: Any) -> bool:
-    """Whether descriptions have half of their words in common; without them, the names."""
-    texts = [
-        str(one.get("description", "")) if isinstance(one, Mapping) else ""
-        for one in (gone, come)
-    ]
-    told = [set(re.findall(r"\w+", text.lower())) for text in texts]
-    if not any(told):
-        return old in new or new in old
-    return 2 * len(told[0] & told[1]) >= max(map(len, told))
-
-
-def _rename(pair: Pair, old: str, new: str) -> Difference:
-    before, after = (node.at("properties") for node in pair.nodes)
-    was, now = pair.before.mapping("properties")[old], pair.after.values["properties"]
-    edits = (
-        Edit((*before, old), ABSENT, (*after, old), was),
-        Edit((*before, new), now[new], (*after, new), ABSENT),
-        *_needed(pair, old, new),
-    )
-    words = {
-        "old": name_words(pair.named(old)),
-        "new": name_words(pair.named(new)),
-    }
-    return pair.told("property-renamed", (*after, new), (old, new), edits, **words)
-
-
-def _required(pair: Pair) -> Iterator[Difference]:
-    old, new = (node.sequence("required") for node in pair.nodes)
-    properties = [node.mapping("properties") for node in pair.nodes]
-    # Of what comes or goes as a property is told with it.
-    whole = {*properties[0]} ^ {*properties[1]}
-    for name in dict.fromkeys((*new, *old)):
-        if (name in old) == (name in new) or name in whole:
-            continue
-        is_new = name in new
-        row = "property-required" if is_new else "property-optional"
-        path = (
-            *pair.nodes[is_new].at("required"),
-            (new if is_new else old).index(name),
+    budget = StepBudget(_MAX_RENAME_STEPS)
+    candidates = [
+        (old_name, new_name)
+        for old_name in old_names
+        for new_name in new_names
+        if accept_same_values(
+            pair.versions, (removed[old_name], added[new_name]), budget
         )
-        values = (ABSENT, name) if is_new else (name, ABSENT)
-        told = name_words(pair.named(name))
-        yield pair.told(row, path, values, _needed(pair, name), name=told)
+    ]
+    candidate_counts = Counter(name for names in candidates for name in names)
+    for old_name, new_name in candidates:
+        is_unique = candidate_counts[old_name] == candidate_counts[new_name] == 1
+        # After an exceeded budget further candidates can be missing.
+        if not is_unique or budget.remaining < 0:
+            continue
+        if _are_similar(old_name, removed[old_name], new_name, added[new_name]):
+            yield old_name, new_name
 
 
-def _pattern_properties(pair: Pair) -> Iterator[Difference | Step]:
+def _index_by_schema(schemas: Mapping[str, Any]) -> dict[Hashable, str]:
+    """Return property names by their schema, without schemas that several names have."""
+    keys = {name: build_json_key(schema) for name, schema in schemas.items()}
+    counts = Counter(keys.values())
+    return {key: name for name, key in keys.items() if counts[key] == 1}
+
+
+def _are_similar(old_name: str, old: Any, new_name: str, new: Any) -> bool:
+    """Return whether two properties look like the same one under another name.
+
+    Half of the words of their descriptions are equal. Without descriptions, one name contains
+    the other.
+    """
+    old_words, new_words = map(_collect_description_words, (old, new))
+    if not old_words and not new_words:
+        return old_name in new_name or new_name in old_name
+    return 2 * len(old_words & new_words) >= max(len(old_words), len(new_words))
+
+
+def _collect_description_words(schema: Any) -> set[str]:
+    description = ""
+    if isinstance(schema, Mapping):
+        description = str(schema.get("description", ""))
+    return set(re.findall(r"\w+", description.lower()))
+
+
+def _make_rename(pair: SchemaPair, old_name: str, new_name: str) -> Difference:
+    before_path, after_path = (node.get_path("properties") for node in pair.nodes)
+    old_schema = pair.before.get_object("properties")[old_name]
+    new_schema = pair.after.get_object("properties")[new_name]
+    edits = (
+        Edit((*before_path, old_name), ABSENT, (*after_path, old_name), old_schema),
+        Edit((*before_path, new_name), new_schema, (*after_path, new_name), ABSENT),
+        *_build_required_edits(pair, old_name, new_name),
+    )
+    return pair.make_difference(
+        "property-renamed",
+        (*after_path, new_name),
+        (old_name, new_name),
+        edits,
+        old=format_name(pair.get_property_location(old_name)),
+        new=format_name(pair.get_property_location(new_name)),
+    )
+
+
+def _compare_required(pair: SchemaPair) -> Iterator[Difference]:
+    old, new = (node.get_array("required") for node in pair.nodes)
+    old_names, new_names = (set(node.get_object("properties")) for node in pair.nodes)
+    # For an added or removed property, `required` is part of that difference.
+    added_or_removed = old_names ^ new_names
+    for name in dict.fromkeys((*new, *old)):
+        if (name in old) == (name in new) or name in added_or_removed:
+            continue
+        is_required = name in new
+        if is_required:
+            path = (*pair.after.get_path("required"), new.index(name))
+        else:
+            path = (*pair.before.get_path("required"), old.index(name))
+        yield pair.make_difference(
+            "property-required" if is_required else "property-optional",
+            path,
+            (ABSENT, name) if is_required else (name, ABSENT),
+            _build_required_edits(pair, name),
+            name=format_name(pair.get_property_location(name)),
+        )
+
+
+def _compare_pattern_properties(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     keyword = "patternProperties"
-    before, after = (node.mapping(keyword) for node in pair.nodes)
+    before, after = (node.get_object(keyword) for node in pair.nodes)
     for pattern in dict.fromkeys((*before, *after)):
         if pattern in before and pattern in after:
-            yield pair.inner(keyword, pattern, place=pair.location + OTHERS)
+            location = pair.location + ADDITIONAL
+            yield pair.build_subpair(keyword, pattern, location=location)
         else:
-            row = f"pattern-property-{'removed' if pattern in before else 'set'}"
-            yield pair.entry(row, keyword, pattern, name=shown(pattern))
+            kind = f"pattern-property-{'removed' if pattern in before else 'set'}"
+            name = format_value(pattern)
+            yield pair.make_entry_difference(kind, keyword, pattern, name=name)
 
 
-def _additional(pair: Pair) -> Iterator[Difference | Step]:
-    old, new = pair.values(_OTHERS)
+def _compare_additional_properties(
+    pair: SchemaPair,
+) -> Iterator[Difference | PendingPair]:
+    keyword = "additionalProperties"
+    old, new = pair.get_values(keyword)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        yield pair.inner(_OTHERS, place=pair.location + OTHERS)
-    elif not same(_plain(old), _plain(new)):
+        yield pair.build_subpair(keyword, location=pair.location + ADDITIONAL)
+    elif not is_equal_json(_normalize(old), _normalize(new)):
         if new is False:
-            row = "closed"
+            event = "closed"
         elif old is False:
-            row = "opened"
+            event = "opened"
         else:
-            row = "removed" if _plain(new) is True else "set"
-        yield pair.difference(f"additional-properties-{row}", _OTHERS)
+            event = "removed" if _normalize(new) is True else "set"
+        yield pair.make_keyword_difference(f"additional-properties-{event}", keyword)
 
 
-def _dependencies(pair: Pair) -> Iterator[Difference | Step]:
-    for word in ("dependencies", "dependentSchemas", "dependentRequired"):
-        before, after = (node.mapping(word) for node in pair.nodes)
+def _compare_dependencies(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
+    for keyword in ("dependencies", "dependentSchemas", "dependentRequired"):
+        before, after = (node.get_object(keyword) for node in pair.nodes)
         for name in dict.fromkeys((*before, *after)):
             old, new = before.get(name, ABSENT), after.get(name, ABSENT)
             if isinstance(old, Mapping) and isinstance(new, Mapping):
-                yield pair.inner(word, name)
-            elif not same(_plain(old), _plain(new)):
-                yield from _dependent(pair, word, name, old, new)
+                yield pair.build_subpair(keyword, name)
+            elif not is_equal_json(_normalize(old), _normalize(new)):
+                yield from _compare_dependency(pair, keyword, name, old, new)
 
 
-def _dependent(
-    pair: Pair, word: str, name: str, old: Any, new: Any
+def _compare_dependency(
+    pair: SchemaPair, keyword: str, name: str, old: Any, new: Any
 ) -> Iterator[Difference]:
-    lists = [one if isinstance(one, list) else [] for one in (old, new)]
-    subject = name_words(pair.named(name))
-    for row, own, other in (("added", *lists[::-1]), ("removed", *lists)):
-        names = [name_words(pair.named(one)) for one in own if one not in other]
+    """Yield differences of the names or the schema that a property entails."""
+    label = format_name(pair.get_property_location(name))
+    old_names, new_names = (
+        value if isinstance(value, list) else [] for value in (old, new)
+    )
+    added = [entailed for entailed in new_names if entailed not in old_names]
+    removed = [entailed for entailed in old_names if entailed not in new_names]
+    for event, names in (("added", added), ("removed", removed)):
         if names:
-            words = {"name": subject, "names": ", ".join(names)}
-            yield pair.entry(f"dependent-required-{row}", word, name, **words)
-    for row, schema in (("removed", old), ("added", new)):
-        if not isinstance(schema, list) and _plain(schema) is not True:
-            yield pair.entry(f"dependent-schema-{row}", word, name, name=subject)
+            yield pair.make_entry_difference(
+                f"dependent-required-{event}",
+                keyword,
+                name,
+                name=label,
+                names=", ".join(
+                    format_name(pair.get_property_location(entailed))
+                    for entailed in names
+                ),
+            )
+    for event, schema in (("removed", old), ("added", new)):
+        if not isinstance(schema, list) and _normalize(schema) is not True:
+            kind = f"dependent-schema-{event}"
+            yield pair.make_entry_difference(kind, keyword, name, name=label)
 
 
-class _Items:
-    """The items that a node speaks of, and where."""
+class _ArrayItems:
+    """The item schemas of a node, with their paths.
 
-    def __init__(self, node: Node, side: SchemaSide) -> None:
-        first, rest = side.positions(node.values)
-        listed = "items" if isinstance(node.get("items"), list) else "prefixItems"
-        self.word = "additionalItems" if listed == "items" else "items"
-        self.first = [
-            Place(schema, (*node.at(listed), index))
-            for index, schema in enumerate(first)
+    Attributes:
+        rest_keyword: the keyword of the items without a schema of their own.
+        leading: the schemas of the first items, one each.
+        rest: the schema of all further items.
+    """
+
+    def __init__(self, node: SchemaNode, version: SchemaVersion) -> None:
+        leading, rest = version.get_item_schemas(node.keywords)
+        # Before 2020-12 an array in `items` had the role of `prefixItems`.
+        has_items_array = isinstance(node.get("items"), list)
+        leading_keyword = "items" if has_items_array else "prefixItems"
+        self.rest_keyword = "additionalItems" if has_items_array else "items"
+        self.leading = [
+            SchemaLocation(schema, (*node.get_path(leading_keyword), index))
+            for index, schema in enumerate(leading)
         ]
-        self.rest = Place(rest, node.at(self.word))
+        self.rest = SchemaLocation(rest, node.get_path(self.rest_keyword))
 
-    def at(self, index: int) -> Place:
-        """The schema of one item."""
-        return self.first[index] if index < len(self.first) else self.rest
+    def get_item(self, index: int) -> SchemaLocation:
+        """Return the schema of the item at an index."""
+        return self.leading[index] if index < len(self.leading) else self.rest
 
 
-def array_changes(pair: Pair) -> Iterator[Difference | Step]:
-    """What has changed of an array, and the schemas of its items to compare next."""
-    before, after = map(_Items, pair.nodes, pair.sides)
-    edits = pair.edits("prefixItems", "items", "additionalItems")
-    for index in range(max(len(before.first), len(after.first))):
-        old, new, place = before.at(index), after.at(index), f"{pair.location}[{index}]"
-        if index < min(len(before.first), len(after.first)):
-            yield Step(old, new, place, pair.direction)
+def compare_arrays(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
+    """Yield differences of the keywords of arrays, and the pairs of their item schemas."""
+    before, after = map(_ArrayItems, pair.nodes, pair.versions)
+    edits = pair.build_edits("prefixItems", "items", "additionalItems")
+    old_count, new_count = len(before.leading), len(after.leading)
+    for index in range(max(old_count, new_count)):
+        old, new = before.get_item(index), after.get_item(index)
+        location = f"{pair.location}[{index}]"
+        if index < min(old_count, new_count):
+            yield PendingPair(old, new, location, pair.direction)
             continue
-        is_new = index >= len(before.first)
-        row = f"prefix-item-{'added' if is_new else 'removed'}"
-        values = (ABSENT, new.schema) if is_new else (old.schema, ABSENT)
-        path = (new if is_new else old).path
-        item = subject_words(place, pair.whole)
-        yield pair.told(row, path, values, edits, name=item)
+        is_added = index >= old_count
+        yield pair.make_difference(
+            f"prefix-item-{'added' if is_added else 'removed'}",
+            (new if is_added else old).path,
+            (ABSENT, new.schema) if is_added else (old.schema, ABSENT),
+            edits,
+            name=format_subject(location, pair.root_label),
+        )
     old, new = before.rest, after.rest
     if isinstance(old.schema, dict) and isinstance(new.schema, dict):
-        yield Step(old, new, pair.location + ITEMS, pair.direction)
-    elif not same(_plain(old.schema), _plain(new.schema)):
-        yield _others(pair, before, after, edits)
-    yield from _contains(pair)
+        yield PendingPair(old, new, pair.location + ITEMS, pair.direction)
+    elif not is_equal_json(_normalize(old.schema), _normalize(new.schema)):
+        yield _make_items_difference(pair, before, after, edits)
+    yield from _compare_contains(pair)
 
 
-def _others(
-    pair: Pair, before: _Items, after: _Items, edits: tuple[Edit, ...]
+def _make_items_difference(
+    pair: SchemaPair, before: _ArrayItems, after: _ArrayItems, edits: tuple[Edit, ...]
 ) -> Difference:
-    """Items of which one side says nothing, or that it refuses."""
+    """Return the difference of further items if one of the schemas is a boolean."""
     old, new = before.rest.schema, after.rest.schema
-    is_tighter = new is False or _plain(old) is True
-    asked = pair.sides[is_tighter].conjunction(new if is_tighter else old)
-    kinds = type_words(ValueLimits(asked).types)
-    item = subject_words(pair.location + ITEMS, pair.whole)
-    if new is False:
-        text = f"{pair.subject} takes no further items"
-    elif old is False:
-        text = f"{pair.subject} takes further items, too"
-    elif kinds == "anything":
-        words = "something" if is_tighter else "less"
-        text = f"{pair.subject} asks {words} of its items"
-    elif is_tighter:
-        text = f"{item} is {kinds} now"
+    is_narrower = new is False or _normalize(old) is True
+    if is_narrower:
+        conjunction = pair.after_version.get_conjunction(new)
     else:
-        text = f"{item} may be something else than {kinds}"
-    node, word = pair.before, before.word
-    if pair.after.get(after.word) is not ABSENT:
-        node, word = pair.after, after.word
-    row = "items-set" if is_tighter else "items-removed"
-    values = pair.before.get(before.word), pair.after.get(after.word)
-    return pair.told(row, node.at(word), values, edits, text=text)
+        conjunction = pair.before_version.get_conjunction(old)
+    types = ValueLimits(conjunction).types
+    item = format_subject(pair.location + ITEMS, pair.root_label)
+    if new is False:
+        text = f"{pair.subject} no longer accepts further items"
+    elif old is False:
+        text = f"{pair.subject} now accepts further items"
+    elif types == ALL_TYPES:
+        verb = "now restricts" if is_narrower else "no longer restricts"
+        text = f"{pair.subject} {verb} its items"
+    elif is_narrower:
+        text = f"{item} must now be {format_types(types)}"
+    else:
+        text = f"{item} no longer has to be {format_types(types)}"
+    node, keyword = pair.before, before.rest_keyword
+    if pair.after.get(after.rest_keyword) is not ABSENT:
+        node, keyword = pair.after, after.rest_keyword
+    return pair.make_difference(
+        "items-set" if is_narrower else "items-removed",
+        node.get_path(keyword),
+        (pair.before.get(before.rest_keyword), pair.after.get(after.rest_keyword)),
+        edits,
+        text=text,
+    )
 
 
-def _contains(pair: Pair) -> Iterator[Difference | Step]:
+def _compare_contains(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     keyword = "contains"
-    if ABSENT not in pair.values(keyword):
-        bounded = any(
-            "maxContains" in node.values or node.get("minContains") == 0
+    if ABSENT not in pair.get_values(keyword):
+        # If matching items are limited, a wider schema can make arrays invalid.
+        is_limited = any(
+            "maxContains" in node.keywords or node.get("minContains") == 0
             for node in pair.nodes
         )
-        turn = 0 if bounded else 1
-        yield pair.inner(keyword, place=pair.location + ITEMS, turn=turn)
+        yield pair.build_subpair(
+            keyword, location=pair.location + ITEMS, factor=0 if is_limited else 1
+        )
         return
-    edits = pair.edits("contains", "minContains", "maxContains")
-    yield from keyword_changes(pair, keyword, edits)
+    edits = pair.build_edits("contains", "minContains", "maxContains")
+    yield from compare_keyword(pair, keyword, edits)

@@ -1,4 +1,4 @@
-"""Proofs that the objects and arrays of one schema are taken by another."""
+"""Proofs that a schema accepts all objects and arrays that another schema allows."""
 
 from __future__ import annotations
 
@@ -9,290 +9,363 @@ from typing import Any, Protocol
 
 from .schema_version import (
     Conjunction,
-    SchemaSide,
-    is_silent,
-    matches,
-    schemas_under,
+    SchemaVersion,
+    list_property_schemas,
+    lists_all_names,
+    matches_pattern,
 )
 from .value_limits import ValueLimits
 
 
 class Proof(Protocol):
-    """The proof that is being tried, as `Inclusion`."""
-
-    sender: SchemaSide
-    receiver: SchemaSide
-    only_declared: bool
-
-    def holds(self, sent: Conjunction, taken: Any) -> bool:
-        """Whether all that is sent is taken."""
-
-    def spend(self, steps: int) -> None:
-        """Takes some of the effort."""
-
-    def is_plain(self, schema: Any) -> bool:
-        """Whether a schema means the same on both sides."""
-
-
-def takes_array(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -> bool:
-    """Whether one schema of the receiver takes all arrays that are sent."""
-    fewest, most = limits.least("minItems"), _most_items(proof, limits)
-    if fewest > most:
-        return True
-    if fewest < part.get("minItems", 0) or most > part.get("maxItems", math.inf):
-        return False
-    is_unique = True in limits.all("uniqueItems") or most <= 1
-    if part.get("uniqueItems") is True and not is_unique:
-        return False
-    first, rest = proof.receiver.positions(part)
-    for index, schema in enumerate(first):
-        if index < most and not proof.holds(_item(proof, limits, index), schema):
-            return False
-    own = max((len(proof.sender.positions(p).first) for p in limits.parts), default=0)
-    for index in range(len(first), own):
-        if index < most and not proof.holds(_item(proof, limits, index), rest):
-            return False
-    known = max(len(first), own)
-    if known < most and not proof.holds(_item(proof, limits, known), rest):
-        return False
-    if "unevaluatedItems" in part and part["unevaluatedItems"] is not True:
-        return False
-    return "contains" not in part or _contains(proof, limits, part, most)
-
-
-def _most_items(proof: Proof, limits: ValueLimits) -> float:
-    most = limits.most("maxItems")
-    for part in limits.parts:
-        first, rest = proof.sender.positions(part)
-        if rest is False:
-            most = min(most, len(first))
-    return most
-
-
-def _item(proof: Proof, limits: ValueLimits, index: int) -> Conjunction:
-    """What is sent of one item."""
-    found: list[Any] = []
-    for part in limits.parts:
-        schema = proof.sender.positions(part).at(index)
-        found += proof.sender.conjunction(schema)
-    return tuple(found)
-
-
-def _contains(
-    proof: Proof, limits: ValueLimits, part: Mapping[str, Any], most: float
-) -> bool:
-    wanted, fewest = part["contains"], part.get("minContains", 1)
-    allowed = part.get("maxContains", math.inf)
-    is_enough: bool = fewest == 0
-    is_bounded: bool = most <= allowed
-    every = proof.holds(_item(proof, limits, 0), wanted) and not any(
-        proof.sender.positions(p).first for p in limits.parts
-    )
-    if every and limits.least("minItems") >= fewest:
-        is_enough = True
-    for own in limits.parts:
-        if "contains" not in own:
-            continue
-        inner = proof.sender.conjunction(own["contains"])
-        if own.get("minContains", 1) >= fewest and proof.holds(inner, wanted):
-            is_enough = True
-        if own.get("maxContains", math.inf) <= allowed and own["contains"] == wanted:
-            is_bounded = True
-    return is_enough and is_bounded
-
-
-def takes_object(
-    proof: Proof, sent: Conjunction, limits: ValueLimits, part: Mapping[str, Any]
-) -> bool:
-    """Whether one schema of the receiver takes all objects that are sent."""
-    names = _Names(proof, limits)
-    if not limits.required >= set(part.get("required", ())):
-        return False
-    fewest = max(limits.least("minProperties"), len(limits.required))
-    most = limits.most("maxProperties")
-    if names.are_all and "maxProperties" in part:
-        most = min(most, len(names.declared))
-    if fewest < part.get("minProperties", 0):
-        return False
-    if most > part.get("maxProperties", math.inf):
-        return False
-    return (
-        _takes_properties(proof, names, part)
-        and _takes_names(proof, names, limits, part)
-        and _takes_dependencies(proof, sent, limits, names, part)
-    )
-
-
-class _Names:
-    """The names that an object may have, and what is sent under each.
+    """The proof that these functions are a part of; see `InclusionProof`.
 
     Attributes:
-        patterns: the patterns that others may match.
-        are_all: whether there are no others.
+        sender: the schema of the values that are sent.
+        receiver: the schema that accepts or rejects them.
+        only_declared: whether senders are assumed to use no undeclared names.
+    """
+
+    sender: SchemaVersion
+    receiver: SchemaVersion
+    only_declared: bool
+
+    def accepts_all(self, sent: Conjunction, schema: Any) -> bool:
+        """Return whether a schema of the receiver accepts every value of a conjunction."""
+
+    def spend(self, steps: int) -> None:
+        """Subtract steps from the budget of the proof."""
+
+    def has_same_meaning(self, schema: Any) -> bool:
+        """Return whether a schema means the same in both versions."""
+
+
+def accepts_arrays(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -> bool:
+    """Return whether a part of the receiver's conjunction accepts all arrays sent.
+
+    Args:
+        proof: the proof.
+        limits: the limits of the sent values.
+        part: the part of the receiver's conjunction.
+    """
+    min_items, max_items = limits.get_minimum("minItems"), _get_max_items(proof, limits)
+    if min_items > max_items:
+        return True
+    if min_items < part.get("minItems", 0):
+        return False
+    if max_items > part.get("maxItems", math.inf):
+        return False
+    is_unique = True in limits.get_all("uniqueItems") or max_items <= 1
+    if part.get("uniqueItems") is True and not is_unique:
+        return False
+    # Items after the leading ones of both schemas are all alike: one index stands for them.
+    item_schemas = proof.receiver.get_item_schemas(part)
+    leading_count = max(len(item_schemas.leading), _count_leading_items(proof, limits))
+    for index in range(leading_count + 1):
+        schema = item_schemas.get_schema(index)
+        if index < max_items and not proof.accepts_all(
+            _get_item_conjunction(proof, limits, index), schema
+        ):
+            return False
+    if "unevaluatedItems" in part and part["unevaluatedItems"] is not True:
+        return False
+    return "contains" not in part or _accepts_contains(proof, limits, part, max_items)
+
+
+def _count_leading_items(proof: Proof, limits: ValueLimits) -> int:
+    counts = [len(proof.sender.get_item_schemas(p).leading) for p in limits.parts]
+    return max(counts, default=0)
+
+
+def _get_max_items(proof: Proof, limits: ValueLimits) -> float:
+    max_items = limits.get_maximum("maxItems")
+    for part in limits.parts:
+        leading, rest = proof.sender.get_item_schemas(part)
+        if rest is False:
+            max_items = min(max_items, len(leading))
+    return max_items
+
+
+def _get_item_conjunction(proof: Proof, limits: ValueLimits, index: int) -> Conjunction:
+    """Return the sender's schemas of the item at an index."""
+    parts: list[Any] = []
+    for part in limits.parts:
+        schema = proof.sender.get_item_schemas(part).get_schema(index)
+        parts += proof.sender.get_conjunction(schema)
+    return tuple(parts)
+
+
+def _accepts_contains(
+    proof: Proof, limits: ValueLimits, part: Mapping[str, Any], max_items: float
+) -> bool:
+    """Return whether all arrays sent have enough matching items, and not too many."""
+    contained, min_contains = part["contains"], part.get("minContains", 1)
+    max_contains = part.get("maxContains", math.inf)
+    has_enough: bool = min_contains == 0
+    has_not_too_many: bool = max_items <= max_contains
+    all_items_match = proof.accepts_all(
+        _get_item_conjunction(proof, limits, 0), contained
+    ) and not _count_leading_items(proof, limits)
+    if all_items_match and limits.get_minimum("minItems") >= min_contains:
+        has_enough = True
+    for sent_part in limits.parts:
+        if "contains" not in sent_part:
+            continue
+        sent_items = proof.sender.get_conjunction(sent_part["contains"])
+        if sent_part.get("minContains", 1) >= min_contains and proof.accepts_all(
+            sent_items, contained
+        ):
+            has_enough = True
+        if (
+            sent_part.get("maxContains", math.inf) <= max_contains
+            and sent_part["contains"] == contained
+        ):
+            has_not_too_many = True
+    return has_enough and has_not_too_many
+
+
+def accepts_objects(
+    proof: Proof, sent: Conjunction, limits: ValueLimits, part: Mapping[str, Any]
+) -> bool:
+    """Return whether a part of the receiver's conjunction accepts all objects sent.
+
+    Args:
+        proof: the proof.
+        sent: the sender's conjunction.
+        limits: the limits of the conjunction.
+        part: the part of the receiver's conjunction.
+    """
+    names = _PropertyNames(proof, limits)
+    if not limits.required_names >= set(part.get("required", ())):
+        return False
+    min_properties = max(
+        limits.get_minimum("minProperties"), len(limits.required_names)
+    )
+    max_properties = limits.get_maximum("maxProperties")
+    if names.is_complete and "maxProperties" in part:
+        max_properties = min(max_properties, len(names.possible_names))
+    if min_properties < part.get("minProperties", 0):
+        return False
+    if max_properties > part.get("maxProperties", math.inf):
+        return False
+    return (
+        _accepts_properties(proof, names, part)
+        and _accepts_names(proof, names, limits, part)
+        and _accepts_dependencies(proof, sent, limits, names, part)
+    )
+
+
+class _PropertyNames:
+    """The property names that a sent object can have, and the schemas of their values.
+
+    Attributes:
+        patterns: the patterns of `patternProperties`.
+        is_implicitly_closed: whether the proof assumes that there are no undeclared names,
+            though the schema does not forbid them.
+        is_closed: whether every name is listed or matches a pattern.
+        is_complete: whether every name is listed.
     """
 
     def __init__(self, proof: Proof, limits: ValueLimits) -> None:
         self._proof = proof
         self._limits = limits
-        declared: dict[str, None] = {}
+        listed_names: dict[str, None] = {}
         patterns: dict[str, None] = {}
-        listed = sum(len(part.get("properties", ())) for part in limits.parts)
-        proof.spend(listed // 50)
+        proof.spend(sum(len(part.get("properties", ())) for part in limits.parts) // 50)
         for part in limits.parts:
-            declared.update(dict.fromkeys(part.get("properties", {})))
+            listed_names.update(dict.fromkeys(part.get("properties", {})))
             patterns.update(dict.fromkeys(part.get("patternProperties", {})))
         is_closed = any(
             part.get("additionalProperties") is False for part in limits.parts
         )
-        self._named = list(declared)
+        self._listed_names = list(listed_names)
         self.patterns = list(patterns)
-        self.is_quiet = (
-            proof.only_declared and not is_closed and self._says_nothing_of_others()
+        self.is_implicitly_closed = (
+            proof.only_declared and not is_closed and self._lists_all_names()
         )
-        self.is_closed = is_closed or self.is_quiet
-        self.are_all = self.is_closed and not patterns
+        self.is_closed = is_closed or self.is_implicitly_closed
+        self.is_complete = self.is_closed and not patterns
 
     @cached_property
-    def declared(self) -> list[str]:
-        """The names that are named, and not refused."""
-        self._proof.spend(len(self._named) // 4)
-        return [name for name in self._named if self._may_be(name)]
+    def possible_names(self) -> list[str]:
+        """The listed names whose schemas allow a value."""
+        self._proof.spend(len(self._listed_names) // 4)
+        return [name for name in self._listed_names if self._allows_value(name)]
 
-    def undeclared_in(self, names: Mapping[str, Any]) -> list[str]:
-        """Those of them that are not among some others."""
-        left = [name for name in self._named if name not in names]
-        self._proof.spend(len(left) // 8)
-        return [name for name in left if self._may_be(name)]
+    def list_names_outside(self, properties: Mapping[str, Any]) -> list[str]:
+        """Return the possible names that are not in `properties` of another schema."""
+        names = [name for name in self._listed_names if name not in properties]
+        self._proof.spend(len(names) // 8)
+        return [name for name in names if self._allows_value(name)]
 
-    def _says_nothing_of_others(self) -> bool:
-        """Whether properties are listed, and nothing says what else there may be."""
-        own = self._limits.parts
-        told = self._proof.sender.everything(*own)
-        known = set(map(id, own))
-        # What alternatives name is not gathered here.
-        is_gathered = not any(
-            id(one) not in known and ("properties" in one or "$ref" in one)
-            for one in told
-        )
-        return is_gathered and is_silent(told)
+    def _lists_all_names(self) -> bool:
+        """Return whether the sender's schemas list properties and mention no other names."""
+        own_parts = self._limits.parts
+        applicable = self._proof.sender.collect_applicable(*own_parts)
+        own_ids = set(map(id, own_parts))
+        for schema in applicable:
+            # The names that a branch lists are not among the listed names here.
+            if id(schema) not in own_ids and (
+                "properties" in schema or "$ref" in schema
+            ):
+                return False
+        return lists_all_names(applicable)
 
-    def _may_be(self, name: str) -> bool:
-        return not ValueLimits(self.sent(name)).is_impossible
+    def _allows_value(self, name: str) -> bool:
+        return not ValueLimits(self.get_property_conjunction(name)).is_impossible
 
-    def has(self, name: str, schema: Any) -> bool:
-        """Whether the very same schema is asked for under a name."""
+    def has_schema(self, name: str, schema: Any) -> bool:
+        """Return whether the sender has the same schema object for a property."""
         return any(
             part.get("properties", {}).get(name, self) is schema
             for part in self._limits.parts
         )
 
     def is_possible(self, name: str) -> bool:
-        """Whether an object may have a name."""
-        if self.is_quiet:
-            return name in self.declared or any(matches(p, name) for p in self.patterns)
-        return self._may_be(name)
+        """Return whether a sent object can have a name."""
+        if self.is_implicitly_closed:
+            return name in self.possible_names or any(
+                matches_pattern(pattern, name) for pattern in self.patterns
+            )
+        return self._allows_value(name)
 
-    def sent(self, name: str) -> Conjunction:
-        """What is sent under a name."""
-        return self._joined(
+    def get_property_conjunction(self, name: str) -> Conjunction:
+        """Return the sender's schemas of a property's value."""
+        return self._join(
             schema
             for part in self._limits.parts
-            for schema in schemas_under(part, name)
+            for schema in list_property_schemas(part, name)
         )
 
-    def of_pattern(self, pattern: str) -> Conjunction:
-        """What is sent under the names that match a pattern."""
-        said = self._limits.all("patternProperties")
-        return self._joined(one[pattern] for one in said if pattern in one)
+    def get_pattern_conjunction(self, pattern: str) -> Conjunction:
+        """Return the sender's schemas of the properties that match a pattern."""
+        pattern_schemas = self._limits.get_all("patternProperties")
+        return self._join(
+            schemas[pattern] for schemas in pattern_schemas if pattern in schemas
+        )
 
-    def of_others(self) -> Conjunction:
-        """What is sent under the names that nothing names."""
-        return self._joined(self._limits.all("additionalProperties"))
+    def get_additional_conjunction(self) -> Conjunction:
+        """Return the sender's schemas of the properties that no keyword names."""
+        return self._join(self._limits.get_all("additionalProperties"))
 
-    def _joined(self, schemas: Iterable[Any]) -> Conjunction:
-        conjunction = self._proof.sender.conjunction
-        return tuple(part for schema in schemas for part in conjunction(schema))
+    def _join(self, schemas: Iterable[Any]) -> Conjunction:
+        get_conjunction = self._proof.sender.get_conjunction
+        return tuple(part for schema in schemas for part in get_conjunction(schema))
 
 
-def _takes_properties(proof: Proof, names: _Names, part: Mapping[str, Any]) -> bool:
-    own = part.get("properties", {})
-    patterns = part.get("patternProperties", {})
-    for name, schema in own.items():
-        if proof.is_plain(schema) and names.has(name, schema):
+def _accepts_properties(
+    proof: Proof, names: _PropertyNames, part: Mapping[str, Any]
+) -> bool:
+    """Return whether the values of all properties are accepted."""
+    properties = part.get("properties", {})
+    for name, schema in properties.items():
+        if proof.has_same_meaning(schema) and names.has_schema(name, schema):
             continue
-        if names.is_possible(name) and not proof.holds(names.sent(name), schema):
+        if names.is_possible(name) and not proof.accepts_all(
+            names.get_property_conjunction(name), schema
+        ):
             return False
+    return _accepts_pattern_properties(
+        proof, names, part
+    ) and _accepts_additional_properties(proof, names, part)
+
+
+def _accepts_pattern_properties(
+    proof: Proof, names: _PropertyNames, part: Mapping[str, Any]
+) -> bool:
+    patterns = part.get("patternProperties", {})
     proof.spend(len(patterns) * (1 + len(names.patterns) // 4))
     for pattern, schema in patterns.items():
-        for name in names.declared:
-            if matches(pattern, name) and not proof.holds(names.sent(name), schema):
+        for name in names.possible_names:
+            if matches_pattern(pattern, name) and not proof.accepts_all(
+                names.get_property_conjunction(name), schema
+            ):
                 return False
-        if not all(
-            proof.holds(names.of_pattern(other), schema) for other in names.patterns
+        # A name can match several patterns, so each pattern of the sender is checked.
+        for sent_pattern in names.patterns:
+            if not proof.accepts_all(
+                names.get_pattern_conjunction(sent_pattern), schema
+            ):
+                return False
+        can_be_additional = not names.is_closed and pattern not in names.patterns
+        if can_be_additional and not proof.accepts_all(
+            names.get_additional_conjunction(), schema
         ):
             return False
-        is_free = not names.is_closed and pattern not in names.patterns
-        if is_free and not proof.holds(names.of_others(), schema):
-            return False
-    others = part.get("additionalProperties", True)
-    if others is True:
+    return True
+
+
+def _accepts_additional_properties(
+    proof: Proof, names: _PropertyNames, part: Mapping[str, Any]
+) -> bool:
+    additional = part.get("additionalProperties", True)
+    if additional is True:
         return True
-    for name in names.undeclared_in(own):
-        is_named = any(matches(pattern, name) for pattern in patterns)
-        if not is_named and not proof.holds(names.sent(name), others):
+    patterns = part.get("patternProperties", {})
+    for name in names.list_names_outside(part.get("properties", {})):
+        has_pattern = any(matches_pattern(pattern, name) for pattern in patterns)
+        if not has_pattern and not proof.accepts_all(
+            names.get_property_conjunction(name), additional
+        ):
             return False
     for pattern in names.patterns:
-        if pattern not in patterns and not proof.holds(
-            names.of_pattern(pattern), others
+        if pattern not in patterns and not proof.accepts_all(
+            names.get_pattern_conjunction(pattern), additional
         ):
             return False
-    return names.is_closed or proof.holds(names.of_others(), others)
-
-
-def _takes_names(
-    proof: Proof, names: _Names, limits: ValueLimits, part: Mapping[str, Any]
-) -> bool:
-    if part.get("unevaluatedProperties", True) is not True:
-        own = part.get("properties", {})
-        if not names.are_all or names.undeclared_in(own):
-            return False
-    wanted = part.get("propertyNames", True)
-    if wanted is True:
-        return True
-    if any(
-        proof.holds(proof.sender.conjunction(said), wanted)
-        for said in limits.all("propertyNames")
-    ):
-        return True
-    return names.are_all and all(
-        proof.holds(({"const": name},), wanted) for name in names.declared
+    return names.is_closed or proof.accepts_all(
+        names.get_additional_conjunction(), additional
     )
 
 
-def _takes_dependencies(
+def _accepts_names(
+    proof: Proof, names: _PropertyNames, limits: ValueLimits, part: Mapping[str, Any]
+) -> bool:
+    """Return whether `unevaluatedProperties` and `propertyNames` accept all names."""
+    if part.get("unevaluatedProperties", True) is not True:
+        properties = part.get("properties", {})
+        if not names.is_complete or names.list_names_outside(properties):
+            return False
+    name_schema = part.get("propertyNames", True)
+    if name_schema is True:
+        return True
+    for sent_schema in limits.get_all("propertyNames"):
+        if proof.accepts_all(proof.sender.get_conjunction(sent_schema), name_schema):
+            return True
+    return names.is_complete and all(
+        proof.accepts_all(({"const": name},), name_schema)
+        for name in names.possible_names
+    )
+
+
+def _accepts_dependencies(
     proof: Proof,
     sent: Conjunction,
     limits: ValueLimits,
-    names: _Names,
+    names: _PropertyNames,
     part: Mapping[str, Any],
 ) -> bool:
-    for name, wanted in proof.receiver.dependencies(part):
+    """Return whether all objects sent have what their properties entail."""
+    for name, entailed in proof.receiver.list_dependencies(part):
         if not names.is_possible(name):
             continue
-        said = [
-            own
-            for one in limits.parts
-            for key, own in proof.sender.dependencies(one)
-            if key == name
+        sent_dependencies = [
+            dependency
+            for sent_part in limits.parts
+            for sent_name, dependency in proof.sender.list_dependencies(sent_part)
+            if sent_name == name
         ]
-        if isinstance(wanted, list):
-            told = {word for own in said if isinstance(own, list) for word in own}
-            if not (limits.required | told | {name}).issuperset(wanted):
+        if isinstance(entailed, list):
+            present_names = limits.required_names | {name}
+            for dependency in sent_dependencies:
+                if isinstance(dependency, list):
+                    present_names |= set(dependency)
+            if not present_names.issuperset(entailed):
                 return False
-        elif not proof.holds(sent, wanted):
-            schemas = [own for own in said if not isinstance(own, list)]
-            if not any(
-                proof.holds(proof.sender.conjunction(own), wanted) for own in schemas
-            ):
-                return False
+        elif not proof.accepts_all(sent, entailed) and not any(
+            proof.accepts_all(proof.sender.get_conjunction(dependency), entailed)
+            for dependency in sent_dependencies
+            if not isinstance(dependency, list)
+        ):
+            return False
     return True

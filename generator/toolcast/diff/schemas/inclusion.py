@@ -1,6 +1,7 @@
-"""Proofs that what one schema takes is taken by another.
+"""Proofs that every value valid for one schema is valid for another.
 
-The search for a proof is bounded. That there is none says nothing.
+The search for a proof is incomplete and limited in steps: a missing proof does not mean that
+there is a counterexample.
 """
 
 from __future__ import annotations
@@ -12,334 +13,405 @@ from typing import Any
 from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS, build_validator
 from toolcast_runtime.core.validation.references import REFERENCES
 
-from ..change import same
-from .container_inclusion import takes_array, takes_object
-from .schema_version import ANNOTATIONS, Conjunction, SchemaSide
-from .value_limits import EXACT, Bound, ValueLimits, types_of
+from ..change import is_equal_json
+from .container_inclusion import accepts_arrays, accepts_objects
+from .schema_version import ANNOTATIONS, Conjunction, SchemaVersion
+from .value_limits import MAX_SAFE_INTEGER, Bound, ValueLimits, get_allowed_types
 
 
 class StepLimitError(Exception):
     """Comparison step beyond the number of steps allowed."""
 
 
-class Effort:
-    """Steps that several proofs share: one takes some forty microseconds.
+class StepBudget:
+    """Number of steps that several proofs may take together.
+
+    A step takes about 40 microseconds.
 
     Args:
-        steps: all of them.
+        steps: the number of steps.
+
+    Attributes:
+        remaining: the steps left; below zero after a proof that exceeded the budget.
     """
 
     def __init__(self, steps: int) -> None:
-        self.left = steps
+        self.remaining = steps
 
-    def spend(self, steps: int, floor: int = 0) -> None:
-        """Takes some of the steps.
+    def spend(self, steps: int, minimum: int = 0) -> None:
+        """Subtract steps from the budget.
+
+        Args:
+            steps: the number of steps.
+            minimum: the number of steps that must remain.
 
         Raises:
-            StepLimitError: there are not that many above the floor.
+            StepLimitError: fewer steps than the minimum remain.
         """
-        self.left -= steps
-        if self.left < floor:
+        self.remaining -= steps
+        if self.remaining < minimum:
             raise StepLimitError
 
 
-_MAX_STEPS = 450
+_MAX_PROOF_STEPS = 450
 """Steps of one proof."""
-_MAX_SPLITS = 4
+_MAX_NESTED_SPLITS = 4
 """Nested case distinctions in one proof."""
-_PLAIN = ANNOTATIONS - {"format"} | {"type", "enum", "const"}
-_NUMBERS = frozenset(("integer", "fraction"))
-_LENGTHS = ("minLength", "maxLength")
+_VALUE_KEYWORDS = ANNOTATIONS - {"format"} | {"type", "enum", "const"}
+_NUMBER_TYPES = frozenset(("integer", "fraction"))
 
 
-class Inclusion:
-    """Whether all that is sent by one schema is taken by another.
+class InclusionProof:
+    """Proves that a receiver's schema accepts every value that a sender's schema allows.
 
     Args:
-        sender: the side whose values come.
-        receiver: the side that takes or refuses them.
-        only_declared: nothing is sent under a name that the sender's schema lets in without
-            saying so: an object whose schema lists properties and is silent about others
-            has these alone.
-        effort: what it may take, with other proofs.
+        sender: the schema of the values that are sent.
+        receiver: the schema that accepts or rejects them.
+        budget: the steps that this and other proofs may take.
+        only_declared: assume that senders use no undeclared names: where the sender's schema
+            lists properties of an object and does not mention additional ones, there are none.
     """
 
     def __init__(
         self,
-        sender: SchemaSide,
-        receiver: SchemaSide,
-        effort: Effort,
+        sender: SchemaVersion,
+        receiver: SchemaVersion,
+        budget: StepBudget,
         *,
         only_declared: bool,
     ) -> None:
         self.sender = sender
         self.receiver = receiver
         self.only_declared = only_declared
-        self._are_shared = sender.shares_definitions(receiver)
-        self._effort = effort
-        self._floor = 0
-        self._splits = 0
-        self._assumed: list[tuple[tuple[int, ...], int]] = []
-        # What is made here is kept, so that no identity comes twice.
-        self._kept: list[Any] = []
-        self._with_reference: dict[int, bool] = {}
+        self._shares_definitions = sender.shares_definitions(receiver)
+        self._budget = budget
+        self._min_remaining = 0
+        self._split_depth = 0
+        self._assumptions: list[tuple[tuple[int, ...], int]] = []
+        # Schemas created here must stay alive: a freed object's id() could be used again.
+        self._alive: list[Any] = []
+        self._contains_reference: dict[int, bool] = {}
 
-    def is_proved(self, sent: Conjunction, taken: Conjunction) -> bool:
-        """Whether each value of all the sender's schemas is one of all the receiver's."""
-        if not self.sender.is_read_like(self.receiver):
+    def prove(self, sent: Conjunction, accepted: Conjunction) -> bool:
+        """Return whether every value of the sender's conjunction is proved to be accepted.
+
+        Args:
+            sent: the sender's schemas, which all apply to a value.
+            accepted: the receiver's schemas, which all have to accept it.
+        """
+        if not self.sender.has_same_semantics(self.receiver):
             return False
-        self._floor = max(0, self._effort.left - _MAX_STEPS)
+        self._min_remaining = max(0, self._budget.remaining - _MAX_PROOF_STEPS)
         try:
-            return all(self.holds(sent, part) for part in taken)
+            return all(self.accepts_all(sent, part) for part in accepted)
         except (StepLimitError, RecursionError):
             return False
         finally:
-            self._assumed.clear()
-            self._splits = 0
+            self._assumptions.clear()
+            self._split_depth = 0
 
     def spend(self, steps: int) -> None:
-        """Takes some of the effort."""
-        self._effort.spend(steps, self._floor)
+        """Subtract steps from the budget of this proof."""
+        self._budget.spend(steps, self._min_remaining)
 
-    def holds(self, sent: Conjunction, taken: Any) -> bool:
-        """The same, for all the schemas that apply to what is sent."""
-        if taken is True or taken == {}:
+    def accepts_all(self, sent: Conjunction, schema: Any) -> bool:
+        """Return whether a schema of the receiver accepts every value of a conjunction.
+
+        Raises:
+            StepLimitError: the proof needs too many steps.
+        """
+        if schema is True or schema == {}:
             return True
         self.spend(1 + len(sent) // 4)
-        if any(one is taken for one in sent) and self.is_plain(taken):
+        if any(part is schema for part in sent) and self.has_same_meaning(schema):
             return True
         limits = ValueLimits(sent)
         if limits.is_impossible:
             return True
-        key = (tuple(map(id, sent)), id(taken))
-        if key in self._assumed:
-            return True  # A loop through the data: no smaller value breaks it.
-        self._kept += (sent, taken)
-        self._assumed.append(key)
+        goal = (tuple(map(id, sent)), id(schema))
+        if goal in self._assumptions:
+            # Recursive schemas: a smallest counterexample would contain a smaller one here.
+            return True
+        self._alive += (sent, schema)
+        self._assumptions.append(goal)
         try:
-            parts = self.receiver.conjunction(taken)
-            self._kept.append(parts)
-            if all(self._takes(sent, limits, part) for part in parts):
+            parts = self.receiver.get_conjunction(schema)
+            self._alive.append(parts)
+            if all(self._part_accepts_all(sent, limits, part) for part in parts):
                 return True
-            return self._by_cases(sent, limits, taken)
+            return self._accepts_each_case(sent, limits, schema)
         finally:
-            self._assumed.pop()
+            self._assumptions.pop()
 
-    def _by_cases(self, sent: Conjunction, limits: ValueLimits, taken: Any) -> bool:
-        """Whether it holds for each alternative of what is sent, or for each type."""
-        if self._splits >= _MAX_SPLITS:
+    def _accepts_each_case(
+        self, sent: Conjunction, limits: ValueLimits, schema: Any
+    ) -> bool:
+        """Return whether a schema accepts each branch, or each type, of the sent values."""
+        if self._split_depth >= _MAX_NESTED_SPLITS:
             return False
-        cases = list(self._cases(sent, limits))
+        cases = list(self._split_cases(sent, limits))
         if not cases:
             return False
-        self._splits += 1
+        self._split_depth += 1
         try:
-            return all(self.holds(case, taken) for case in cases)
+            return all(self.accepts_all(case, schema) for case in cases)
         finally:
-            self._splits -= 1
+            self._split_depth -= 1
 
-    def _cases(self, sent: Conjunction, limits: ValueLimits) -> Iterator[Conjunction]:
-        cases = self.sender.cases(sent)
+    def _split_cases(
+        self, sent: Conjunction, limits: ValueLimits
+    ) -> Iterator[Conjunction]:
+        cases = self.sender.split_cases(sent)
         if cases:
             yield from cases
             return
         if len(limits.types) > 1:
-            kinds = limits.types
-            if "fraction" in kinds:
-                kinds = kinds - _NUMBERS | {"number"}
-            for kind in sorted(kinds):
-                yield (*sent, {"type": kind})
+            types = limits.types
+            if "fraction" in types:
+                types = types - _NUMBER_TYPES | {"number"}
+            for type_name in sorted(types):
+                yield (*sent, {"type": type_name})
 
-    def _takes(self, sent: Conjunction, limits: ValueLimits, part: Any) -> bool:
-        """Whether one schema of the receiver takes all that is sent."""
+    def _part_accepts_all(
+        self, sent: Conjunction, limits: ValueLimits, part: Any
+    ) -> bool:
+        """Return whether one part of the receiver's conjunction accepts every sent value."""
         if part is False:
             return False
-        if any(same(part, one) for one in sent) and self.is_plain(part):
+        if any(
+            is_equal_json(part, sent_part) for sent_part in sent
+        ) and self.has_same_meaning(part):
             return True
-        if limits.are_few and not self._refers(part):
-            return self._takes_each(sent, limits, part)
-        if not limits.types <= types_of(part) or "enum" in part or "const" in part:
+        if limits.has_few_values and not self._has_reference(part):
+            return self._accepts_each_value(sent, limits, part)
+        if not limits.types <= get_allowed_types(part):
             return False
-        kinds = limits.types
-        if kinds & _NUMBERS and not _takes_numbers(limits, part):
+        # The sent values are not enumerated, so listed values cannot include all of them.
+        if "enum" in part or "const" in part:
             return False
-        if "string" in kinds and not (
-            _takes_texts(limits, part) and self._takes_format(limits, part)
-        ):
+        types = limits.types
+        if types & _NUMBER_TYPES and not _accepts_numbers(limits, part):
             return False
-        if "array" in kinds and not takes_array(self, limits, part):
+        if "string" in types and not _accepts_strings(limits, part):
             return False
-        if "object" in kinds and not takes_object(self, sent, limits, part):
+        if "string" in types and not self._accepts_format(limits, part):
             return False
-        return self._takes_choices(sent, part)
+        if "array" in types and not accepts_arrays(self, limits, part):
+            return False
+        if "object" in types and not accepts_objects(self, sent, limits, part):
+            return False
+        return self._combinators_accept_all(sent, part)
 
-    def _takes_format(self, limits: ValueLimits, part: Mapping[str, Any]) -> bool:
+    def _accepts_format(self, limits: ValueLimits, part: Mapping[str, Any]) -> bool:
         name = part.get("format")
         is_asserted = self.receiver.asserts_formats and name in ASSERTED_FORMATS
-        return not is_asserted or name in limits.all("format")
+        return not is_asserted or name in limits.get_all("format")
 
-    def _takes_choices(self, sent: Conjunction, part: Mapping[str, Any]) -> bool:
+    def _combinators_accept_all(
+        self, sent: Conjunction, part: Mapping[str, Any]
+    ) -> bool:
+        """Return whether `anyOf`, `oneOf`, `not` and `if` of a part accept every sent value."""
+        # A reference that is still in a conjunction could not be resolved.
         if any(isinstance(part.get(keyword), str) for keyword in REFERENCES):
-            return False  # It leads nowhere that is known.
+            return False
         branches = part.get("anyOf")
         if isinstance(branches, list) and not any(
-            self.holds(sent, branch) for branch in branches
+            self.accepts_all(sent, branch) for branch in branches
         ):
             return False
         branches = part.get("oneOf")
-        if isinstance(branches, list) and not self._takes_one(sent, branches):
+        if isinstance(branches, list) and not self._one_of_accepts_all(sent, branches):
             return False
-        if "not" in part and not self._is_apart(sent, part["not"]):
+        if "not" in part and not self._is_disjoint(sent, part["not"]):
             return False
         if "if" in part and ("then" in part or "else" in part):
-            then, other = part.get("then", True), part.get("else", True)
-            if not (self.holds(sent, then) and self.holds(sent, other)):
-                if not self.holds(sent, part["if"]):
+            then_schema, else_schema = part.get("then", True), part.get("else", True)
+            if not (
+                self.accepts_all(sent, then_schema)
+                and self.accepts_all(sent, else_schema)
+            ):
+                if not self.accepts_all(sent, part["if"]):
                     return False
-                return self.holds(sent, then)
+                return self.accepts_all(sent, then_schema)
         return True
 
-    def _takes_one(self, sent: Conjunction, branches: list[Any]) -> bool:
+    def _one_of_accepts_all(self, sent: Conjunction, branches: list[Any]) -> bool:
+        """Return whether one branch accepts every sent value, and no other branch any."""
         for index, branch in enumerate(branches):
-            others = (*branches[:index], *branches[index + 1 :])
-            if self.holds(sent, branch):
-                taken = self.receiver.conjunction(branch)
+            if self.accepts_all(sent, branch):
+                branch_parts = self.receiver.get_conjunction(branch)
+                other_branches = (*branches[:index], *branches[index + 1 :])
                 return all(
-                    self._is_apart(sent, other)
-                    or are_apart(taken, self.receiver.conjunction(other))
-                    for other in others
+                    self._is_disjoint(sent, other)
+                    or are_disjoint(branch_parts, self.receiver.get_conjunction(other))
+                    for other in other_branches
                 )
         return False
 
-    def _is_apart(self, sent: Conjunction, refused: Any) -> bool:
-        """Whether nothing that is sent is taken by a schema of the receiver."""
+    def _is_disjoint(self, sent: Conjunction, schema: Any) -> bool:
+        """Return whether a schema of the receiver accepts none of the sent values."""
         self.spend(1 + len(sent) // 4)
-        if are_apart(sent, self.receiver.conjunction(refused)):
+        if are_disjoint(sent, self.receiver.get_conjunction(schema)):
             return True
-        # Where the sender says `not` of at least as much, too.
-        back = Inclusion(self.receiver, self.sender, self._effort, only_declared=False)
-        back._floor = self._floor
+        # A `not` of the sender excludes the schema's values if it accepts all of them.
+        reverse = InclusionProof(
+            self.receiver, self.sender, self._budget, only_declared=False
+        )
+        reverse._min_remaining = self._min_remaining
         return any(
             isinstance(part, dict)
             and "not" in part
-            and back.holds(self.receiver.conjunction(refused), part["not"])
+            and reverse.accepts_all(self.receiver.get_conjunction(schema), part["not"])
             for part in sent
         )
 
-    def _takes_each(
+    def _accepts_each_value(
         self, sent: Conjunction, limits: ValueLimits, part: Mapping[str, Any]
     ) -> bool:
-        """Whether each of few values is taken, or is none of the sender's after all."""
+        """Return whether each enumerated value is valid for a part, or is never sent."""
         self.spend(1 + len(limits.values or ()) // 4)
-        refused = [
+        rejected = [
             value
             for value in limits.values or ()
-            if _is_of(value, part, self.receiver) is not True
+            if _is_valid(value, part, self.receiver) is not True
         ]
-        sendable = [one for one in sent if isinstance(one, dict)]
-        return all(
-            any(
-                not self._refers(one) and _is_of(value, one, self.sender) is False
-                for one in sendable
-            )
-            for value in refused
+        return all(self._is_never_sent(value, sent) for value in rejected)
+
+    def _is_never_sent(self, value: Any, sent: Conjunction) -> bool:
+        return any(
+            isinstance(part, dict)
+            and not self._has_reference(part)
+            and _is_valid(value, part, self.sender) is False
+            for part in sent
         )
 
-    def is_plain(self, schema: Any) -> bool:
-        """Whether a schema means the same on both sides: what it refers to, too."""
-        return self._are_shared or not self._refers(schema)
+    def has_same_meaning(self, schema: Any) -> bool:
+        """Return whether a schema means the same in both versions, with its references."""
+        return self._shares_definitions or not self._has_reference(schema)
 
-    def _refers(self, schema: Any) -> bool:
-        """Whether a schema has a reference anywhere."""
+    def _has_reference(self, schema: Any) -> bool:
+        """Return whether a schema contains a reference anywhere."""
         if not isinstance(schema, (dict, list)):
             return False
-        known = self._with_reference.get(id(schema))
-        if known is None:
-            inner = schema.values() if isinstance(schema, dict) else schema
-            known = isinstance(schema, dict) and any(k in schema for k in REFERENCES)
-            known = known or any(self._refers(one) for one in inner)
-            self._with_reference[id(schema)] = known
-            self._kept.append(schema)
-        return known
+        found = self._contains_reference.get(id(schema))
+        if found is None:
+            children = schema.values() if isinstance(schema, dict) else schema
+            found = isinstance(schema, dict) and any(
+                keyword in schema for keyword in REFERENCES
+            )
+            found = found or any(self._has_reference(child) for child in children)
+            self._contains_reference[id(schema)] = found
+            self._alive.append(schema)
+        return found
 
 
-def accept_the_same(
-    sides: tuple[SchemaSide, SchemaSide], schemas: tuple[Any, Any], effort: Effort
+def accept_same_values(
+    versions: tuple[SchemaVersion, SchemaVersion],
+    schemas: tuple[Any, Any],
+    budget: StepBudget,
 ) -> bool:
-    """Whether it is proved that two schemas, perhaps written otherwise, take the same."""
-    one, other = sides
-    if any(
-        word.startswith("unevaluated")
-        for side, schema in zip(sides, schemas, strict=True)
-        for part in side.everything(schema)
-        for word in part
-    ):
-        return False  # What stands beside such a keyword decides what it means.
-    parts = one.conjunction(schemas[0]), other.conjunction(schemas[1])
-    there = Inclusion(one, other, effort, only_declared=False)
-    back = Inclusion(other, one, effort, only_declared=False)
-    return there.is_proved(*parts) and back.is_proved(*parts[::-1])
+    """Return whether two schemas are proved to accept the same values.
+
+    Args:
+        versions: the versions that contain the schemas.
+        schemas: the two schemas.
+        budget: the steps that the proof may take.
+    """
+    for version, schema in zip(versions, schemas, strict=True):
+        for part in version.collect_applicable(schema):
+            # Keywords in other schemas decide what `unevaluatedProperties` applies to.
+            if any(keyword.startswith("unevaluated") for keyword in part):
+                return False
+    first, second = versions
+    first_parts = first.get_conjunction(schemas[0])
+    second_parts = second.get_conjunction(schemas[1])
+    forward = InclusionProof(first, second, budget, only_declared=False)
+    backward = InclusionProof(second, first, budget, only_declared=False)
+    return forward.prove(first_parts, second_parts) and backward.prove(
+        second_parts, first_parts
+    )
 
 
-def _is_of(value: Any, schema: Mapping[str, Any], side: SchemaSide) -> bool | None:
-    """Whether a value is valid by a schema without references; None when nobody knows."""
-    if schema.keys() <= _PLAIN:
-        own = ValueLimits((schema,))
-        if own.values is not None:
-            return any(same(value, one) for one in own.values)
-    declared = {} if side.dialect is None else {"$schema": side.dialect}
+def _is_valid(
+    value: Any, schema: Mapping[str, Any], version: SchemaVersion
+) -> bool | None:
+    """Return whether a value is valid for a schema without references.
+
+    None means that no validator can be built for the schema.
+    """
+    if schema.keys() <= _VALUE_KEYWORDS:
+        limits = ValueLimits((schema,))
+        if limits.values is not None:
+            return any(
+                is_equal_json(value, valid_value) for valid_value in limits.values
+            )
+    dialect = {} if version.dialect is None else {"$schema": version.dialect}
     try:
         validator = build_validator(
-            {**schema, **declared}, asserts_formats=side.asserts_formats
+            {**schema, **dialect}, asserts_formats=version.asserts_formats
         )
         return bool(validator.is_valid(value))
     except ValueError:
         return None
 
 
-def are_apart(one: Conjunction, other: Conjunction) -> bool:
-    """Whether no value can be of both, as far as types, values and one name show it."""
-    both = ValueLimits((*one, *other))
-    if both.is_impossible:
+def are_disjoint(first: Conjunction, second: Conjunction) -> bool:
+    """Return whether no value can be valid for two conjunctions.
+
+    Types, bounds and enum values are compared, those of required properties included.
+    """
+    limits = ValueLimits((*first, *second))
+    if limits.is_impossible:
         return True
-    if both.types != {"object"}:
+    if limits.types != {"object"}:
         return False
-    # Alternatives are mostly told apart by a property that each has and names a value of.
-    for name in both.required:
-        told = [
+    # Alternatives usually differ in a required property with a constant value.
+    for name in limits.required_names:
+        property_schemas = [
             properties[name]
-            for properties in both.all("properties")
+            for properties in limits.get_all("properties")
             if isinstance(properties.get(name), dict)
         ]
-        if ValueLimits(tuple(told)).is_impossible:
+        if ValueLimits(tuple(property_schemas)).is_impossible:
             return True
     return False
 
 
-def _takes_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
-    own = ValueLimits((part,))
-    whole = limits.is_whole
-    ends = (("minimum", -1), ("maximum", 1))
-    for (keyword, sign), sent in zip(ends, limits.sent, strict=True):
-        taken = own.limit(keyword, whole=whole)
-        is_written = taken == Bound(sign * EXACT) and sent.value == sign * math.inf
-        reach = [(sign * one.value, not one.is_open) for one in (sent, taken)]
-        if reach[0] > reach[1] and not is_written:
+def _accepts_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
+    own_limits = ValueLimits((part,))
+    only_integers = limits.has_only_integers
+    bounds = (("minimum", -1), ("maximum", 1))
+    for (keyword, sign), sent in zip(bounds, limits.sent_bounds, strict=True):
+        accepted = own_limits.get_bound(keyword, as_integer=only_integers)
+        # A schema without a bound means the same as one with the bound of safe integers.
+        adds_safe_bound = (
+            accepted == Bound(sign * MAX_SAFE_INTEGER) and sent.value == sign * math.inf
+        )
+        sent_limit = (sign * sent.value, not sent.is_exclusive)
+        accepted_limit = (sign * accepted.value, not accepted.is_exclusive)
+        if sent_limit > accepted_limit and not adds_safe_bound:
             return False
-    divisor = part.get("multipleOf")
+    return _accepts_divisor(limits, part.get("multipleOf"))
+
+
+def _accepts_divisor(limits: ValueLimits, divisor: Any) -> bool:
+    """Return whether all numbers within limits are multiples of a `multipleOf` value."""
     if divisor is None:
         return True
+    sent_divisors = limits.get_all("multipleOf")
     if not isinstance(divisor, int):
-        return any(divisor == one for one in limits.all("multipleOf"))
-    return (whole and divisor == 1) or any(
-        isinstance(one, int) and one % divisor == 0 for one in limits.all("multipleOf")
+        return divisor in sent_divisors
+    if divisor == 1 and limits.has_only_integers:
+        return True
+    return any(
+        isinstance(sent_divisor, int) and sent_divisor % divisor == 0
+        for sent_divisor in sent_divisors
     )
 
 
-def _takes_texts(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
-    least, most = _LENGTHS
-    if limits.least(least) < part.get(least, 0):
+def _accepts_strings(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
+    if limits.get_minimum("minLength") < part.get("minLength", 0):
         return False
-    if most in part and limits.most(most) > part[most]:
+    if "maxLength" in part and limits.get_maximum("maxLength") > part["maxLength"]:
         return False
-    return "pattern" not in part or part["pattern"] in limits.all("pattern")
+    return "pattern" not in part or part["pattern"] in limits.get_all("pattern")

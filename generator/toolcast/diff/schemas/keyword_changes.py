@@ -1,4 +1,4 @@
-"""Changes of keywords: what is told only, types, listed values, limits, patterns."""
+"""Comparison of keywords without subschemas: annotations, types, enum values, limits."""
 
 from __future__ import annotations
 
@@ -11,248 +11,311 @@ from typing import Any
 from toolcast_runtime.core.validation.references import REFERENCES
 
 from ...json_schema.dialects import get_dialect
-from ..change import ABSENT, key_of, same
-from .schema_pairs import (
-    Difference,
-    Edit,
-    Node,
-    Pair,
-    limit_words,
-    listed,
-    name_words,
-    number_words,
-    shown,
-    type_words,
+from ..change import ABSENT, build_json_key, is_equal_json
+from .message_text import (
+    format_bound,
+    format_count,
+    format_name,
+    format_types,
+    format_value,
+    format_values,
 )
+from .schema_pairs import Difference, Edit, SchemaNode, SchemaPair
 from .schema_rules import KEYWORDS
-from .value_limits import ValueLimits, type_of, types_of
+from .value_limits import ValueLimits, get_allowed_types, get_value_type
 
-_FLAGS = frozenset(("uniqueItems", "deprecated", "readOnly", "writeOnly"))
-_READ_ONLY = frozenset(
+_BOOLEAN_KEYWORDS = frozenset(("uniqueItems", "deprecated", "readOnly", "writeOnly"))
+_COMPARED_ANNOTATIONS = frozenset(
     (
         "title description default format contentEncoding contentMediaType contentSchema"
         " $comment examples deprecated readOnly writeOnly"
     ).split()
 )
-_KNOWN = frozenset().union(*KEYWORDS.values(), REFERENCES)
-_COUNTS = tuple(
-    end + of
-    for of in ("Length", "Items", "Properties", "Contains")
-    for end in ("min", "max")
+_KNOWN_KEYWORDS = frozenset().union(*KEYWORDS.values(), REFERENCES)
+_COUNT_KEYWORDS = tuple(
+    prefix + counted
+    for counted in ("Length", "Items", "Properties", "Contains")
+    for prefix in ("min", "max")
 )
 
 
-def row_of(keyword: str) -> str:
-    """What the names of a keyword's rows begin with: `min-length` for `minLength`."""
+def get_kind_prefix(keyword: str) -> str:
+    """Return the start of the names of a keyword's kinds: `min-length` for `minLength`."""
     return re.sub(r"([A-Z])", r"-\1", keyword.removeprefix("$")).lower()
 
 
-def keyword_changes(
-    pair: Pair, keyword: str, edits: tuple[Edit, ...] | None = None
+def compare_keyword(
+    pair: SchemaPair, keyword: str, edits: tuple[Edit, ...] | None = None
 ) -> Iterator[Difference]:
-    """What has changed of a keyword; nothing where it says the same."""
-    old, new = pair.values(keyword)
-    if keyword in _FLAGS:
+    """Yield the difference between the values of a keyword, if they differ.
+
+    Args:
+        pair: the schemas.
+        keyword: the keyword.
+        edits: the edits that make the change; by default the keyword's value is replaced.
+    """
+    old, new = pair.get_values(keyword)
+    if keyword in _BOOLEAN_KEYWORDS:
+        # `false` is the default, so it is the same as a missing keyword.
         old, new = (True if value is True else ABSENT for value in (old, new))
-    if same(old, new):
+    if is_equal_json(old, new):
         return
-    way = "set" if old is ABSENT else "removed" if new is ABSENT else "changed"
-    row = row_of(keyword) if keyword in _KNOWN else "unknown-keyword"
-    words = {
-        name: shown(value)
-        for name, value in (("old", old), ("new", new))
-        if value is not ABSENT
-    }
-    yield pair.difference(
-        f"{row}-{way}", keyword, edits, name=name_words(keyword), **words
+    prefix = (
+        get_kind_prefix(keyword) if keyword in _KNOWN_KEYWORDS else "unknown-keyword"
+    )
+    message_values = {"name": format_name(keyword)}
+    if old is not ABSENT:
+        message_values["old"] = format_value(old)
+    if new is not ABSENT:
+        message_values["new"] = format_value(new)
+    event = "set" if old is ABSENT else "removed" if new is ABSENT else "changed"
+    yield pair.make_keyword_difference(
+        f"{prefix}-{event}", keyword, edits, **message_values
     )
 
 
-def annotation_changes(pair: Pair) -> Iterator[Difference]:
-    """What has changed of what is told and not checked, and of words that are no keywords."""
-    for word in dict.fromkeys((*pair.before.values, *pair.after.values)):
-        if word in _READ_ONLY or word not in _KNOWN:
-            # Where formats are asserted, one may refuse values.
-            edits = None if word == "format" else ()
-            yield from keyword_changes(pair, word, edits)
+def compare_annotations(pair: SchemaPair) -> Iterator[Difference]:
+    """Yield differences of annotations, and of keywords that JSON Schema does not define."""
+    keywords = dict.fromkeys((*pair.before.keywords, *pair.after.keywords))
+    for keyword in keywords:
+        if keyword in _COMPARED_ANNOTATIONS or keyword not in _KNOWN_KEYWORDS:
+            # An annotation makes no value invalid, except a `format` that is validated.
+            edits = None if keyword == "format" else ()
+            yield from compare_keyword(pair, keyword, edits)
 
 
-def plain_changes(pair: Pair) -> Iterator[Difference]:
-    """What has changed of types, values, numbers, texts and counts."""
+def compare_value_keywords(pair: SchemaPair) -> Iterator[Difference]:
+    """Yield differences of types, enum values, bounds, lengths and counts.
+
+    If one schema is `false`, only that is a difference.
+    """
     before, after = pair.nodes
     if before.is_false or after.is_false:
         if before.is_false != after.is_false:
-            row = "value-forbidden" if after.is_false else "value-allowed"
-            values = before.original, after.original
-            yield pair.told(row, after.path, values, (pair.whole_edit,))
+            yield pair.make_difference(
+                "value-forbidden" if after.is_false else "value-allowed",
+                after.path,
+                (before.original, after.original),
+                (pair.replacement_edit,),
+            )
         return
-    yield from _types(pair)
-    yield from _values(pair)
-    yield from _limits(pair)
-    yield from _counts(pair)
+    yield from _compare_types(pair)
+    yield from _compare_enums(pair)
+    yield from _compare_bounds(pair)
+    yield from _compare_counts(pair)
     for keyword in ("multipleOf", "pattern", "uniqueItems"):
-        yield from keyword_changes(pair, keyword)
+        yield from compare_keyword(pair, keyword)
 
 
-def _types(pair: Pair) -> Iterator[Difference]:
-    before, after = types_of(pair.before.values), types_of(pair.after.values)
-    if before == after:
+def _compare_types(pair: SchemaPair) -> Iterator[Difference]:
+    old, new = (get_allowed_types(node.keywords) for node in pair.nodes)
+    if old == new:
         return
-    if after < before:
-        row = "type-narrowed"
+    if new < old:
+        kind = "type-narrowed"
+    elif old < new:
+        kind = "type-widened"
     else:
-        row = "type-widened" if before < after else "type-changed"
-    yield pair.difference(row, "type", new=type_words(after), old=type_words(before))
+        kind = "type-changed"
+    yield pair.make_keyword_difference(
+        kind, "type", new=format_types(new), old=format_types(old)
+    )
 
 
-def _values(pair: Pair) -> Iterator[Difference]:
-    old, new = (_listed(node) for node in pair.nodes)
-    if old is None and new is None:
+def _compare_enums(pair: SchemaPair) -> Iterator[Difference]:
+    """Yield differences of `enum` and `const`, which are compared as one list of values."""
+    old, new = (_get_enum_values(node) for node in pair.nodes)
+    if old is not None and new is not None:
+        keyword = "enum" if "enum" in pair.after.keywords else "const"
+        build_edits = partial(_build_enum_edits, pair)
+        yield from compare_value_lists(pair, keyword, old, new, build_edits)
         return
-    edits = pair.edits("enum", "const")
-    if old is None or new is None:
-        node, values = (pair.before, old) if new is None else (pair.after, new)
-        keyword = "const" if "const" in node.values else "enum"
-        row = f"{keyword}-{'removed' if new is None else 'set'}"
-        text = listed(values or ())
-        text = text if len(values or ()) == 1 else f"one of {text}"
-        yield pair.difference(row, keyword, edits, old=text, new=text)
+    values = old if new is None else new
+    if values is None:
         return
-    keyword = "enum" if "enum" in pair.after.values else "const"
-    yield from value_changes(pair, keyword, old, new, partial(_of_values, pair))
+    node = pair.before if new is None else pair.after
+    keyword = "const" if "const" in node.keywords else "enum"
+    text = format_values(values)
+    if len(values) != 1:
+        text = f"one of {text}"
+    yield pair.make_keyword_difference(
+        f"{keyword}-{'removed' if new is None else 'set'}",
+        keyword,
+        pair.build_edits("enum", "const"),
+        old=text,
+        new=text,
+    )
 
 
-def value_changes(
-    pair: Pair,
+def compare_value_lists(
+    pair: SchemaPair,
     keyword: str,
     old: list[Any],
     new: list[Any],
-    edits_of: Callable[[list[Any], list[Any]], tuple[Edit, ...]],
+    build_edits: Callable[[list[Any], list[Any]], tuple[Edit, ...]],
 ) -> Iterator[Difference]:
-    """What has changed of a list of values, whichever keyword has it.
+    """Yield differences between two lists of allowed values.
 
     Args:
-        edits_of: what makes one change alone, by the values that each side then lists.
+        pair: the schemas.
+        keyword: the keyword that contains the values.
+        old: the old values.
+        new: the new values.
+        build_edits: returns the edits of one change; its arguments are the values that the
+            old schema lists after the change, and those that the new one lists without it.
     """
-    before, after = {key_of(v): v for v in old}, {key_of(v): v for v in new}
-    gone = [value for key, value in before.items() if key not in after]
-    come = [value for key, value in after.items() if key not in before]
-    edits = edits_of(new, old)
-    if len(before) == len(after) == 1 and gone and "const" in pair.after.values:
-        words = {"old": shown(gone[0]), "new": shown(come[0])}
-        yield pair.difference("const-changed", "const", edits, **words)
+    old_by_key = {build_json_key(value): value for value in old}
+    new_by_key = {build_json_key(value): value for value in new}
+    removed = [value for key, value in old_by_key.items() if key not in new_by_key]
+    added = [value for key, value in new_by_key.items() if key not in old_by_key]
+    edits = build_edits(new, old)
+    is_single_value = len(old_by_key) == len(new_by_key) == 1
+    if is_single_value and removed and "const" in pair.after.keywords:
+        yield pair.make_keyword_difference(
+            "const-changed",
+            "const",
+            edits,
+            old=format_value(removed[0]),
+            new=format_value(added[0]),
+        )
         return
-    words = {"old": listed(gone, "or"), "new": listed(come, "or")}
-    if gone and _are_renamed(gone, come):
-        yield pair.difference("enum-value-renamed", keyword, edits, **words)
+    texts = {"old": format_values(removed, "or"), "new": format_values(added, "or")}
+    if removed and _are_renamed(removed, added):
+        yield pair.make_keyword_difference(
+            "enum-value-renamed", keyword, edits, **texts
+        )
         return
-    kept = [value for key, value in before.items() if key in after]
-    if gone:
-        edits = edits_of(kept, [*new, *gone])
-        yield pair.difference("enum-value-removed", keyword, edits, **words)
-    if come:
-        kept = [value for key, value in after.items() if key in before]
-        edits = edits_of([*old, *come], kept)
-        yield pair.difference("enum-value-added", keyword, edits, **words)
+    if removed:
+        common = [value for key, value in old_by_key.items() if key in new_by_key]
+        edits = build_edits(common, [*new, *removed])
+        yield pair.make_keyword_difference(
+            "enum-value-removed", keyword, edits, **texts
+        )
+    if added:
+        common = [value for key, value in new_by_key.items() if key in old_by_key]
+        edits = build_edits([*old, *added], common)
+        yield pair.make_keyword_difference("enum-value-added", keyword, edits, **texts)
 
 
-def _are_renamed(gone: list[Any], come: list[Any]) -> bool:
-    """Whether one value took the place of one, or several are written otherwise."""
-    if len(gone) != len(come) or len({type_of(value) for value in (*gone, *come)}) > 1:
+def _are_renamed(removed: list[Any], added: list[Any]) -> bool:
+    """Return whether added values are renamed removed ones.
+
+    That is assumed of a single value, and of several that differ only in case and punctuation.
+    """
+    types = {get_value_type(value) for value in (*removed, *added)}
+    if len(removed) != len(added) or len(types) > 1:
         return False
-    if len(gone) == 1:
-        return True
-    folded = (
-        sorted(re.sub(r"[\W_]", "", str(value)).casefold() for value in values)
-        for values in (gone, come)
-    )
-    return next(folded) == next(folded)
+    return len(removed) == 1 or _normalize_values(removed) == _normalize_values(added)
 
 
-def _listed(node: Node) -> list[Any] | None:
-    values = {k: v for k, v in node.values.items() if k in ("enum", "const")}
-    return ValueLimits((values,)).values
+def _normalize_values(values: list[Any]) -> list[str]:
+    return sorted(re.sub(r"[\W_]", "", str(value)).casefold() for value in values)
 
 
-def _of_values(pair: Pair, alone: list[Any], undone: list[Any]) -> tuple[Edit, ...]:
+def _get_enum_values(node: SchemaNode) -> list[Any] | None:
+    keywords = {k: v for k, v in node.keywords.items() if k in ("enum", "const")}
+    return ValueLimits((keywords,)).values
+
+
+def _build_enum_edits(
+    pair: SchemaPair, applied: list[Any], reverted: list[Any]
+) -> tuple[Edit, ...]:
     before, after = pair.nodes
     return (
-        Edit(before.at("enum"), alone, after.at("enum"), undone),
-        Edit(before.at("const"), ABSENT, after.at("const"), ABSENT),
+        Edit(before.get_path("enum"), applied, after.get_path("enum"), reverted),
+        Edit(before.get_path("const"), ABSENT, after.get_path("const"), ABSENT),
     )
 
 
-def _limits(pair: Pair) -> Iterator[Difference]:
-    before, after = (ValueLimits((node.values,)) for node in pair.nodes)
-    is_whole = before.is_whole and after.is_whole
-    for keyword, none in (("minimum", -math.inf), ("maximum", math.inf)):
-        old, new = (one.limit(keyword, whole=False) for one in (before, after))
+def _compare_bounds(pair: SchemaPair) -> Iterator[Difference]:
+    """Yield differences of `minimum` and `maximum`, each with its exclusive form."""
+    before, after = (ValueLimits((node.keywords,)) for node in pair.nodes)
+    only_integers = before.has_only_integers and after.has_only_integers
+    for keyword, default in (("minimum", -math.inf), ("maximum", math.inf)):
+        old = before.get_bound(keyword, as_integer=False)
+        new = after.get_bound(keyword, as_integer=False)
         if old == new:
             continue
-        if is_whole:
-            rounded = [one.limit(keyword, whole=True) for one in (before, after)]
-            if rounded[0] == rounded[1]:
-                continue
-        if old.value == none:
-            way = "set"
-        elif new.value == none:
-            way = "removed"
+        # `minimum: 1` and `exclusiveMinimum: 0` are the same for integers.
+        if only_integers and (
+            before.get_bound(keyword, as_integer=True)
+            == after.get_bound(keyword, as_integer=True)
+        ):
+            continue
+        if old.value == default:
+            event = "set"
+        elif new.value == default:
+            event = "removed"
         else:
-            openness = 1 if keyword == "minimum" else -1
-            ranks = [(one.value, openness * one.is_open) for one in (old, new)]
-            way = "raised" if ranks[1] > ranks[0] else "lowered"
+            sign = 1 if keyword == "minimum" else -1
+            old_rank = (old.value, sign * old.is_exclusive)
+            new_rank = (new.value, sign * new.is_exclusive)
+            event = "raised" if new_rank > old_rank else "lowered"
         exclusive = f"exclusive{keyword.capitalize()}"
-        node, told = (pair.before, old) if way == "removed" else (pair.after, new)
-        # In draft-04 the second keyword only says how the first is meant.
-        is_exclusive = told.is_open and not isinstance(node.get(exclusive), bool)
-        yield pair.difference(
-            f"{keyword}-{way}",
-            exclusive if is_exclusive else keyword,
-            pair.edits(keyword, exclusive),
-            new=number_words(keyword, new),
-            old=number_words(keyword, old),
+        node, bound = (pair.before, old) if event == "removed" else (pair.after, new)
+        # In draft-04 the exclusive keyword is a boolean, and the bound is in the other one.
+        is_in_exclusive = bound.is_exclusive and not isinstance(
+            node.get(exclusive), bool
+        )
+        yield pair.make_keyword_difference(
+            f"{keyword}-{event}",
+            exclusive if is_in_exclusive else keyword,
+            pair.build_edits(keyword, exclusive),
+            new=format_bound(keyword, new),
+            old=format_bound(keyword, old),
         )
 
 
-def _counts(pair: Pair) -> Iterator[Difference]:
-    for keyword in _COUNTS:
-        old, new = pair.values(keyword)
+def _compare_counts(pair: SchemaPair) -> Iterator[Difference]:
+    """Yield differences of `minLength`, `maxItems` and the other limits of a count."""
+    for keyword in _COUNT_KEYWORDS:
+        old, new = pair.get_values(keyword)
         if keyword == "minContains":
-            # Without it one item is asked for.
-            old = 1 if old is ABSENT and "contains" in pair.before.values else old
-            new = 1 if new is ABSENT and "contains" in pair.after.values else new
+            # The default is 1 if there is `contains`.
+            old = 1 if old is ABSENT and "contains" in pair.before.keywords else old
+            new = 1 if new is ABSENT and "contains" in pair.after.keywords else new
         elif keyword.startswith("min"):
-            # At least none is no limit.
-            old, new = (ABSENT if n == 0 else n for n in (old, new))
+            # A minimum of 0 is the same as none.
+            old, new = (ABSENT if count == 0 else count for count in (old, new))
         if (old is ABSENT and new is ABSENT) or old == new:
             continue
+        # `minContains` and `maxContains` have no effect without `contains`.
         if keyword.endswith("Contains") and any(
-            "contains" not in node.values for node in pair.nodes
+            "contains" not in node.keywords for node in pair.nodes
         ):
-            continue  # It says nothing by itself.
+            continue
         if old is ABSENT:
-            way, words = "set", {"new": limit_words(keyword, new)}
+            event, texts = "set", {"new": format_count(keyword, new)}
         elif new is ABSENT:
-            way, words = "removed", {"old": limit_words(keyword, old)}
+            event, texts = "removed", {"old": format_count(keyword, old)}
         else:
-            way = "raised" if new > old else "lowered"
-            words = {"new": limit_words(keyword, new), "old": str(old)}
-        yield pair.difference(f"{row_of(keyword)}-{way}", keyword, None, **words)
+            event = "raised" if new > old else "lowered"
+            texts = {"new": format_count(keyword, new), "old": str(old)}
+        kind = f"{get_kind_prefix(keyword)}-{event}"
+        yield pair.make_keyword_difference(kind, keyword, None, **texts)
 
 
-def address_changes(pair: Pair) -> Iterator[Difference]:
-    """References that lead nowhere that is known, and the dialect of the whole."""
+def compare_references(pair: SchemaPair) -> Iterator[Difference]:
+    """Yield differences of references that cannot be merged, and of the root's dialect."""
     for keyword in REFERENCES:
-        if not same(*pair.values(keyword)):
-            yield pair.difference("reference-changed", keyword)
-    if pair.before.path or pair.after.path:
+        if not is_equal_json(*pair.get_values(keyword)):
+            yield pair.make_keyword_difference("reference-changed", keyword)
+    is_root = not pair.before.path and not pair.after.path
+    if not is_root:
         return
-    addresses = [node.values.get("$schema") for node in pair.nodes]
-    dialects = [
-        get_dialect({} if one is None else {"$schema": one}) for one in addresses
-    ]
-    if dialects[0] != dialects[1]:
-        old, new = (
-            f"`{one}`" if one else "2020-12 (as none is named)" for one in addresses
+    old_uri, new_uri = (node.keywords.get("$schema") for node in pair.nodes)
+    if _get_dialect_of_uri(old_uri) != _get_dialect_of_uri(new_uri):
+        yield pair.make_keyword_difference(
+            "dialect-changed",
+            "$schema",
+            old=_format_dialect(old_uri),
+            new=_format_dialect(new_uri),
         )
-        yield pair.difference("dialect-changed", "$schema", old=old, new=new)
+
+
+def _get_dialect_of_uri(uri: Any) -> str | None:
+    return get_dialect({} if uri is None else {"$schema": uri})
+
+
+def _format_dialect(uri: Any) -> str:
+    return f"`{uri}`" if uri else "2020-12 (the default)"

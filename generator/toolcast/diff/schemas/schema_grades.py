@@ -1,4 +1,4 @@
-"""What each change of a schema means for who calls the tool, reads its results or its texts."""
+"""Grades of schema changes for callers, for readers of results, and for models."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from ...parsing.tree import Path
 from ..change import ABSENT, Grade
-from ..text_changes import TextSides, kind_of_edit
-from .examples import examples
-from .inclusion import Effort, Inclusion
-from .schema_pairs import ONE_OF, Difference
+from ..text_changes import TextPair, classify_edit
+from .examples import find_examples
+from .inclusion import InclusionProof, StepBudget
+from .message_text import ALTERNATIVE
+from .schema_pairs import Difference
 from .schema_rules import RULES, RULES_BY_ID, Field
-from .schema_version import Acceptor, SchemaSide
-from .value_limits import EXACT
+from .schema_version import Acceptor, SchemaVersion
+from .value_limits import MAX_SAFE_INTEGER
 
 _MAX_STEPS = 1_000
 """Comparison steps for the grades of two schemas."""
@@ -23,43 +24,51 @@ _MAX_SEPARATE_EDITS = 40
 """Edits that are graded separately."""
 _MAX_SEPARATE_LOCATIONS = 12_000
 """Schema locations times separately graded edits."""
-_NOTHING_REFUSED = {
-    "parameters": "everything that was accepted still is",
-    "returns": "no result can come that could not before",
+_NOTHING_REJECTED = {
+    "parameters": "all arguments that were valid are still valid",
+    "returns": "every result that is valid now was also valid before",
 }
-_NOT_READ = {
-    "parameters": "it is not refused, and nothing says any more what it is for",
-    "returns": "who looks for it may find nothing, or something else",
+_UNDESCRIBED = {
+    "parameters": "the property is still accepted, but no longer described",
+    "returns": "readers of the property may not find it, or find another value",
 }
-_INEXACT = "not all programs read whole numbers beyond it as they were sent"
-_TURNED = "what stands there is what the whole does not accept"
-_UNCLEAR = "whether more or less is accepted depends on what stands beside it"
+_UNSAFE_INTEGER = "some JSON parsers do not read integers beyond this limit exactly"
+_INSIDE_NOT = "the change is inside `not`, which reverses its effect"
+_AMBIGUOUS = "other keywords decide whether more or fewer values are valid"
 _UNPROVED = {
-    "parameters": "it is not proved that all that was accepted still is",
-    "returns": "it is not proved that no other results can come",
+    "parameters": "it is not proved that all arguments that were valid are still valid",
+    "returns": "it is not proved that every result that is valid now was valid before",
 }
-_UNASSERTED = "nothing checks it here, and who does refuses other texts"
-_NOT_LISTED = "who checks results by the old schema refuses it, and nobody else"
-_GONE = ("property-removed", "required-property-removed", "property-renamed")
-_NEW = ("property-added", "required-property-added")
-_FORMATS = ("format-set", "format-changed")
-_DEPENDENT = frozenset(
+_FORMAT_NOT_VALIDATED = (
+    "the runtime does not validate the format, but other programs may reject strings"
+)
+_STRICT_READERS = "only readers that validate results with the old schema reject it"
+_ONLY_UNDECLARED = "only properties that the schema does not declare can become invalid"
+_PROVED_BY_EXAMPLE = "an example proves it"
+_PROVED_TOGETHER = "only all changes together make the example invalid"
+_REMOVED_PROPERTY_KINDS = (
+    "property-removed",
+    "required-property-removed",
+    "property-renamed",
+)
+_ADDED_PROPERTY_KINDS = ("property-added", "required-property-added")
+_FORMAT_KINDS = ("format-set", "format-changed")
+_CONTEXT_DEPENDENT_KINDS = frozenset(
     (
         "rewritten property-added required-property-added pattern-property-removed"
         " prefix-item-added prefix-item-removed"
     ).split()
 )
-"""Changes that go the way of their kind only where nothing beside them says more."""
-_UNTOLD = "only by names that the schema leaves open without telling of them"
+"""Kinds whose table grade can be wrong if other keywords apply to the same values."""
 
 
-class Verdict(NamedTuple):
-    """What a change means for callers.
+class CallGrade(NamedTuple):
+    """The grade of a change for callers and readers of results.
 
     Attributes:
-        grade: how bad it is.
-        reason: why, where that is not what the rule says.
-        example: what shows it; ABSENT for nothing.
+        grade: the grade.
+        reason: why the grade differs from the one in the table; can be set if it is equal.
+        example: a value that is valid for one version only; ABSENT if none was found.
     """
 
     grade: Grade
@@ -67,14 +76,17 @@ class Verdict(NamedTuple):
     example: Any = ABSENT
 
 
-class CallGrades:
-    """Grades the changes of one field: as the table says, unless more is known.
+class CallGrader:
+    """Grades the changes of one field for callers, or for readers of results.
+
+    A change that is proved to make nothing invalid is safe, and one with a counterexample is
+    breaking. Only otherwise the grade of the table is used.
 
     Args:
-        field: whose schema it is.
-        before: the old side.
-        after: the new side.
-        changes: all changes of the field.
+        field: the field that contains the schema.
+        before: the old version.
+        after: the new version.
+        differences: all changes of the field.
     """
 
     def __init__(
@@ -82,180 +94,225 @@ class CallGrades:
         field: Field,
         before: Acceptor,
         after: Acceptor,
-        changes: Sequence[Difference],
+        differences: Sequence[Difference],
     ) -> None:
         self._field = field
-        self._changes = changes
+        self._differences = differences
         self._is_call = field == "parameters"
-        # Arguments are sent by the old schema and taken by the new one, results the other
-        # way round: who still has the old schema reads what the new one lets through.
-        sides = (before, after) if self._is_call else (after, before)
-        self._sender, self._receiver = sides
-        self._effort = Effort(_MAX_STEPS)
-        self._known: dict[tuple[int, bool], bool] = {}
+        # Callers know the old schema and send arguments that the new one has to accept.
+        # Results are sent by the new schema, and their readers know the old one.
+        if self._is_call:
+            self._sender, self._receiver = before, after
+        else:
+            self._sender, self._receiver = after, before
+        self._budget = StepBudget(_MAX_STEPS)
+        self._proofs: dict[tuple[int, bool], bool] = {}
 
     @cached_property
-    def _alone(self) -> dict[int, SchemaSide]:
-        """What the receiver would be with each change alone, by the change's index."""
-        edited = [i for i, change in enumerate(self._changes) if change.edits]
+    def _receivers_by_index(self) -> dict[int, SchemaVersion]:
+        """The receiver's schema if each change were the only one, by the change's index."""
+        edited = [i for i, diff in enumerate(self._differences) if diff.edits]
         if len(edited) == 1:
-            return dict.fromkeys(edited, self._receiver.side)
-        places = len(self._sender.side.places) + 1
-        most = min(_MAX_SEPARATE_EDITS, max(2, _MAX_SEPARATE_LOCATIONS // places))
-        # Those that may well refuse something are tried first, as long as there is time.
-        edited.sort(key=lambda index: -self._usual(index).grade)
-        return {index: self._of_alone(self._changes[index]) for index in edited[:most]}
+            return dict.fromkeys(edited, self._receiver.version)
+        locations = len(self._sender.version.paths_by_id) + 1
+        max_edits = min(
+            _MAX_SEPARATE_EDITS, max(2, _MAX_SEPARATE_LOCATIONS // locations)
+        )
+        # The budget may not suffice for all: changes that are likely to break come first.
+        edited.sort(key=lambda index: -self._get_table_grade(index).grade)
+        return {
+            index: self._apply_only(self._differences[index])
+            for index in edited[:max_edits]
+        }
 
-    def _of_alone(self, change: Difference) -> SchemaSide:
-        root = self._sender.side.root
-        for edit in change.edits:
+    def _apply_only(self, difference: Difference) -> SchemaVersion:
+        """Return the receiver's schema with one change, and otherwise as the sender's."""
+        root = self._sender.version.root
+        for edit in difference.edits:
             if self._is_call:
-                root = _edited(root, edit.before_path, edit.alone)
+                root = _set_at_path(root, edit.before_path, edit.applied)
             else:
-                root = _edited(root, edit.after_path, edit.undone)
-        return SchemaSide(
-            _with_definitions(root, self._receiver.side.root),
-            asserts_formats=self._receiver.side.asserts_formats,
+                root = _set_at_path(root, edit.after_path, edit.reverted)
+        return SchemaVersion(
+            _add_definitions(root, self._receiver.version.root),
+            asserts_formats=self._receiver.version.asserts_formats,
         )
 
-    def _is_proved(self, side: SchemaSide, *, only_declared: bool = False) -> bool:
-        """Whether a schema refuses nothing that is sent, or nothing that was told of."""
-        key = (id(side), only_declared)
-        if key not in self._known:
-            proof = Inclusion(
-                self._sender.side, side, self._effort, only_declared=only_declared
+    def _is_proved(
+        self, version: SchemaVersion, *, only_declared: bool = False
+    ) -> bool:
+        """Return whether a schema is proved to accept all values sent.
+
+        Args:
+            version: the schema.
+            only_declared: assume that senders use no undeclared names.
+        """
+        key = (id(version), only_declared)
+        if key not in self._proofs:
+            proof = InclusionProof(
+                self._sender.version, version, self._budget, only_declared=only_declared
             )
-            taker = Acceptor(side, is_closed=self._receiver.is_closed)
-            self._known[key] = proof.is_proved(self._sender.parts, taker.parts)
-        return self._known[key]
+            acceptor = Acceptor(version, is_closed=self._receiver.is_closed)
+            self._proofs[key] = proof.prove(
+                self._sender.conjunction, acceptor.conjunction
+            )
+        return self._proofs[key]
 
     @cached_property
-    def _is_harmless(self) -> bool:
-        return self._is_proved(self._receiver.side)
+    def _is_compatible(self) -> bool:
+        """Whether all changes together are proved to make nothing invalid."""
+        return self._is_proved(self._receiver.version)
 
     @cached_property
     def _examples(self) -> tuple[dict[int, Any], Any]:
-        """What shows each change that is not proved harmless; and what only all show."""
-        if self._is_harmless or not self._alone:
+        """Counterexamples by the index of the change, and one for all changes together."""
+        if self._is_compatible or not self._receivers_by_index:
             return {}, ABSENT
-        left = {i: s for i, s in self._alone.items() if not self._is_proved(s)}
-        suspects = [i for i in left if self._usual(i).grade is not Grade.SAFE]
-        return examples(self._sender, self._receiver, left, suspects)
+        unproved = {
+            index: version
+            for index, version in self._receivers_by_index.items()
+            if not self._is_proved(version)
+        }
+        suspects = [
+            index
+            for index in unproved
+            if self._get_table_grade(index).grade is not Grade.SAFE
+        ]
+        return find_examples(self._sender, self._receiver, unproved, suspects)
 
-    def _usual(self, index: int) -> Verdict:
-        """What the table says, which is about what a schema accepts."""
-        change = self._changes[index]
-        rule = RULES[self._field, change.row]
-        usual, direction = rule.grades.call, change.pair.direction
-        back = RULES_BY_ID[rule.opposite].grades.call
-        if direction < 0 and back is not usual:
-            return Verdict(back, _TURNED)
-        if direction == 0 and usual < back:
-            return Verdict(Grade.RISKY, _UNCLEAR)
-        if usual is Grade.SAFE and change.row in _DEPENDENT:
-            return Verdict(Grade.RISKY, _UNPROVED[self._field])
-        return Verdict(usual)
+    def _get_table_grade(self, index: int) -> CallGrade:
+        """Return the grade of the table, adapted to where in the schema the change is."""
+        difference = self._differences[index]
+        rule = RULES[self._field, difference.kind]
+        grade, direction = rule.grades.call, difference.pair.direction
+        opposite_grade = RULES_BY_ID[rule.opposite].grades.call
+        if direction < 0 and opposite_grade is not grade:
+            return CallGrade(opposite_grade, _INSIDE_NOT)
+        if direction == 0 and grade < opposite_grade:
+            return CallGrade(Grade.RISKY, _AMBIGUOUS)
+        if grade is Grade.SAFE and difference.kind in _CONTEXT_DEPENDENT_KINDS:
+            return CallGrade(Grade.RISKY, _UNPROVED[self._field])
+        return CallGrade(grade)
 
-    def of(self, index: int) -> Verdict:
-        """What one change means."""
-        change = self._changes[index]
-        if not change.edits:
-            return Verdict(RULES[self._field, change.row].grades.call)
-        alone = self._alone.get(index)
-        if self._is_harmless or (alone is not None and self._is_proved(alone)):
-            return self._harmless(change)
-        found, _ = self._examples
-        if change.row in _NEW and _was_closed(change) and not self._is_call:
-            return Verdict(Grade.RISKY, _NOT_LISTED)
-        if index in found:
-            return Verdict(Grade.BREAKING, "an example shows it", found[index])
-        sides = filter(None, (self._receiver.side, alone))
-        if any(self._is_proved(side, only_declared=True) for side in sides):
-            return Verdict(Grade.RISKY, _UNTOLD)
-        return self._usual(index)
+    def grade(self, index: int) -> CallGrade:
+        """Return the grade of the change at an index."""
+        difference = self._differences[index]
+        if not difference.edits:
+            return CallGrade(RULES[self._field, difference.kind].grades.call)
+        version = self._receivers_by_index.get(index)
+        if self._is_compatible or (version is not None and self._is_proved(version)):
+            return self._grade_compatible(difference)
+        is_added_property = difference.kind in _ADDED_PROPERTY_KINDS
+        if is_added_property and not self._is_call and _was_closed(difference):
+            return CallGrade(Grade.RISKY, _STRICT_READERS)
+        examples, _ = self._examples
+        if index in examples:
+            return CallGrade(Grade.BREAKING, _PROVED_BY_EXAMPLE, examples[index])
+        versions = [self._receiver.version]
+        if version:
+            versions.append(version)
+        if any(self._is_proved(version, only_declared=True) for version in versions):
+            return CallGrade(Grade.RISKY, _ONLY_UNDECLARED)
+        return self._get_table_grade(index)
 
-    def _harmless(self, change: Difference) -> Verdict:
-        if change.row in _GONE and not self._is_still_told(change):
-            return Verdict(Grade.RISKY, _NOT_READ[self._field])
-        is_asserted = self._receiver.side.asserts_formats
-        if self._is_call and change.row in _FORMATS and not is_asserted:
-            return Verdict(Grade.RISKY, _UNASSERTED)
-        limit = change.before if change.after is ABSENT else change.after
-        is_limit = change.row.startswith(("minimum-", "maximum-"))
-        if is_limit and isinstance(limit, int) and abs(limit) >= EXACT:
-            return Verdict(Grade.SAFE, _INEXACT)
-        return Verdict(Grade.SAFE, _NOTHING_REFUSED[self._field])
+    def _grade_compatible(self, difference: Difference) -> CallGrade:
+        """Return the grade of a change that makes nothing invalid."""
+        is_removed_property = difference.kind in _REMOVED_PROPERTY_KINDS
+        if is_removed_property and not self._is_still_declared(difference):
+            return CallGrade(Grade.RISKY, _UNDESCRIBED[self._field])
+        is_asserted = self._receiver.version.asserts_formats
+        if self._is_call and difference.kind in _FORMAT_KINDS and not is_asserted:
+            return CallGrade(Grade.RISKY, _FORMAT_NOT_VALIDATED)
+        limit = difference.before if difference.after is ABSENT else difference.after
+        is_bound = difference.kind.startswith(("minimum-", "maximum-"))
+        if is_bound and isinstance(limit, int) and abs(limit) >= MAX_SAFE_INTEGER:
+            return CallGrade(Grade.SAFE, _UNSAFE_INTEGER)
+        return CallGrade(Grade.SAFE, _NOTHING_REJECTED[self._field])
 
-    def _is_still_told(self, change: Difference) -> bool:
-        """Whether a property that is gone stands in another part of the same schema."""
-        pair = change.pair
-        told = pair.after_side.everything(pair.after.original)
-        name = change.before if change.row == "property-renamed" else change.path[-1]
-        return any(name in part.get("properties", {}) for part in told)
+    def _is_still_declared(self, difference: Difference) -> bool:
+        """Return whether another part of the new schema declares a removed property."""
+        pair = difference.pair
+        parts = pair.after_version.collect_applicable(pair.after.original)
+        if difference.kind == "property-renamed":
+            name = difference.before
+        else:
+            name = difference.path[-1]
+        return any(name in part.get("properties", {}) for part in parts)
 
-    def unexplained(self) -> Verdict | None:
-        """What all changes together refuse, and none of them alone."""
-        _, together = self._examples
-        if together is ABSENT:
+    def grade_combination(self) -> CallGrade | None:
+        """Return the grade of all changes together if no single change explains an example."""
+        _, combined_example = self._examples
+        if combined_example is ABSENT:
             return None
-        return Verdict(Grade.BREAKING, "the changes together refuse it", together)
+        return CallGrade(Grade.BREAKING, _PROVED_TOGETHER, combined_example)
 
 
-def prompt_grade(change: Difference, grade: Grade) -> tuple[Grade, str]:
-    """What an edit of a text means for models, and why that is not the usual."""
-    if not change.row.startswith(("description-", "title-")) or grade is Grade.SAFE:
+def grade_for_prompt(difference: Difference, grade: Grade) -> tuple[Grade, str]:
+    """Return the grade of a change for models, and the reason if it is not the usual one.
+
+    Args:
+        difference: the change.
+        grade: the usual grade of its kind.
+    """
+    is_text = difference.kind.startswith(("description-", "title-"))
+    if not is_text or grade is Grade.SAFE:
         return grade, ""
-    old, new = (
-        "" if one is ABSENT else str(one) for one in (change.before, change.after)
-    )
-    if change.row.startswith("title-"):
-        name = re.split(r"[.\[\0]", change.pair.location.replace(ONE_OF, ""))[-1]
-        if _letters(new or old) == _letters(name):
-            return Grade.SAFE, "it is the name in other letters"
-    kind, words = kind_of_edit(TextSides(change.path, "it", old, new))
+    old = "" if difference.before is ABSENT else str(difference.before)
+    new = "" if difference.after is ABSENT else str(difference.after)
+    if difference.kind.startswith("title-"):
+        location = difference.pair.location.replace(ALTERNATIVE, "")
+        name = re.split(r"[.\[\0]", location)[-1]
+        if _normalize_name(new or old) == _normalize_name(name):
+            return Grade.SAFE, "the title is the property name in another spelling"
+    kind, description = classify_edit(TextPair(difference.path, "it", old, new))
     if kind == "text/restyled":
-        return Grade.SAFE, f"it {words}"
+        return Grade.SAFE, f"it {description}"
     return grade, ""
 
 
-def _letters(text: str) -> str:
+def _normalize_name(text: str) -> str:
     return re.sub(r"[\W_]", "", text).casefold()
 
 
-def _was_closed(change: Difference) -> bool:
-    """Whether an object had no other names than those that its schema lists."""
-    words = ("additionalProperties", "unevaluatedProperties")
-    return any(change.pair.before.get(word) is False for word in words)
+def _was_closed(difference: Difference) -> bool:
+    """Return whether the old object allowed only properties that its schema lists."""
+    keywords = ("additionalProperties", "unevaluatedProperties")
+    return any(difference.pair.before.get(keyword) is False for keyword in keywords)
 
 
-def _edited(root: Any, path: Path, value: Any) -> Any:
-    """A copy of a schema with another value at a path, made where it is not there."""
+def _set_at_path(root: Any, path: Path, value: Any) -> Any:
+    """Return a copy of a schema with a value set at a path, or removed if it is ABSENT.
+
+    Missing objects and array items on the path are created.
+    """
     if not path:
         return True if value is ABSENT else value
-    step = path[0]
+    step, rest = path[0], path[1:]
+    is_removal = not rest and value is ABSENT
     if isinstance(root, list) and isinstance(step, int):
-        copied = list(root)
-        if len(path) == 1 and value is ABSENT:
-            return copied[:step] + copied[step + 1 :]
-        if step >= len(copied):
-            copied += [True] * (step + 1 - len(copied))
-        copied[step] = _edited(copied[step], path[1:], value)
-        return copied
-    mapping = dict(root) if isinstance(root, dict) else {}
-    if len(path) == 1 and value is ABSENT:
-        mapping.pop(str(step), None)
+        items = list(root)
+        if is_removal:
+            return items[:step] + items[step + 1 :]
+        if step >= len(items):
+            items += [True] * (step + 1 - len(items))
+        items[step] = _set_at_path(items[step], rest, value)
+        return items
+    node = dict(root) if isinstance(root, dict) else {}
+    key = str(step)
+    if is_removal:
+        node.pop(key, None)
     else:
-        mapping[str(step)] = _edited(mapping.get(str(step), {}), path[1:], value)
-    return mapping
+        node[key] = _set_at_path(node.get(key, {}), rest, value)
+    return node
 
 
-def _with_definitions(root: Any, other: Any) -> Any:
-    """A schema with those definitions of another that it does not have."""
+def _add_definitions(root: Any, other: Any) -> Any:
+    """Return a schema with the definitions of another schema that it does not have."""
     if not isinstance(root, dict) or not isinstance(other, dict):
         return root
-    more = {
-        word: {**other[word], **root.get(word, {})}
-        for word in ("$defs", "definitions")
-        if isinstance(other.get(word), dict)
+    definitions = {
+        keyword: {**other[keyword], **root.get(keyword, {})}
+        for keyword in ("$defs", "definitions")
+        if isinstance(other.get(keyword), dict)
     }
-    return {**root, **more} if more else root
+    return {**root, **definitions} if definitions else root

@@ -1,418 +1,399 @@
-"""Two schemas at the same place of the two sides, what differs there, and words for it."""
+"""Pairs of an old and a new schema at one location, and the differences between them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.validation.references import REFERENCES
 
 from ...parsing.tree import Path
-from ...suggestions import TYPE_LABELS, format_list
 from ..change import ABSENT
-from .schema_rules import SAYS
-from .schema_version import ANNOTATIONS, SchemaSide
-from .value_limits import Bound
+from .message_text import format_subject
+from .schema_rules import MESSAGES
+from .schema_version import ANNOTATIONS, SchemaVersion
 
-_ALONE = ANNOTATIONS | frozenset(
+_INDEPENDENT_KEYWORDS = ANNOTATIONS | frozenset(
     (
         "type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"
         " minLength maxLength pattern minItems maxItems uniqueItems minProperties"
         " maxProperties required dependentRequired propertyNames not"
     ).split()
 )
-"""The keywords whose meaning depends on no other beside them."""
+"""The keywords whose meaning does not depend on other keywords of the same schema."""
 
 
-class Place(NamedTuple):
-    """A schema and where it stands.
+class SchemaLocation(NamedTuple):
+    """A schema with its path.
 
     Attributes:
-        schema: the schema; True where nothing is said.
-        path: the way to it from its root.
+        schema: the schema; True if there is none.
+        path: the path from the root schema.
     """
 
     schema: Any
     path: Path
 
 
-class Node(NamedTuple):
-    """A schema whose references are followed.
+class SchemaNode(NamedTuple):
+    """A schema merged with the schemas that it refers to.
 
     Attributes:
-        values: its keywords, and those of what it refers to.
-        path: the way to it, or to what it refers to.
-        paths: the way to each keyword that stands elsewhere.
-        is_false: whether it refuses everything.
-        original: the schema as it stands.
+        keywords: the keywords of the schema and of its reference targets, where both can be
+            merged without a change of meaning.
+        path: the path of the last merged schema.
+        keyword_paths: the path of each keyword that the schema has.
+        is_false: whether the schema is `false`, or refers to `false`.
+        original: the schema without its reference targets.
     """
 
-    values: Mapping[str, Any]
+    keywords: Mapping[str, Any]
     path: Path
-    paths: Mapping[str, Path]
+    keyword_paths: Mapping[str, Path]
     is_false: bool
     original: Any
 
-    def at(self, keyword: str) -> Path:
-        """The way to a keyword, whether or not it is there."""
-        return self.paths.get(keyword, (*self.path, keyword))
+    def get_path(self, keyword: str) -> Path:
+        """Return the path of a keyword, or the path where it would be added."""
+        return self.keyword_paths.get(keyword, (*self.path, keyword))
 
     def get(self, keyword: str) -> Any:
-        """A keyword's value; ABSENT without it."""
-        return self.values.get(keyword, ABSENT)
+        """Return the value of a keyword, or ABSENT."""
+        return self.keywords.get(keyword, ABSENT)
 
-    def mapping(self, keyword: str) -> Mapping[str, Any]:
-        """A keyword's value where it is a mapping; else an empty one."""
-        value = self.values.get(keyword)
+    def get_object(self, keyword: str) -> Mapping[str, Any]:
+        """Return the value of a keyword if it is an object, or an empty object."""
+        value = self.keywords.get(keyword)
         return value if isinstance(value, Mapping) else {}
 
-    def sequence(self, keyword: str) -> list[Any]:
-        """A keyword's value where it is a list; else an empty one."""
-        value = self.values.get(keyword)
+    def get_array(self, keyword: str) -> list[Any]:
+        """Return the value of a keyword if it is an array, or an empty array."""
+        value = self.keywords.get(keyword)
         return value if isinstance(value, list) else []
 
-    def inner(self, keyword: str, *steps: str | int) -> Place:
-        """The schema in a keyword, or one in the list or mapping there; True for none."""
-        value = self.values.get(keyword, True)
-        for step in steps:
-            value = value[step]
-        return Place(value, (*self.at(keyword), *steps))
-
-
-class Edit(NamedTuple):
-    """One change made alone, or undone alone.
-
-    Attributes:
-        before_path: what the old schema has to change.
-        alone: what stands there when this change is the only one; ABSENT for nothing.
-        after_path: what the new schema has to change.
-        undone: what stands there when this change is not made.
-    """
-
-    before_path: Path
-    alone: Any
-    after_path: Path
-    undone: Any
-
-
-class Pair(NamedTuple):
-    """The same place on both sides.
-
-    Attributes:
-        before: the old schema.
-        after: the new one.
-        place: the way to the value, `options.depth`; empty for the whole.
-        whole: the whole in words.
-        direction: 1 where what the schemas refuse is refused; -1 below `not`; 0 where
-            neither is known, as in a condition.
-        before_side: the old root.
-        after_side: the new root.
-    """
-
-    before: Node
-    after: Node
-    location: str
-    whole: str
-    direction: int
-    before_side: SchemaSide
-    after_side: SchemaSide
-
-    @property
-    def nodes(self) -> tuple[Node, Node]:
-        """Both schemas."""
-        return self.before, self.after
-
-    @property
-    def sides(self) -> tuple[SchemaSide, SchemaSide]:
-        """Both roots."""
-        return self.before_side, self.after_side
-
-    @property
-    def subject(self) -> str:
-        """The place in words."""
-        return subject_words(self.location, self.whole)
-
-    def named(self, name: str) -> str:
-        """The place of a property."""
-        return f"{self.location}.{name}" if self.location else name or '""'
-
-    def values(self, keyword: str) -> tuple[Any, Any]:
-        """What both have under a keyword; ABSENT without it."""
-        return self.before.get(keyword), self.after.get(keyword)
-
-    def inner(
-        self, keyword: str, *steps: str | int, place: str | None = None, turn: int = 1
-    ) -> Step:
-        """The schemas in a keyword of both, to compare next.
+    def get_subschema(self, keyword: str, *steps: str | int) -> SchemaLocation:
+        """Return the schema in a keyword; True if the keyword is missing.
 
         Args:
             keyword: the keyword.
-            steps: the way to them in the list or mapping there.
-            place: where their values are; where those of the pair are by default.
-            turn: -1 where what they refuse is taken, 0 where neither is known.
+            steps: the keys or indexes that lead from its value to the schema.
         """
-        return Step(
-            self.before.inner(keyword, *steps),
-            self.after.inner(keyword, *steps),
-            self.location if place is None else place,
-            self.direction * turn,
+        value = self.keywords.get(keyword, True)
+        for step in steps:
+            value = value[step]
+        return SchemaLocation(value, (*self.get_path(keyword), *steps))
+
+
+class Edit(NamedTuple):
+    """An edit that applies one change to the old schema, or reverts it in the new one.
+
+    Attributes:
+        before_path: the path to edit in the old schema.
+        applied: the value to set there to apply the change; ABSENT to remove the path.
+        after_path: the path to edit in the new schema.
+        reverted: the value to set there to revert the change; ABSENT to remove the path.
+    """
+
+    before_path: Path
+    applied: Any
+    after_path: Path
+    reverted: Any
+
+
+class SchemaPair(NamedTuple):
+    """An old and a new schema that apply to values at the same location.
+
+    Attributes:
+        before: the old schema.
+        after: the new schema.
+        location: the location of the values, such as `options.depth`; empty for the root.
+        root_label: what messages call a value of the root schema, such as: a call.
+        direction: 1 if a value that the schema rejects is invalid; -1 if it is valid, as
+            inside `not`; 0 if that depends on other keywords, as inside `oneOf`.
+        before_version: the version that contains the old schema.
+        after_version: the version that contains the new schema.
+    """
+
+    before: SchemaNode
+    after: SchemaNode
+    location: str
+    root_label: str
+    direction: int
+    before_version: SchemaVersion
+    after_version: SchemaVersion
+
+    @property
+    def nodes(self) -> tuple[SchemaNode, SchemaNode]:
+        """The old and the new schema."""
+        return self.before, self.after
+
+    @property
+    def versions(self) -> tuple[SchemaVersion, SchemaVersion]:
+        """The versions that contain the old and the new schema."""
+        return self.before_version, self.after_version
+
+    @property
+    def subject(self) -> str:
+        """The location as the subject of a message."""
+        return format_subject(self.location, self.root_label)
+
+    def get_property_location(self, name: str) -> str:
+        """Return the location of a property of the value."""
+        return f"{self.location}.{name}" if self.location else name or '""'
+
+    def get_values(self, keyword: str) -> tuple[Any, Any]:
+        """Return the old and the new value of a keyword, ABSENT if it is missing."""
+        return self.before.get(keyword), self.after.get(keyword)
+
+    def build_subpair(
+        self,
+        keyword: str,
+        *steps: str | int,
+        location: str | None = None,
+        factor: int = 1,
+    ) -> PendingPair:
+        """Return the pair of schemas in a keyword of both schemas.
+
+        Args:
+            keyword: the keyword.
+            steps: the keys or indexes that lead from its value to the schemas.
+            location: the location of their values; defaults to the location of the pair.
+            factor: the factor that the direction is multiplied by: -1 if the keyword inverts
+                the schema, 0 if its effect depends on other keywords.
+        """
+        return PendingPair(
+            self.before.get_subschema(keyword, *steps),
+            self.after.get_subschema(keyword, *steps),
+            self.location if location is None else location,
+            self.direction * factor,
         )
 
-    def edits(self, *keywords: str) -> tuple[Edit, ...]:
-        """Gives the old schema the new one's keywords, or the reverse."""
+    def build_edits(self, *keywords: str) -> tuple[Edit, ...]:
+        """Return the edits that replace the values of keywords."""
         before, after = self.nodes
         return tuple(
-            Edit(before.at(word), after.get(word), after.at(word), before.get(word))
-            for word in keywords
+            Edit(
+                before.get_path(keyword),
+                after.get(keyword),
+                after.get_path(keyword),
+                before.get(keyword),
+            )
+            for keyword in keywords
         )
 
     @property
-    def whole_edit(self) -> Edit:
-        """Puts one schema in the place of the other."""
+    def replacement_edit(self) -> Edit:
+        """The edit that replaces the whole schema."""
         before, after = self.nodes
         return Edit(before.path, after.original, after.path, before.original)
 
-    def told(
+    def make_difference(
         self,
-        row: str,
+        kind: str,
         path: Path,
         values: tuple[Any, Any],
         edits: tuple[Edit, ...],
-        **words: str,
+        **message_values: str,
     ) -> Difference:
-        """A change here, in the words of its row."""
-        text = SAYS[row].format(**{"subject": self.subject, **words})
-        return Difference(row, path, *values, text, edits, self)
+        """Return a difference, with the message of its kind.
 
-    def difference(
+        Args:
+            kind: the kind of change, a name in `rules.csv`.
+            path: the path of the change.
+            values: the old and the new value.
+            edits: the edits that make the change.
+            message_values: the values for the message template, in addition to `subject`.
+        """
+        message = MESSAGES[kind].format(**{"subject": self.subject, **message_values})
+        return Difference(kind, path, *values, message, edits, self)
+
+    def make_keyword_difference(
         self,
-        row: str,
+        kind: str,
         keyword: str,
         edits: tuple[Edit, ...] | None = None,
-        **words: str,
+        **message_values: str,
     ) -> Difference:
-        """A change of one keyword's value."""
-        values = self.values(keyword)
-        path = self.nodes[values[1] is not ABSENT].at(keyword)
-        made = self.edits(keyword) if edits is None else edits
-        return self.told(row, path, values, made, **words)
+        """Return the difference between the values of a keyword.
 
-    def entry(
-        self, row: str, keyword: str, key: str, *more: Edit, **words: str
+        Args:
+            kind: the kind of change.
+            keyword: the keyword.
+            edits: the edits that make the change; by default the keyword's value is replaced.
+            message_values: the values for the message template.
+        """
+        old, new = self.get_values(keyword)
+        node = self.before if new is ABSENT else self.after
+        if edits is None:
+            edits = self.build_edits(keyword)
+        path = node.get_path(keyword)
+        return self.make_difference(kind, path, (old, new), edits, **message_values)
+
+    def make_entry_difference(
+        self,
+        kind: str,
+        keyword: str,
+        key: str,
+        *further_edits: Edit,
+        **message_values: str,
     ) -> Difference:
-        """A change of what a keyword's mapping has under a key."""
-        paths = [(*node.at(keyword), key) for node in self.nodes]
-        mappings = [node.mapping(keyword) for node in self.nodes]
-        old, new = (mapping.get(key, ABSENT) for mapping in mappings)
-        edits = (Edit(paths[0], new, paths[1], old), *more)
-        return self.told(row, paths[new is not ABSENT], (old, new), edits, **words)
+        """Return the difference between the entries of a key in a keyword's object."""
+        before_path, after_path = (
+            (*node.get_path(keyword), key) for node in self.nodes
+        )
+        old, new = (node.get_object(keyword).get(key, ABSENT) for node in self.nodes)
+        edits = (Edit(before_path, new, after_path, old), *further_edits)
+        path = before_path if new is ABSENT else after_path
+        return self.make_difference(kind, path, (old, new), edits, **message_values)
 
 
-class Step(NamedTuple):
-    """A pair of schemas to compare next."""
+class PendingPair(NamedTuple):
+    """A pair of schemas that is still to be compared.
 
-    before: Place
-    after: Place
+    Attributes:
+        before: the old schema.
+        after: the new schema.
+        location: see `SchemaPair`.
+        direction: see `SchemaPair`.
+    """
+
+    before: SchemaLocation
+    after: SchemaLocation
     location: str
     direction: int
 
 
 class Difference(NamedTuple):
-    """One change of a schema.
+    """A change of a schema, before it is graded.
 
     Attributes:
-        row: the name of its row.
-        path: where it stands now, or where it stood.
-        before: the JSON value that was there, or ABSENT.
-        after: the JSON value that is there now, or ABSENT.
-        message: what has changed.
-        edits: what makes it alone.
-        pair: where it is.
+        kind: the kind of change, a name in `rules.csv`.
+        path: the path in the new schema; in the old one if the value was removed.
+        before: the old JSON value, or ABSENT.
+        after: the new JSON value, or ABSENT.
+        message: the message about the change.
+        edits: the edits that make this change without the others; empty for a change that
+            makes no value invalid.
+        pair: the schemas in which the change is.
     """
 
-    row: str
+    kind: str
     path: Path
     before: Any
     after: Any
     message: str
     edits: tuple[Edit, ...]
-    pair: Pair
+    pair: SchemaPair
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What is the same for the same change of the same place."""
-        return self.row, self.path, repr(self.before), repr(self.after)
+        """A key that is equal for equal changes at the same path."""
+        return self.kind, self.path, repr(self.before), repr(self.after)
 
 
-def whole_step(before: SchemaSide, after: SchemaSide) -> Step:
-    """Two whole schemas, to be compared."""
-    return Step(Place(before.root, ()), Place(after.root, ()), "", 1)
+def build_pending_root(before: SchemaVersion, after: SchemaVersion) -> PendingPair:
+    """Return the pair of the root schemas of two versions."""
+    return PendingPair(
+        SchemaLocation(before.root, ()), SchemaLocation(after.root, ()), "", 1
+    )
 
 
-def pair_at(step: Step, before: SchemaSide, after: SchemaSide, whole: str) -> Pair:
-    """Both schemas of a step, with what they refer to."""
-    nodes = _node_at(before, step.before), _node_at(after, step.after)
-    return Pair(*nodes, step.location, whole, step.direction, before, after)
+def build_pair(
+    pending: PendingPair, before: SchemaVersion, after: SchemaVersion, root_label: str
+) -> SchemaPair:
+    """Return a pair of schemas, each merged with the schemas that it refers to."""
+    return SchemaPair(
+        _merge_references(before, pending.before),
+        _merge_references(after, pending.after),
+        pending.location,
+        root_label,
+        pending.direction,
+        before,
+        after,
+    )
 
 
-def whole_pair(before: SchemaSide, after: SchemaSide, whole: str) -> Pair:
-    """Likewise, for two whole schemas."""
-    return pair_at(whole_step(before, after), before, after, whole)
+def build_root_pair(
+    before: SchemaVersion, after: SchemaVersion, root_label: str
+) -> SchemaPair:
+    """Return the pair of root schemas, merged with the schemas that they refer to."""
+    pending = build_pending_root(before, after)
+    return build_pair(pending, before, after, root_label)
 
 
-def _node_at(side: SchemaSide, place: Place) -> Node:
-    """A schema with what it refers to, as long as both say it side by side."""
-    if not isinstance(place.schema, dict):
-        is_false = place.schema is False
-        return Node({}, place.path, {}, is_false, place.schema)
-    values: dict[str, Any] = {}
+def _merge_references(version: SchemaVersion, location: SchemaLocation) -> SchemaNode:
+    """Return a schema merged with the schemas that it refers to.
+
+    If a keyword is declared more than once, which only annotations can be, the value closest
+    to the schema is used.
+    """
+    if not isinstance(location.schema, dict):
+        is_false = location.schema is False
+        return SchemaNode({}, location.path, {}, is_false, location.schema)
+    keywords: dict[str, Any] = {}
     paths: dict[str, Path] = {}
-    path = place.path
-    for own, own_path, inner in _chain(side, place.schema, path):
-        for word, value in own.items():
-            if word not in values:
-                values[word] = value
-                paths[word] = (*own_path, word)
-        path = own_path if inner is None else inner
+    path = location.path
+    for part, part_path, target_path in _follow_references(
+        version, location.schema, path
+    ):
+        for keyword, value in part.items():
+            if keyword not in keywords:
+                keywords[keyword] = value
+                paths[keyword] = (*part_path, keyword)
+        path = part_path if target_path is None else target_path
     is_false = False
-    if any(word in values for word in REFERENCES):
-        target = side.target(values)
+    if any(keyword in keywords for keyword in REFERENCES):
+        target = version.resolve_reference(keywords)
         if isinstance(target, bool):
             is_false = not target
-            values = {w: v for w, v in values.items() if w not in REFERENCES}
-    return Node(values, path, paths, is_false, place.schema)
+            keywords = {k: v for k, v in keywords.items() if k not in REFERENCES}
+    return SchemaNode(keywords, path, paths, is_false, location.schema)
 
 
-def _chain(
-    side: SchemaSide, schema: dict[str, Any], path: Path
+def _follow_references(
+    version: SchemaVersion, schema: dict[str, Any], path: Path
 ) -> Iterator[tuple[Mapping[str, Any], Path, Path | None]]:
-    """A schema, what it refers to, and so on: the keywords of each, and the next path."""
+    """Yield a schema and the schemas that it refers to, in the order of the references.
+
+    An `allOf` with a single schema counts as a reference. A target whose keywords cannot be
+    merged with those before it is not followed: it is yielded as a branch of `allOf`.
+
+    Yields:
+        The keywords of a schema, its path, and the path of the next schema (None at the end).
+    """
     seen: set[int] = set()
-    taken: set[str] = set()
+    merged_keywords: set[str] = set()
     while id(schema) not in seen:
         seen.add(id(schema))
-        inner: Any = side.target(schema)
-        inner_path = side.places.get(id(inner)) if isinstance(inner, dict) else None
-        words = set(REFERENCES)
+        target: Any = version.resolve_reference(schema)
+        target_path = None
+        if isinstance(target, dict):
+            target_path = version.paths_by_id.get(id(target))
+        reference_keywords = set(REFERENCES)
         branches = schema.get("allOf")
-        if inner is None and isinstance(branches, list) and len(branches) == 1:
-            inner, words = branches[0], {"allOf"}
-            inner_path = (*path, "allOf", 0) if isinstance(inner, dict) else None
-        if inner is None or inner_path is None or id(inner) in seen:
+        if target is None and isinstance(branches, list) and len(branches) == 1:
+            target, reference_keywords = branches[0], {"allOf"}
+            target_path = (*path, "allOf", 0) if isinstance(target, dict) else None
+        is_all_of = reference_keywords == {"allOf"}
+        if target is None or target_path is None or id(target) in seen:
             yield schema, path, None
             return
-        own = {word: value for word, value in schema.items() if word not in words}
-        if side.is_old and "allOf" not in words:
-            own = {word: own[word] for word in own if word in ANNOTATIONS}
-        taken |= set(own) - ANNOTATIONS
-        if not _ALONE.issuperset(own) or not taken.isdisjoint(inner):
-            # What they say is not side by side: what is referred to is a branch.
-            if words != {"allOf"}:
-                target = {word: schema[word] for word in words if word in schema}
-                more = branches if isinstance(branches, list) else []
-                own = {**own, "allOf": [target, *more]}
+        keywords = {k: v for k, v in schema.items() if k not in reference_keywords}
+        if version.is_before_2019 and not is_all_of:
+            # These drafts ignore the keywords next to `$ref`; annotations are still read.
+            keywords = {k: v for k, v in keywords.items() if k in ANNOTATIONS}
+        merged_keywords |= set(keywords) - ANNOTATIONS
+        can_merge = _INDEPENDENT_KEYWORDS.issuperset(
+            keywords
+        ) and merged_keywords.isdisjoint(target)
+        if not can_merge:
+            if not is_all_of:
+                reference = {k: schema[k] for k in reference_keywords if k in schema}
+                other_branches = branches if isinstance(branches, list) else []
+                keywords = {**keywords, "allOf": [reference, *other_branches]}
             else:
-                own = schema
-            yield own, path, None
+                keywords = schema
+            yield keywords, path, None
             return
-        yield own, path, inner_path
-        schema, path = inner, inner_path
-
-
-# No name of a property that a person would write has it.
-_MARK = "\0"
-ITEMS, OTHERS, NAMES, REFUSED, ONE_OF = (
-    _MARK + end for end in ("[]", "{}", "()", "!", "|")
-)
-"""What stands behind a place for its items, its other values, its names, what it is not, and
-what one of several alternatives says of it."""
-
-_OF = {
-    ITEMS: "each item of {}",
-    OTHERS: "each other value of {}",
-    NAMES: "each name in {}",
-    REFUSED: "what {} may not be",
-}
-_MAX_SHOWN_CHARACTERS = 100
-"""Characters of a value in a message."""
-_MAX_LISTED_VALUES = 5
-"""Values that a message lists."""
-_COUNTED = {
-    "Length": ("character", "characters"),
-    "Items": ("item", "items"),
-    "Properties": ("property", "properties"),
-    "Contains": ("item that matches `contains`", "items that match `contains`"),
-}
-_ORDER = ("string", "integer", "fraction", "boolean", "array", "object", "null")
-
-
-def shown(value: Any, most: int = _MAX_SHOWN_CHARACTERS) -> str:
-    """A value as JSON in backticks, cut where it is long.
-
-    Backticks inside of it become apostrophes, so that those around it stay a pair.
-    """
-    text = json.dumps(value, ensure_ascii=False).replace("`", "'")
-    return f"`{text}`" if len(text) <= most else f"`{text[: most - 1]}…`"
-
-
-def listed(values: Iterable[Any], last: str = "and") -> str:
-    """`"a"`, `"b"` and 3 others.
-
-    Args:
-        last: what stands before the last one where none is left out.
-    """
-    every = list(values)
-    if not every:
-        return "no values"
-    texts = [shown(value, 60) for value in every[:_MAX_LISTED_VALUES]]
-    left = len(every) - len(texts)
-    if left:
-        return f"{', '.join(texts)} and {left} other{'s' if left > 1 else ''}"
-    return format_list(texts, last)
-
-
-def name_words(place: str) -> str:
-    """A name in backticks; those inside of it become apostrophes, what is unseen an escape."""
-    if ONE_OF in place:
-        return f"{name_words(place.replace(ONE_OF, ''))} in one alternative"
-    name = place.replace(_MARK, "")
-    if not name or not name.isprintable():
-        return f"`{json.dumps(name).replace('`', chr(39))}`"
-    return f"`{name.replace('`', chr(39))}`"
-
-
-def subject_words(place: str, whole: str) -> str:
-    """What a change is about: a parameter, the items of one, or the whole."""
-    for ending, words in _OF.items():
-        if place.endswith(ending):
-            return words.format(subject_words(place[: -len(ending)], whole))
-    if place == ONE_OF:
-        return f"{whole} in one alternative"
-    return name_words(place) if place else whole
-
-
-def type_words(types: frozenset[str]) -> str:
-    """`text or null`."""
-    if types == frozenset(_ORDER):
-        return "anything"
-    if not types:
-        return "nothing"
-    words = {**TYPE_LABELS, "fraction": "a fraction"}
-    if types >= {"integer", "fraction"}:
-        words["integer"] = TYPE_LABELS["number"]
-        types -= {"fraction"}
-    return " or ".join(words[one] for one in _ORDER if one in types)
-
-
-def number_words(keyword: str, bound: Bound) -> str:
-    """`at most 100`, `above 0`."""
-    if keyword == "maximum":
-        return f"{'below' if bound.is_open else 'at most'} {bound.value}"
-    return f"{'above' if bound.is_open else 'at least'} {bound.value}"
-
-
-def limit_words(keyword: str, number: Any) -> str:
-    """`at most 10 items`."""
-    end = "at most" if keyword.startswith("max") else "at least"
-    return f"{end} {number} {_COUNTED[keyword[3:]][number != 1]}"
+        yield keywords, path, target_path
+        schema, path = target, target_path

@@ -1,10 +1,14 @@
-"""What a keyword of a schema can do, and how bad that is: the table `rules.csv`.
+"""Kinds of schema changes and their grades, from the table `rules.csv`.
 
-Each line is one kind of change. `effect` says which values are valid after it: fewer, more,
-others (`either`), or the same (`none`). Of `parameters` fewer is what breaks callers, of
-`returns` more is what breaks readers of results; the columns with these names have the grades
-for call, prompt and code. Who has a tool is not concerned. `means` is for who asks what the
-kind of change is, `says` for who reads of one.
+Each line of the table is one kind of change:
+
+* `effect`: which values are valid after the change: `fewer`, `more`, other ones (`either`), or
+  the same (`none`).
+* `parameters` and `returns`: the grades for calls, prompts and code if the change is in this
+  field. Fewer valid arguments break callers, more valid results break the readers of results.
+  A schema does not decide about access, so that grade is always safe.
+* `description`: what the kind of change means, for the list of all kinds.
+* `message`: the template of the message about one change.
 """
 
 from __future__ import annotations
@@ -17,34 +21,35 @@ from ..change import ChangeRule, Grade, Grades
 
 Field = Literal["parameters", "returns"]
 FIELDS: tuple[Field, ...] = ("parameters", "returns")
-_FAMILIES = {"parameters": "parameter", "returns": "result"}
-_FIELD_NAMES = {"parameters": "parameters", "returns": "result"}
+_ID_PREFIXES = {"parameters": "parameter", "returns": "result"}
+_FIELD_LABELS = {"parameters": "parameters", "returns": "result"}
 
-_TABLE = read_packaged("diff", "schemas", "rules.csv").decode("utf-8").splitlines()
-_ROWS = {row["name"]: row for row in csv.DictReader(_TABLE)}
+_LINES = read_packaged("diff", "schemas", "rules.csv").decode("utf-8").splitlines()
+_ROWS = {row["name"]: row for row in csv.DictReader(_LINES)}
 
 EFFECTS = {name: row["effect"] for name, row in _ROWS.items()}
-"""Which way each kind of change goes."""
+"""The effect of each kind of change on the set of valid values."""
 
 KEYWORDS = {name: row["keywords"].split(";") for name, row in _ROWS.items()}
-"""What makes each."""
+"""The keywords whose values each kind of change concerns."""
 
-SAYS = {name: row["says"] for name, row in _ROWS.items()}
-"""What a message says of each; in braces is what the change fills in."""
+MESSAGES = {name: row["message"] for name, row in _ROWS.items()}
+"""The message template of each kind of change."""
 
 
-def _rule(field: Field, name: str) -> ChangeRule:
-    row, family = _ROWS[name], _FAMILIES[field]
-    call, prompt, code = (Grade[word.upper()] for word in row[field].split())
+def _build_rule(field: Field, name: str) -> ChangeRule:
+    row, prefix = _ROWS[name], _ID_PREFIXES[field]
+    call, prompt, code = (Grade[grade.upper()] for grade in row[field].split())
     return ChangeRule(
-        f"{family}/{name}",
-        row["means"].format(field=_FIELD_NAMES[field]),
+        f"{prefix}/{name}",
+        row["description"].format(field=_FIELD_LABELS[field]),
         Grades(call, prompt, code, Grade.SAFE),
-        f"{family}/{row['opposite']}",
+        f"{prefix}/{row['opposite']}",
     )
 
 
-RULES = {(field, name): _rule(field, name) for field in FIELDS for name in _ROWS}
-"""Each by its field and the name of its row."""
+RULES = {(field, name): _build_rule(field, name) for field in FIELDS for name in _ROWS}
+"""The rules by field and kind of change."""
 
 RULES_BY_ID = {rule.id: rule for rule in RULES.values()}
+"""The rules by their id, such as `parameter/type-narrowed`."""

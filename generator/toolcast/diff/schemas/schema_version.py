@@ -1,4 +1,4 @@
-"""One side of a comparison: a schema whose references are followed within itself."""
+"""One version of a compared schema, with its references resolved inside the schema."""
 
 from __future__ import annotations
 
@@ -25,145 +25,147 @@ ANNOTATIONS = frozenset(
         " $dynamicAnchor $recursiveAnchor $vocabulary $defs definitions"
     ).split()
 )
-"""The keywords that refuse no value; `format` where it is not asserted."""
+"""The keywords that make no value invalid; `format` only if formats are not validated."""
 
 Conjunction = tuple[Any, ...]
-"""Schemas that all apply to one value: mappings without `$ref` and `allOf`, or False."""
+"""Schemas that all apply to one value: objects without `$ref` and `allOf`, or `false`."""
 
-_OLD = ("draft-04", "draft-06", "draft-07")
-_NEWER = frozenset(
+_DRAFTS_BEFORE_2019 = ("draft-04", "draft-06", "draft-07")
+_KEYWORDS_SINCE_2019 = frozenset(
     (
         "dependentRequired dependentSchemas prefixItems minContains maxContains"
         " unevaluatedProperties unevaluatedItems"
     ).split()
 )
-_ALIKE = ("draft-07", "2019-09", "2020-12")
-_OF_SOME_DRAFTS = _NEWER.union(
+_SIMILAR_DRAFTS = ("draft-07", "2019-09", "2020-12")
+_DRAFT_DEPENDENT_KEYWORDS = _KEYWORDS_SINCE_2019.union(
     (
         "additionalItems dependencies $dynamicRef $recursiveRef"
         " $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary"
     ).split()
 )
-_BESIDE_REFERENCES = ANNOTATIONS | {"$ref"}
+_ALLOWED_NEXT_TO_REF = ANNOTATIONS | {"$ref"}
 _MAX_PARTS = 400
 """Subschemas that are collected for one location."""
-_CONDITION = ("if", "then", "else")
-_DEFINITIONS = ("$defs", "definitions")
-_ADDRESSES = tuple(f"#/{word}/" for word in _DEFINITIONS)
+_CONDITION_KEYWORDS = ("if", "then", "else")
+_DEFINITION_KEYWORDS = ("$defs", "definitions")
+_DEFINITION_PREFIXES = tuple(f"#/{keyword}/" for keyword in _DEFINITION_KEYWORDS)
 
 
-class Positions(NamedTuple):
-    """What a schema says of the items of an array.
+class ItemSchemas(NamedTuple):
+    """The schemas of the items of an array.
 
     Attributes:
-        first: the schemas of the first items.
-        rest: the schema of all others.
+        leading: the schemas of the first items, one each.
+        rest: the schema of all further items.
     """
 
-    first: list[Any]
+    leading: list[Any]
     rest: Any
 
-    def at(self, index: int) -> Any:
-        """The schema of one item."""
-        return self.first[index] if index < len(self.first) else self.rest
+    def get_schema(self, index: int) -> Any:
+        """Return the schema of the item at an index."""
+        return self.leading[index] if index < len(self.leading) else self.rest
 
 
-class SchemaSide:
-    """A schema, before or after.
+class SchemaVersion:
+    """The old or the new version of a schema.
 
     Args:
-        root: a sound schema.
-        asserts_formats: whether a text has to be of its `format`.
+        root: a valid schema whose references all resolve.
+        asserts_formats: whether `format` is validated.
 
     Attributes:
-        dialect: the address that the schema declares; None without one.
-        draft: the draft of that address.
-        is_old: whether it is of a draft before 2019-09.
+        dialect: the URI in `$schema`, or None.
+        draft: the draft that `$schema` names; 2020-12 without it.
+        is_before_2019: whether the draft is older than 2019-09, so that keywords next to
+            `$ref` are ignored.
     """
 
     def __init__(self, root: Any, *, asserts_formats: bool = False) -> None:
         self.root = root
         self.asserts_formats = asserts_formats
-        self._saying_nothing = (
-            ANNOTATIONS - {"format"} if asserts_formats else ANNOTATIONS
-        )
+        self._annotations = ANNOTATIONS - {"format"} if asserts_formats else ANNOTATIONS
         self.references = References(root)
         self.dialect = root.get("$schema") if isinstance(root, dict) else None
         self.draft = get_dialect(root)
-        self.is_old = self.draft in _OLD
-        self._has_prefix = self.draft == "2020-12"
+        self.is_before_2019 = self.draft in _DRAFTS_BEFORE_2019
+        self._has_prefix_items = self.draft == "2020-12"
         self._conjunctions: dict[int, Conjunction] = {}
 
-    def says(self, keyword: str) -> bool:
-        """Whether a keyword can refuse a value."""
-        return keyword not in self._saying_nothing
-
     @cached_property
-    def declared(self) -> DeclaredNames:
-        """The names that the runtime passes to a handler."""
+    def declared_names(self) -> DeclaredNames:
+        """The names of the arguments that the runtime passes to a handler."""
         return DeclaredNames(self.root)
 
     @cached_property
-    def places(self) -> dict[int, Path]:
-        """The path of each mapping, by its identity."""
-        found: dict[int, Path] = {}
-        for path, mapping in _mappings(self.root):
-            found.setdefault(id(mapping), path)
-        return found
+    def paths_by_id(self) -> dict[int, Path]:
+        """The path of each object in the schema, by the object's `id()`."""
+        paths: dict[int, Path] = {}
+        for path, node in _walk_objects(self.root):
+            paths.setdefault(id(node), path)
+        return paths
 
     @cached_property
     def has_references(self) -> bool:
-        """Whether any part refers to another."""
+        """Whether the schema contains a reference anywhere."""
         return has_references(self.root)
 
-    def is_read_like(self, other: SchemaSide) -> bool:
-        """Whether the keywords of both mean the same, also where the drafts differ."""
+    def has_same_semantics(self, other: SchemaVersion) -> bool:
+        """Return whether equal keywords have the same meaning in both versions.
+
+        They can have it in different drafts, if only keywords are used that these drafts
+        define alike.
+        """
         return self.asserts_formats == other.asserts_formats and (
             self.draft == other.draft
-            or (self._is_of_any_draft and other._is_of_any_draft)
+            or (self._is_draft_independent and other._is_draft_independent)
         )
 
     @cached_property
-    def _is_of_any_draft(self) -> bool:
-        """Whether draft-07 and those after it read the schema in the same way."""
-        if self.draft not in _ALIKE:
+    def _is_draft_independent(self) -> bool:
+        """Whether draft-07, 2019-09 and 2020-12 give the schema the same meaning."""
+        if self.draft not in _SIMILAR_DRAFTS:
             return False
-        waiting = [self.root]
-        while waiting:
-            one = waiting.pop()
-            if isinstance(one, dict):
-                if not _OF_SOME_DRAFTS.isdisjoint(one):
+        pending = [self.root]
+        while pending:
+            schema = pending.pop()
+            if isinstance(schema, dict):
+                if not _DRAFT_DEPENDENT_KEYWORDS.isdisjoint(schema):
                     return False
-                if isinstance(one.get("items"), list):
+                if isinstance(schema.get("items"), list):
                     return False
-                if "$ref" in one and not _BESIDE_REFERENCES.issuperset(one):
+                if "$ref" in schema and not _ALLOWED_NEXT_TO_REF.issuperset(schema):
                     return False
-                waiting += [inner for _, inner in list_subschemas(one)]
+                pending += [subschema for _, subschema in list_subschemas(schema)]
         return True
 
-    def shares_definitions(self, other: SchemaSide) -> bool:
-        """Whether equal references of both sides lead to the very same schemas."""
+    def shares_definitions(self, other: SchemaVersion) -> bool:
+        """Return whether equal references in both versions lead to the same objects."""
         if not self.has_references and not other.has_references:
             return True
-        mine, theirs = self.root, other.root
-        if not isinstance(mine, dict) or not isinstance(theirs, dict):
+        own_root, other_root = self.root, other.root
+        if not isinstance(own_root, dict) or not isinstance(other_root, dict):
             return False
-        if any(mine.get(word) is not theirs.get(word) for word in _DEFINITIONS):
-            return False
-        return self._refers_to_definitions and other._refers_to_definitions
+        for keyword in _DEFINITION_KEYWORDS:
+            if own_root.get(keyword) is not other_root.get(keyword):
+                return False
+        return self._refers_only_to_definitions and other._refers_only_to_definitions
 
     @cached_property
-    def _refers_to_definitions(self) -> bool:
-        """Whether all references lead to what stands in `$defs` or `definitions`."""
-        for _, mapping in _mappings(self.root):
-            for word in REFERENCES:
-                text = mapping.get(word, "#/$defs/")
-                if not isinstance(text, str) or not text.startswith(_ADDRESSES):
+    def _refers_only_to_definitions(self) -> bool:
+        """Whether all references lead into `$defs` or `definitions`."""
+        for _, node in _walk_objects(self.root):
+            for keyword in REFERENCES:
+                reference = node.get(keyword, "#/$defs/")
+                if not isinstance(reference, str):
+                    return False
+                if not reference.startswith(_DEFINITION_PREFIXES):
                     return False
         return True
 
-    def target(self, schema: Mapping[str, Any]) -> Any:
-        """What the reference of a schema names; None without one or when it is not known."""
+    def resolve_reference(self, schema: Mapping[str, Any]) -> Any:
+        """Return the schema that a schema refers to, or None if there is no such schema."""
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 try:
@@ -172,102 +174,120 @@ class SchemaSide:
                     return None
         return None
 
-    def conjunction(self, schema: Any) -> Conjunction:
-        """A schema as all the schemas that it asks for at the same value."""
+    def get_conjunction(self, schema: Any) -> Conjunction:
+        """Return a schema as a conjunction: references and `allOf` are replaced by schemas."""
         if schema is True:
             return ()
         if not isinstance(schema, dict):
             return (False,)
-        known = self._conjunctions.get(id(schema))
-        if known is None:
-            known = tuple(self._parts(schema))
-            self._conjunctions[id(schema)] = known
-        return known
+        parts = self._conjunctions.get(id(schema))
+        if parts is None:
+            parts = tuple(self._build_conjunction(schema))
+            self._conjunctions[id(schema)] = parts
+        return parts
 
-    def _parts(self, schema: Any) -> list[Any]:
-        found: list[Any] = []
-        waiting, seen = [schema], set[int]()
-        while waiting and len(found) < _MAX_PARTS:
-            part = waiting.pop(0)
+    def _build_conjunction(self, schema: Any) -> list[Any]:
+        parts: list[Any] = []
+        pending, seen = [schema], set[int]()
+        unknown_keywords = (
+            _KEYWORDS_SINCE_2019 if self.is_before_2019 else frozenset[str]()
+        )
+        while pending and len(parts) < _MAX_PARTS:
+            part = pending.pop(0)
             if part is True or id(part) in seen:
                 continue
             if not isinstance(part, dict):
-                found.append(False)
+                parts.append(False)
                 continue
             seen.add(id(part))
-            target = self.target(part)
+            target = self.resolve_reference(part)
             if target is not None:
-                waiting.append(target)
-                if self.is_old:
+                pending.append(target)
+                # Drafts before 2019-09 ignore the keywords next to `$ref`.
+                if self.is_before_2019:
                     continue
             branches = part.get("allOf")
             branches = branches if isinstance(branches, list) else []
-            waiting += branches
-            unknown = _NEWER if self.is_old else frozenset[str]()
-            if target is None and not branches and unknown.isdisjoint(part):
-                found.append(part)
+            pending += branches
+            if target is None and not branches and unknown_keywords.isdisjoint(part):
+                parts.append(part)
                 continue
-            left = {
-                name: value
-                for name, value in part.items()
-                if name != "allOf"
-                and name not in unknown
-                and (target is None or name not in REFERENCES)
+            remaining = {
+                keyword: value
+                for keyword, value in part.items()
+                if keyword != "allOf"
+                and keyword not in unknown_keywords
+                and (target is None or keyword not in REFERENCES)
             }
-            if not self._saying_nothing.issuperset(left):
-                found.append(left)
-        return found
+            if not self._annotations.issuperset(remaining):
+                parts.append(remaining)
+        return parts
 
-    def everything(self, *schemas: Any) -> list[dict[str, Any]]:
-        """All mappings that may have a say about the same value, whatever is chosen."""
-        found: list[dict[str, Any]] = []
-        waiting, seen = [*schemas], set[int]()
-        while waiting and len(found) < _MAX_PARTS:
-            part = waiting.pop(0)
+    def collect_applicable(self, *schemas: Any) -> list[dict[str, Any]]:
+        """Return all object schemas that can apply to the value that some schemas apply to.
+
+        These are the schemas themselves, and those that they refer to or contain as a
+        branch, condition or the like, whichever branches a value matches.
+        """
+        applicable: list[dict[str, Any]] = []
+        pending, seen = [*schemas], set[int]()
+        while pending and len(applicable) < _MAX_PARTS:
+            part = pending.pop(0)
             if not isinstance(part, dict) or id(part) in seen:
                 continue
             seen.add(id(part))
-            found.append(part)
-            target = self.target(part)
+            applicable.append(part)
+            target = self.resolve_reference(part)
             if target is not None:
-                waiting.append(target)
-                if self.is_old:
+                pending.append(target)
+                if self.is_before_2019:
                     continue
-            waiting += list_in_place(part)
-        return found
+            pending += list_in_place(part)
+        return applicable
 
-    def cases(self, parts: Conjunction) -> list[Conjunction]:
-        """What is asked in each case of the first choice or condition; empty for none."""
+    def split_cases(self, parts: Conjunction) -> list[Conjunction]:
+        """Return one conjunction for each branch of the first `anyOf`, `oneOf` or `if`.
+
+        Every value of the conjunction is valid in at least one case. The list is empty if
+        there is no such keyword.
+        """
         for index, part in enumerate(parts):
             if not isinstance(part, dict):
                 continue
-            others = (*parts[:index], *parts[index + 1 :])
+            other_parts = (*parts[:index], *parts[index + 1 :])
             for keyword in ("anyOf", "oneOf"):
                 if isinstance(part.get(keyword), list):
-                    left = {word: part[word] for word in part if word != keyword}
+                    rest = {name: part[name] for name in part if name != keyword}
                     return [
-                        (*others, left, *self.conjunction(branch))
+                        (*other_parts, rest, *self.get_conjunction(branch))
                         for branch in part[keyword]
                     ]
             if "if" in part:
-                left = {word: part[word] for word in part if word not in _CONDITION}
-                when, then, other = (
-                    self.conjunction(part.get(word, True)) for word in _CONDITION
+                rest = {
+                    name: part[name] for name in part if name not in _CONDITION_KEYWORDS
+                }
+                if_parts, then_parts, else_parts = (
+                    self.get_conjunction(part.get(keyword, True))
+                    for keyword in _CONDITION_KEYWORDS
                 )
-                return [(*others, left, *when, *then), (*others, left, *other)]
+                return [
+                    (*other_parts, rest, *if_parts, *then_parts),
+                    (*other_parts, rest, *else_parts),
+                ]
         return []
 
-    def positions(self, schema: Mapping[str, Any]) -> Positions:
-        """The items of an array, in whichever of the two ways the dialect has."""
+    def get_item_schemas(self, schema: Mapping[str, Any]) -> ItemSchemas:
+        """Return the schemas of an array's items, by the keywords of the schema's draft."""
         items = schema.get("items", True)
         if isinstance(items, list):
-            return Positions(items, schema.get("additionalItems", True))
-        first = schema.get("prefixItems")
-        is_list = isinstance(first, list) and self._has_prefix
-        return Positions(first if first and is_list else [], items)
+            return ItemSchemas(items, schema.get("additionalItems", True))
+        leading = schema.get("prefixItems")
+        if isinstance(leading, list) and self._has_prefix_items:
+            return ItemSchemas(leading, items)
+        return ItemSchemas([], items)
 
-    def dependencies(self, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """What comes with a name: a list of names, or a schema; each in its own pair."""
+    def list_dependencies(self, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield property names with the required names or the schema that they entail."""
         for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
             value = schema.get(keyword)
             if isinstance(value, dict):
@@ -275,33 +295,33 @@ class SchemaSide:
 
 
 class Acceptor:
-    """What a side accepts when the tool is called, or gives as its result.
+    """Decides which arguments or results are valid for one version of a schema.
 
     Args:
-        side: the schema.
-        is_closed: whether it takes objects alone, and refuses names at the top that the
-            schema does not declare.
-        refuses_besides: what else refuses a value.
+        version: the schema.
+        is_closed: accept only objects, and reject names at the top level that the schema
+            does not declare, as the runtime does for arguments.
+        rejects_value: a further check that returns whether a value is rejected.
     """
 
     def __init__(
         self,
-        side: SchemaSide,
+        version: SchemaVersion,
         *,
         is_closed: bool,
-        refuses_besides: Callable[[Any], bool] | None = None,
+        rejects_value: Callable[[Any], bool] | None = None,
     ) -> None:
-        self.side = side
+        self.version = version
         self.is_closed = is_closed
-        self._refuses_besides = refuses_besides
+        self._rejects_value = rejects_value
 
     @cached_property
-    def parts(self) -> Conjunction:
-        """All that is asked of a value."""
-        parts = self.side.conjunction(self.side.root)
+    def conjunction(self) -> Conjunction:
+        """The schema, and the restriction to declared names if it is closed."""
+        parts = self.version.get_conjunction(self.version.root)
         if not self.is_closed:
             return parts
-        declared = self.side.declared
+        declared = self.version.declared_names
         closed = {
             "type": "object",
             "properties": dict.fromkeys(sorted(declared.names), True),
@@ -313,81 +333,90 @@ class Acceptor:
     @cached_property
     def _validator(self) -> Any:
         return build_validator(
-            self.side.root, asserts_formats=self.side.asserts_formats
+            self.version.root, asserts_formats=self.version.asserts_formats
         )
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value is accepted.
+        """Return whether a value is valid.
 
         Raises:
-            ValueError: the schema cannot be applied.
+            ValueError: a validator cannot be built for the schema.
         """
         validator = self._validator
         try:
             if not validator.is_valid(value):
                 return False
         except (ValueError, TypeError):
-            return False  # A pattern that gives up accepts nothing.
+            return False  # The engine gave up on a pattern: no match was found.
         if self.is_closed and not isinstance(value, dict):
             return False
-        if self.is_closed and self.side.declared.find_undeclared(value):
+        if self.is_closed and self.version.declared_names.find_undeclared(value):
             return False
-        return self._refuses_besides is None or not self._refuses_besides(value)
+        return self._rejects_value is None or not self._rejects_value(value)
 
 
-def is_silent(told: Collection[Mapping[str, Any]]) -> bool:
-    """Whether all that is told of an object lists names, and says nothing of others.
+def lists_all_names(schemas: Collection[Mapping[str, Any]]) -> bool:
+    """Return whether schemas list properties of an object and declare no additional ones.
 
-    Nobody was told to send another name then, though nothing refuses it. Where a schema says
-    `additionalProperties`, or lists no properties, names are free.
+    A client that follows such schemas sends no other names, even if they would be valid. A
+    schema with `additionalProperties`, or without properties, allows any name.
     """
-    words = ("additionalProperties", "unevaluatedProperties")
-    is_open = any(one.get(word, False) is not False for one in told for word in words)
-    return not is_open and any(one.get("properties") for one in told)
+    for schema in schemas:
+        for keyword in ("additionalProperties", "unevaluatedProperties"):
+            if schema.get(keyword, False) is not False:
+                return False
+    return any(schema.get("properties") for schema in schemas)
 
 
-def schemas_under(
-    part: Mapping[str, Any], name: str, *, others: bool = True
+def list_property_schemas(
+    schema: Mapping[str, Any], name: str, *, include_additional: bool = True
 ) -> list[Any]:
-    """The schemas that one has for what stands under a name, or under all other names."""
-    properties = part.get("properties", {})
-    found = [properties[name]] if name in properties else []
-    for pattern, schema in part.get("patternProperties", {}).items():
-        if matches(pattern, name):
-            found.append(schema)
-    if others and not found and "additionalProperties" in part:
-        found.append(part["additionalProperties"])
-    return found
+    """Return the schemas that apply to the value of a property.
+
+    Args:
+        schema: the schema of the object.
+        name: the name of the property.
+        include_additional: include `additionalProperties` if no other keyword applies.
+    """
+    properties = schema.get("properties", {})
+    schemas = [properties[name]] if name in properties else []
+    for pattern, property_schema in schema.get("patternProperties", {}).items():
+        if matches_pattern(pattern, name):
+            schemas.append(property_schema)
+    if include_additional and not schemas and "additionalProperties" in schema:
+        schemas.append(schema["additionalProperties"])
+    return schemas
 
 
 def has_references(value: Any) -> bool:
-    """Whether a schema, or a list of them, has a reference anywhere."""
-    return any(
-        word in mapping for _, mapping in _mappings(value) for word in REFERENCES
-    )
+    """Return whether a schema, or a list of schemas, contains a reference anywhere."""
+    for _, node in _walk_objects(value):
+        if any(keyword in node for keyword in REFERENCES):
+            return True
+    return False
 
 
-def _mappings(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """All mappings in a value, each with the way to it."""
-    waiting: list[tuple[Path, Any]] = [((), value)]
-    while waiting:
-        path, one = waiting.pop()
-        if isinstance(one, dict):
-            yield path, one
-            waiting += [((*path, name), inner) for name, inner in one.items()]
-        elif isinstance(one, list):
-            waiting += [((*path, index), inner) for index, inner in enumerate(one)]
+def _walk_objects(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield all objects in a JSON value with their paths."""
+    pending: list[tuple[Path, Any]] = [((), value)]
+    while pending:
+        path, node = pending.pop()
+        if isinstance(node, dict):
+            yield path, node
+            pending += [((*path, name), child) for name, child in node.items()]
+        elif isinstance(node, list):
+            pending += [((*path, index), child) for index, child in enumerate(node)]
 
 
 @lru_cache(maxsize=4096)
-def matches(pattern: str, text: str) -> bool:
-    """Whether a text has a match of a pattern, by the engine that the runtime uses."""
+def matches_pattern(pattern: str, text: str) -> bool:
+    """Return whether a pattern matches, by the regular expression engine of the runtime."""
     try:
-        return bool(_matcher(pattern).is_valid(text))
+        return bool(_build_pattern_validator(pattern).is_valid(text))
     except ValueError:
         return False
 
 
 @lru_cache(maxsize=512)
-def _matcher(pattern: str) -> Any:
+def _build_pattern_validator(pattern: str) -> Any:
     return build_validator({"pattern": pattern})

@@ -1,4 +1,4 @@
-"""What schemas say of a value: types, limits, values."""
+"""Restrictions that a conjunction of schemas places on a value: types, bounds, enum values."""
 
 from __future__ import annotations
 
@@ -7,40 +7,42 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
-from ..change import key_of
+from ..change import build_json_key
 from .schema_version import Conjunction
 
 ALL_TYPES = frozenset(
     ("null", "boolean", "integer", "fraction", "string", "array", "object")
 )
-"""JSON Schema's types, numbers as whole ones and fractions, so that none holds another."""
+"""JSON Schema's types, made disjoint: `number` is split into `integer` and `fraction`."""
 
-EXACT = 2**53 - 1
-"""The largest whole number that all programs read alike (RFC 8259, section 6).
+MAX_SAFE_INTEGER = 2**53 - 1
+"""The largest integer that all JSON implementations read exactly (RFC 8259, section 6).
 
-Where a schema names no limit, nobody is taken to send larger ones: newer versions of the
-libraries that make schemas write this limit down for each whole number.
+If a schema declares no bound, its senders are assumed to stay within this one: newer versions
+of schema libraries write it out for each integer, which is not a change of meaning.
 """
 
-_NUMBERS = frozenset(("integer", "fraction"))
-_TYPES = {name: frozenset((name,)) for name in ALL_TYPES} | {"number": _NUMBERS}
-_FEW = 200
+_NUMBER_TYPES = frozenset(("integer", "fraction"))
+_DISJOINT_TYPES = {name: frozenset((name,)) for name in ALL_TYPES}
+_DISJOINT_TYPES["number"] = _NUMBER_TYPES
+_MAX_FEW_VALUES = 200
+"""Values that a proof validates one by one."""
 
 
 class Bound(NamedTuple):
-    """A limit of numbers.
+    """A lower or upper bound of numbers.
 
     Attributes:
-        value: the limit; infinite for none.
-        is_open: whether the limit itself is refused.
+        value: the bound; infinite if there is none.
+        is_exclusive: whether the bound itself is invalid.
     """
 
     value: float
-    is_open: bool = False
+    is_exclusive: bool = False
 
 
-def type_of(value: Any) -> str:
-    """The one of ALL_TYPES that a JSON value has."""
+def get_value_type(value: Any) -> str:
+    """Return the type of a JSON value, a member of `ALL_TYPES`."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -54,18 +56,28 @@ def type_of(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def types_of(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The types that `type` allows; all without it."""
-    named = schema.get("type")
-    if named is None:
+def get_allowed_types(schema: Mapping[str, Any]) -> frozenset[str]:
+    """Return the types that `type` allows; without the keyword, all types."""
+    types = schema.get("type")
+    if types is None:
         return ALL_TYPES
-    if isinstance(named, str):
-        return _TYPES.get(named, frozenset())
-    return frozenset().union(*(_TYPES.get(name, frozenset()) for name in named))
+    if isinstance(types, str):
+        return _DISJOINT_TYPES.get(types, frozenset())
+    return frozenset().union(
+        *(_DISJOINT_TYPES.get(name, frozenset()) for name in types)
+    )
 
 
 class ValueLimits:
-    """What a conjunction says, as far as each of its schemas says it by itself."""
+    """Restrictions that the keywords of a conjunction place on a value.
+
+    Each schema is read by its own keywords. Its `anyOf`, `not` and other subschemas are
+    ignored, so a value within these limits can still be invalid.
+
+    Attributes:
+        is_false: whether the schema `false` is in the conjunction.
+        parts: the other schemas of the conjunction.
+    """
 
     def __init__(self, parts: Conjunction) -> None:
         self.is_false = any(part is False for part in parts)
@@ -79,122 +91,141 @@ class ValueLimits:
         types = ALL_TYPES
         for part in self.parts:
             if "type" in part:
-                types &= types_of(part)
-        listed = self._listed
-        if listed is not None:
-            types &= {type_of(value) for value in listed}
-        if types & _NUMBERS and self._no_number:
-            types -= _NUMBERS
+                types &= get_allowed_types(part)
+        if self._enum_values is not None:
+            types &= {get_value_type(value) for value in self._enum_values}
+        if types & _NUMBER_TYPES and self._excludes_all_numbers:
+            types -= _NUMBER_TYPES
         return types
 
     @cached_property
-    def _listed(self) -> list[Any] | None:
-        """The values that every `enum` and `const` has; None without any."""
-        lists = [[value] for value in self.all("const")]
-        lists += [values for values in self.all("enum") if isinstance(values, list)]
-        if not lists:
+    def _enum_values(self) -> list[Any] | None:
+        """The values that all `enum` and `const` keywords share; None without such keywords."""
+        value_lists = [[value] for value in self.get_all("const")]
+        value_lists += [enum for enum in self.get_all("enum") if isinstance(enum, list)]
+        if not value_lists:
             return None
-        keyed = [{key_of(value): value for value in values} for values in lists]
-        shared = (key for key in keyed[0] if all(key in other for other in keyed))
-        return [keyed[0][key] for key in shared]
+        first, *others = (
+            {build_json_key(value): value for value in values} for values in value_lists
+        )
+        return [
+            value for key, value in first.items() if all(key in keys for keys in others)
+        ]
 
     @cached_property
     def values(self) -> list[Any] | None:
-        """All possible values, and perhaps some more; None when they are too many."""
-        if self._listed is not None:
-            return [value for value in self._listed if type_of(value) in self.types]
+        """The possible values, or None if neither keywords nor types enumerate them.
+
+        Values that another keyword excludes can be included.
+        """
+        if self._enum_values is not None:
+            return [
+                value
+                for value in self._enum_values
+                if get_value_type(value) in self.types
+            ]
         if self.types <= {"null", "boolean"}:
             values: list[Any] = [None] if "null" in self.types else []
             return values + ([False, True] if "boolean" in self.types else [])
         return None
 
     @property
-    def are_few(self) -> bool:
-        """Whether all possible values are known, and not too many to be tried."""
-        return self.values is not None and len(self.values) <= _FEW
+    def has_few_values(self) -> bool:
+        """Whether the possible values are enumerated, and few enough to validate each."""
+        return self.values is not None and len(self.values) <= _MAX_FEW_VALUES
 
     @property
     def is_impossible(self) -> bool:
-        """Whether it is known that there is no such value."""
+        """Whether the limits exclude every value."""
         if not self.types or self.values == []:
             return True
-        kinds = self.types
-        if kinds == {"string"}:
-            return self.least("minLength") > self.most("maxLength")
-        if kinds == {"array"}:
-            return self.least("minItems") > self.most("maxItems")
-        if kinds == {"object"}:
-            return self.least("minProperties") > self.most("maxProperties")
+        if self.types == {"string"}:
+            return self.get_minimum("minLength") > self.get_maximum("maxLength")
+        if self.types == {"array"}:
+            return self.get_minimum("minItems") > self.get_maximum("maxItems")
+        if self.types == {"object"}:
+            return self.get_minimum("minProperties") > self.get_maximum("maxProperties")
         return False
 
     @property
-    def _no_number(self) -> bool:
-        low, high = self._low, self._high
-        if low.value == high.value:
-            return low.is_open or high.is_open
-        return low.value > high.value
+    def _excludes_all_numbers(self) -> bool:
+        lower, upper = self._lower_bound, self._upper_bound
+        if lower.value == upper.value:
+            return lower.is_exclusive or upper.is_exclusive
+        return lower.value > upper.value
 
     @cached_property
-    def _low(self) -> Bound:
-        return max(self._bounds("minimum", "exclusiveMinimum", -math.inf))
+    def _lower_bound(self) -> Bound:
+        return max(self._list_bounds("minimum", "exclusiveMinimum", -math.inf))
 
     @cached_property
-    def _high(self) -> Bound:
-        found = self._bounds("maximum", "exclusiveMaximum", math.inf)
-        return min(found, key=lambda bound: (bound.value, not bound.is_open))
+    def _upper_bound(self) -> Bound:
+        bounds = self._list_bounds("maximum", "exclusiveMaximum", math.inf)
+        return min(bounds, key=lambda bound: (bound.value, not bound.is_exclusive))
 
-    def _bounds(self, inclusive: str, exclusive: str, none: float) -> Iterator[Bound]:
-        yield Bound(none)
+    def _list_bounds(
+        self, inclusive: str, exclusive: str, default: float
+    ) -> Iterator[Bound]:
+        yield Bound(default)
         for part in self.parts:
-            limit, other = part.get(inclusive), part.get(exclusive)
+            limit, exclusive_limit = part.get(inclusive), part.get(exclusive)
             if _is_number(limit):
-                # In draft-04 the second keyword says whether the first itself is refused.
-                yield Bound(limit, other is True)
-            if _is_number(other):
-                yield Bound(other, True)
+                # In draft-04 the exclusive keyword is a boolean that applies to the limit.
+                yield Bound(limit, exclusive_limit is True)
+            if _is_number(exclusive_limit):
+                yield Bound(exclusive_limit, True)
 
-    def limit(self, keyword: str, *, whole: bool) -> Bound:
-        """The `minimum` or `maximum` of numbers, rounded where all of them are whole."""
-        bound, step = (self._low, 1) if keyword == "minimum" else (self._high, -1)
-        return _rounded(bound, step) if whole else bound
+    def get_bound(self, keyword: str, *, as_integer: bool) -> Bound:
+        """Return the bound that `minimum` or `maximum` and its exclusive form declare.
 
-    @property
-    def sent(self) -> tuple[Bound, Bound]:
-        """The limits that whoever sends a number keeps to."""
-        whole = self.is_whole
-        low, high = (self.limit(end, whole=whole) for end in ("minimum", "maximum"))
-        if whole and low.value == -math.inf:
-            low = Bound(-EXACT)
-        if whole and high.value == math.inf:
-            high = Bound(EXACT)
-        return low, high
+        Args:
+            keyword: `minimum` or `maximum`.
+            as_integer: round the bound to the first integer that is valid.
+        """
+        bound, step = (
+            (self._lower_bound, 1) if keyword == "minimum" else (self._upper_bound, -1)
+        )
+        return _round_bound(bound, step) if as_integer else bound
 
     @property
-    def is_whole(self) -> bool:
-        """Whether no value is a fraction."""
+    def sent_bounds(self) -> tuple[Bound, Bound]:
+        """The lower and upper bound of numbers that a sender is assumed to send."""
+        lower, upper = (
+            self.get_bound(keyword, as_integer=self.has_only_integers)
+            for keyword in ("minimum", "maximum")
+        )
+        if self.has_only_integers and lower.value == -math.inf:
+            lower = Bound(-MAX_SAFE_INTEGER)
+        if self.has_only_integers and upper.value == math.inf:
+            upper = Bound(MAX_SAFE_INTEGER)
+        return lower, upper
+
+    @property
+    def has_only_integers(self) -> bool:
+        """Whether every number within the limits is an integer."""
         return "fraction" not in self.types or any(
             _is_number(divisor) and divisor == divisor // 1
-            for divisor in self.all("multipleOf")
+            for divisor in self.get_all("multipleOf")
         )
 
-    def least(self, keyword: str) -> float:
-        """The highest of `minLength` and its like; 0 without one."""
-        return max(filter(_is_number, self.all(keyword)), default=0)
+    def get_minimum(self, keyword: str) -> float:
+        """Return the highest value of `minLength` or another minimum; 0 without one."""
+        return max(filter(_is_number, self.get_all(keyword)), default=0)
 
-    def most(self, keyword: str) -> float:
-        """The lowest of `maxLength` and its like; infinite without one."""
-        return min(filter(_is_number, self.all(keyword)), default=math.inf)
+    def get_maximum(self, keyword: str) -> float:
+        """Return the lowest value of `maxLength` or another maximum; infinity without one."""
+        return min(filter(_is_number, self.get_all(keyword)), default=math.inf)
 
-    def all(self, keyword: str) -> list[Any]:
-        """What the schemas have under a keyword."""
+    def get_all(self, keyword: str) -> list[Any]:
+        """Return the values of a keyword in all schemas that have it."""
         return [part[keyword] for part in self.parts if keyword in part]
 
     @cached_property
-    def required(self) -> frozenset[str]:
-        """The names that an object must have."""
+    def required_names(self) -> frozenset[str]:
+        """The names that any `required` lists."""
         return frozenset(
             name
-            for names in self.all("required")
+            for names in self.get_all("required")
             if isinstance(names, list)
             for name in names
         )
@@ -204,9 +235,16 @@ def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _rounded(bound: Bound, step: int) -> Bound:
-    """The first whole number that keeps a limit; `step` leads away from the limit."""
+def _round_bound(bound: Bound, step: int) -> Bound:
+    """Return the inclusive bound at the first integer that satisfies a bound.
+
+    Args:
+        bound: a lower or upper bound; infinite ones are returned unchanged.
+        step: 1 for a lower bound, -1 for an upper bound.
+    """
     if abs(bound.value) == math.inf:
         return bound
     value = math.ceil(bound.value) if step > 0 else math.floor(bound.value)
-    return Bound(value + step * (bound.is_open and value == bound.value))
+    if bound.is_exclusive and value == bound.value:
+        value += step
+    return Bound(value)

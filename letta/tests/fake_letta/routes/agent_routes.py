@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..refused import Refused
+from ..refused import RequestRefusedError
 from ..rows import Agent
 from ..turns import run_turn
 from .routing import Routes, agent_of, arguments_of, check_id
@@ -114,7 +114,9 @@ def attach(request: Request, agent_id: str, tool_id: str) -> Any:
     agent = agent_of(request, agent_id)
     check_id("tool", tool_id)
     if tool_id not in request.world.tools:
-        raise Refused(404, f"Tool with id={tool_id} not found in organization")
+        raise RequestRefusedError(
+            404, f"Tool with id={tool_id} not found in organization"
+        )
     request.world.attach(agent, request.world.tools[tool_id])
     return None if request.is_sdk else _shown_agent(request, agent, complete=True)
 
@@ -144,7 +146,7 @@ def run_attached(request: Request, agent_id: str, name: str) -> Any:
     agent = agent_of(request, agent_id)
     attached = {tool.name: tool for tool in request.world.attached(agent)}
     if name not in attached:
-        raise Refused(
+        raise RequestRefusedError(
             404, f"Tool '{name}' not found or not attached to agent '{agent_id}'"
         )
     text, ok = request.world.run_tool(agent, attached[name], arguments_of(request))
@@ -163,7 +165,7 @@ def send_message(request: Request, agent_id: str) -> Any:
     """A turn with the scripted model."""
     agent = agent_of(request, agent_id)
     if (request.body or {}).get("streaming") and not request.is_sdk:
-        raise Refused(422, "streaming is for the SDK")
+        raise RequestRefusedError(422, "streaming is for the SDK")
     return run_turn(request.world, agent, request.body or {}, request.fake.script)
 
 

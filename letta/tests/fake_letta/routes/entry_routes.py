@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..refused import Refused
+from ..refused import RequestRefusedError
 from .routing import Routes, arguments_of, entry_of, tool_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ def update_server(request: Request, entry_id: str) -> Any:
     """URL and headers; the URL is required, a token is not taken."""
     config = request.body.get("config") or {}
     if "server_url" not in config:
-        raise Refused(422, "[{'type': 'missing', 'loc': ('config', 'server_url')}]")
+        raise RequestRefusedError(
+            422, "[{'type': 'missing', 'loc': ('config', 'server_url')}]"
+        )
     entry = entry_of(request, entry_id)
     name = request.body.get("server_name")
     return request.world.update_entry(entry, name, config).shown()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..refused import Refused
+from ..refused import RequestRefusedError
 from .routing import Routes, agent_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ ROUTES = Routes()
 def _block(request: Request, agent_id: str, label: str) -> dict[str, Any]:
     agent = agent_of(request, agent_id)
     if label not in agent.blocks:
-        raise Refused(
+        raise RequestRefusedError(
             404,
             f"No block with label '{label}' found for agent '{agent_id}'",
         )
@@ -44,7 +44,7 @@ def write_block(request: Request, agent_id: str, label: str) -> Any:
     value = request.body.get("value")
     limit = request.body.get("limit") or block["limit"]
     if value is not None and len(value) > limit:
-        raise Refused(
+        raise RequestRefusedError(
             400,
             f"Edit failed: Exceeds {limit} character limit (requested {len(value)})",
         )
@@ -78,5 +78,5 @@ def delete_passage(request: Request, agent_id: str, passage_id: str) -> Any:
     """404 when it is not there."""
     agent = agent_of(request, agent_id)
     if agent.passages.pop(passage_id, None) is None:
-        raise Refused(404, f"Passage with id {passage_id} not found.")
+        raise RequestRefusedError(404, f"Passage with id {passage_id} not found.")
     return {"message": f"Memory id={passage_id} successfully deleted"}

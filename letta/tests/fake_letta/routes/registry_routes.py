@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..mcp_side import Unreachable
-from ..refused import Refused
+from ..mcp_side import UnreachableError
+from ..refused import RequestRefusedError
 from ..rows import Entry
 from .routing import Routes, entry_named, tool_of, unreachable
 
@@ -49,9 +49,9 @@ def create_tool(request: Request) -> Any:
     """A custom tool, named by its schema."""
     schema = request.body.get("json_schema")
     if not schema:
-        raise Refused(501, "this fake derives no schema from source code")
+        raise RequestRefusedError(501, "this fake derives no schema from source code")
     if request.world.tool_named(schema["name"]) is not None:
-        raise Refused(
+        raise RequestRefusedError(
             409, f"Unable to create tool; name '{schema['name']}' already exists."
         )
     tool = request.world.custom_tool(
@@ -77,7 +77,7 @@ def try_server(request: Request) -> Any:
     try:
         side = request.world.reach(config)
         tools = side.list_tools(entry.headers({}))
-    except Unreachable as error:
+    except UnreachableError as error:
         raise unreachable(error) from error
     return {"status": "success", "tools": [{**tool, "health": None} for tool in tools]}
 
@@ -88,7 +88,7 @@ def live_tools(request: Request, name: str) -> Any:
     entry = entry_named(request, name)
     try:
         return request.world.live_tools(entry)
-    except Unreachable as error:
+    except UnreachableError as error:
         raise unreachable(error) from error
 
 
@@ -98,10 +98,10 @@ def register_tool(request: Request, server: str, name: str) -> Any:
     entry = entry_named(request, server)
     try:
         live = {tool["name"]: tool for tool in request.world.live_tools(entry)}
-    except Unreachable as error:
+    except UnreachableError as error:
         raise unreachable(error) from error
     if name not in live:
-        raise Refused(500, "An unknown error occurred")
+        raise RequestRefusedError(500, "An unknown error occurred")
     return request.world.register(entry, live[name]).shown()
 
 

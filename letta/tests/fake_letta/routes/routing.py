@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..mcp_side import Unreachable
-from ..refused import Refused
+from ..mcp_side import UnreachableError
+from ..refused import RequestRefusedError
 from ..rows import Agent, Entry, Tool, is_id
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def agent_of(request: Request, agent_id: str) -> Agent:
     check_id("agent", agent_id)
     agent = request.world.agents.get(agent_id)
     if agent is None:
-        raise Refused(404, "Agent not found")
+        raise RequestRefusedError(404, "Agent not found")
     return agent
 
 
@@ -58,13 +58,13 @@ def tool_of(request: Request, tool_id: str) -> Tool:
     check_id("tool", tool_id)
     tool = request.world.tools.get(tool_id)
     if tool is None:
-        raise Refused(404, f"Tool with id {tool_id} not found.")
+        raise RequestRefusedError(404, f"Tool with id {tool_id} not found.")
     return tool
 
 
 def check_id(kind: str, given: str) -> None:
     if not is_id(kind, given):
-        raise Refused(
+        raise RequestRefusedError(
             422, f"[{{'type': 'string_pattern_mismatch', 'input': '{given}'}}]"
         )
 
@@ -72,19 +72,21 @@ def check_id(kind: str, given: str) -> None:
 def entry_of(request: Request, entry_id: str) -> Entry:
     entry = request.world.entries.get(entry_id)
     if entry is None:
-        raise Refused(404, f"NoResultFound: MCPServer with id {entry_id} not found")
+        raise RequestRefusedError(
+            404, f"NoResultFound: MCPServer with id {entry_id} not found"
+        )
     return entry
 
 
 def entry_named(request: Request, name: str) -> Entry:
     entry = request.world.entry_named(name)
     if entry is None:
-        raise Refused(400, f"MCP server '{name}' not found")
+        raise RequestRefusedError(400, f"MCP server '{name}' not found")
     return entry
 
 
-def unreachable(error: Unreachable) -> Refused:
-    return Refused(
+def unreachable(error: UnreachableError) -> RequestRefusedError:
+    return RequestRefusedError(
         502,
         {
             "error": {

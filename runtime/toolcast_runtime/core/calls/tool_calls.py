@@ -112,12 +112,10 @@ class ToolCalls:
     Args:
         ledger: see `Registry`.
         handlers: the package that defines every handler, and the ledger's sink function.
-        dependencies: returns the lifespan's dependencies; None if the toolset has no
-            lifespan.
+        dependencies: returns the lifespan's dependencies; None without a lifespan.
 
     Attributes:
-        proxies: the providers; the first one that implements `Proxies` answers the calls of
-            proxied tools.
+        proxies: the providers; the first `Proxies` answers the calls of proxied tools.
     """
 
     def __init__(

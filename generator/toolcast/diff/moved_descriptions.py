@@ -1,0 +1,85 @@
+"""Descriptions in schemas that moved, or whose text models still read elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from ..parsing.tree import NOWHERE, Path
+from ..suggestions import format_path
+from .change import ABSENT, Change, Grades, SpecFiles, ToolPair, format_value
+from .table import make_change
+
+_SET, _REMOVED = "/description-set", "/description-removed"
+"""Ends of the ids of changes of descriptions in schemas."""
+
+
+def merge_moved_descriptions(
+    changes: Sequence[Change], tools: Iterable[ToolPair]
+) -> Iterator[Change]:
+    """Yield the changes, with moved descriptions merged and repeated ones graded as safe.
+
+    A removed and an added description with the same text, for the same parameter, become one
+    change `text/moved`. A removed description is safe if the same text remains elsewhere for
+    the parameter.
+
+    Args:
+        changes: the changes of all tools.
+        tools: both versions of each tool.
+    """
+    tool_pairs = {(pair.toolset_after.name, pair.after.name): pair for pair in tools}
+    added, removed = {}, {}
+    for change in changes:
+        if change.rule.id.endswith(_SET):
+            added[_build_description_key(change)] = change
+    for change in changes:
+        key = _build_description_key(change)
+        if change.rule.id.endswith(_REMOVED) and key in added:
+            removed[key] = change
+    for change in changes:
+        key = _build_description_key(change)
+        if change.rule.id.endswith(_SET) and key in removed:
+            continue
+        if removed.get(key) is change:
+            yield _make_moved_change(change, added[key])
+        elif change.rule.id.endswith(_REMOVED) and isinstance(change.before, str):
+            yield _grade_removed(change, tool_pairs.get((change.toolset, change.tool)))
+        else:
+            yield change
+
+
+def _build_description_key(change: Change) -> tuple[object, ...]:
+    """Return a key that is equal for changes of the same text at the same parameter."""
+    text = change.after if change.before is ABSENT else change.before
+    return change.toolset, change.tool, get_parameter_path(change.path), str(text)
+
+
+def get_parameter_path(path: Path) -> Path:
+    """Return the parameter that a schema path belongs to: the field and the property names."""
+    names = (name for keyword, name in pairwise(path) if keyword == "properties")
+    return (*path[:1], *names)
+
+
+def _make_moved_change(removed: Change, added: Change) -> Change:
+    files = SpecFiles(removed.toolset, removed.tool, NOWHERE, NOWHERE)
+    paths = format_path(removed.path), format_path(added.path)
+    change = make_change(files, "text/moved", added.path, *paths)
+    return replace(change, location=added.location)
+
+
+def _grade_removed(change: Change, pair: ToolPair | None) -> Change:
+    """Return a removed description; it is safe if the parameter has the same text elsewhere."""
+    field = change.path[0]
+    schema = pair.after.schemas.get(str(field)) if pair is not None else None
+    if schema is None:
+        return change
+    parameter = get_parameter_path(change.path)
+    for path, subschema in schema.subschemas.items():
+        description_path = (field, *path, "description")
+        is_same_text = subschema.get("description") == change.before
+        if is_same_text and get_parameter_path(description_path) == parameter:
+            location = format_value(format_path(description_path))
+            reason = f"models still read the same description at {location}"
+            return replace(change, grades=Grades(), reason=reason)
+    return change

@@ -1,0 +1,305 @@
+"""Graded changes of the schemas in `parameters` and `returns` of a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from ...model.model import Toolset, ToolSpec
+from ...targets.tool_types import describe_types
+from ..change import ABSENT, Change, Grade, Grades, ToolPair, is_equal_json
+from .message_text import ALTERNATIVE, format_value
+from .schema_grades import CallGrade, CallGrader, grade_for_prompt
+from .schema_pairs import Difference, Edit, build_root_pair
+from .schema_rules import EFFECTS, FIELDS, MESSAGES, RULES, Field
+from .schema_version import Acceptor, SchemaVersion
+from .schema_walk import (
+    SchemaTooLargeError,
+    find_differences,
+    find_hidden_descriptions,
+)
+
+_ROOT_LABELS = {"parameters": "a call", "returns": "a result"}
+_SAME_TYPES = "the generated types do not change"
+_NO_PYTHON = "safe for code: the tool has no handler and no declared types"
+_OTHER_VALUE_TYPE = "the Python type of the handler's values changes"
+_VALUE_TYPE_KINDS = ("format-", "content-encoding-")
+_LOCATION_SEPARATORS = (".", "[", "\0")
+
+
+class CodeGrader:
+    """Grades the changes of one field for Python code, by the types generated for it.
+
+    Args:
+        before: the old schema.
+        after: the new schema.
+        value_grade: the grade of a format change that makes the handler's values another
+            Python type; safe if the handler gets strings for every format.
+        has_python: whether the project has a handler or declared types for the tool.
+    """
+
+    def __init__(
+        self, before: Any, after: Any, value_grade: Grade, has_python: bool
+    ) -> None:
+        self._schemas = before, after
+        self._value_grade = value_grade
+        self._has_python = has_python
+
+    @cached_property
+    def _types(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The types generated for the old and the new schema, by location."""
+        before, after = self._schemas
+        has_values = self._value_grade is not Grade.SAFE
+        return (
+            describe_types(before, has_values=has_values),
+            describe_types(after, has_values=has_values),
+        )
+
+    def grade(self, difference: Difference, grade: Grade) -> tuple[Grade, str]:
+        """Return the grade of a change for code, and the reason if it is not the usual one.
+
+        Args:
+            difference: the change.
+            grade: the usual grade of its kind.
+        """
+        if not self._has_python:
+            return Grade.SAFE, "" if grade is Grade.SAFE else _NO_PYTHON
+        is_value_type = difference.kind.startswith(_VALUE_TYPE_KINDS)
+        if is_value_type and self._value_grade is not Grade.SAFE:
+            if self._types_differ(difference):
+                return self._value_grade, _OTHER_VALUE_TYPE
+            return grade, ""
+        if grade is Grade.SAFE or EFFECTS[difference.kind] == "none":
+            return grade, ""
+        is_property = difference.kind.startswith(("property", "required-property"))
+        if not difference.pair.location and is_property:
+            return grade, ""
+        if self._types_differ(difference):
+            return grade, ""
+        return Grade.SAFE, _SAME_TYPES
+
+    def _types_differ(self, difference: Difference) -> bool:
+        """Return whether the generated types differ at the location of a change."""
+        before, after = self._types
+        location = difference.pair.location.replace(ALTERNATIVE, "")
+        if not location:
+            return before != after
+        for name in before.keys() | after.keys():
+            differs = before.get(name) != after.get(name)
+            if differs and _contains_location(name, location):
+                return True
+        return before[""] != after[""]
+
+
+def _contains_location(outer: str, location: str) -> bool:
+    """Return whether a location is equal to another one, or below it."""
+    if location == outer:
+        return True
+    if not outer or not location.startswith(outer):
+        return False
+    return location[len(outer)] in _LOCATION_SEPARATORS
+
+
+def compare_tools(tools: ToolPair) -> Iterator[Change]:
+    """Yield the changes of `parameters` and `returns` of a tool."""
+    for field in FIELDS:
+        old, new = tools.before.schemas.get(field), tools.after.schemas.get(field)
+        before = True if old is None else old.value
+        after = True if new is None else new.value
+        if (old is None) == (new is None) and is_equal_json(before, after):
+            continue
+        old_is_unusable = old is not None and not old.is_sound
+        new_is_unusable = new is not None and not new.is_sound
+        if old_is_unusable or new_is_unusable:
+            if old_is_unusable and new_is_unusable:
+                reason = "both schemas are invalid or have references without a target"
+            else:
+                version = "old" if old_is_unusable else "new"
+                reason = f"the {version} schema is invalid or has a reference without a target"
+            yield _make_not_compared(tools, field, before, after, reason)
+            continue
+        try:
+            is_whole = old is None or new is None
+            yield from _compare_field(tools, field, before, after, is_whole)
+        except SchemaTooLargeError:
+            reason = "they have too many locations to compare"
+            yield _make_not_compared(tools, field, before, after, reason)
+
+
+def _compare_field(
+    tools: ToolPair, field: Field, before: Any, after: Any, is_whole: bool
+) -> Iterator[Change]:
+    """Yield the changes of one field.
+
+    Args:
+        tools: the old and the new tool.
+        field: the field.
+        before: the old schema; True if there was none.
+        after: the new schema; True if there is none.
+        is_whole: whether the schema as a whole was added or removed.
+    """
+    is_call = field == "parameters"
+    # The runtime validates formats only in arguments.
+    old_version = SchemaVersion(
+        before, asserts_formats=is_call and tools.toolset_before.asserts_formats
+    )
+    new_version = SchemaVersion(
+        after, asserts_formats=is_call and tools.toolset_after.asserts_formats
+    )
+    versions = old_version, new_version
+    root_label = _ROOT_LABELS[field]
+    if is_whole:
+        kind = "schema-added" if before is True else "schema-removed"
+        differences = [_make_whole_difference(*versions, field, kind)]
+    else:
+        differences = find_differences(*versions, root_label)
+        differences += find_hidden_descriptions(*versions, differences, root_label)
+    differences = differences or [_make_whole_difference(*versions, field, "rewritten")]
+    old_acceptor = Acceptor(
+        old_version,
+        is_closed=is_call,
+        rejects_value=_build_action_check(tools) if is_call else None,
+    )
+    # Without a handler of the project, calls are validated by the schema only.
+    has_handler = _has_handler(tools.toolset_after, tools.after)
+    new_acceptor = Acceptor(new_version, is_closed=is_call and has_handler)
+    call_grader = CallGrader(field, old_acceptor, new_acceptor, differences)
+    code_grader = CodeGrader(
+        before, after, _grade_value_types(tools, field), _has_python(tools)
+    )
+    for index, difference in enumerate(differences):
+        grade = call_grader.grade(index)
+        yield _make_change(tools, field, difference, grade, code_grader)
+    combined_grade = call_grader.grade_combination()
+    if combined_grade is not None:
+        difference = _make_whole_difference(*versions, field, "rewritten")
+        yield _make_change(tools, field, difference, combined_grade, code_grader)
+
+
+def _has_handler(toolset: Toolset, tool: ToolSpec) -> bool:
+    """Return whether a function of the project handles the calls of a tool."""
+    has_handler = tool.handler is not None or toolset.handlers is not None
+    return has_handler and toolset.get_proxy(tool) is None
+
+
+def _has_python(tools: ToolPair) -> bool:
+    """Return whether Python code of the project gets the tool's arguments or makes its results."""
+    versions = (
+        (tools.toolset_before, tools.before),
+        (tools.toolset_after, tools.after),
+    )
+    return any(
+        _has_handler(toolset, tool)
+        or tool.arguments_type
+        or tool.result_type
+        or toolset.has_python_values(tool)
+        for toolset, tool in versions
+    )
+
+
+def _grade_value_types(tools: ToolPair, field: Field) -> Grade:
+    """Return the grade of a format change that makes the values another Python type."""
+    old, new = tools.before, tools.after
+    if field == "parameters":
+        declared_types = old.arguments_type, new.arguments_type
+    else:
+        declared_types = old.result_type, new.result_type
+    if all(declared_types):
+        # A type declared by the project may support both types of values.
+        return Grade.RISKY
+    has_python_values = tools.toolset_before.has_python_values(
+        old
+    ) and tools.toolset_after.has_python_values(new)
+    if has_python_values and not any(declared_types):
+        return Grade.BREAKING
+    return Grade.SAFE
+
+
+def _make_change(
+    tools: ToolPair,
+    field: Field,
+    difference: Difference,
+    call: CallGrade,
+    code_grader: CodeGrader,
+) -> Change:
+    """Return a change with its grades, and the reasons for grades that are not usual."""
+    rule = RULES[field, difference.kind]
+    code, code_reason = code_grader.grade(difference, rule.grades.code)
+    prompt, prompt_reason = grade_for_prompt(difference, rule.grades.prompt)
+    call_reason = "" if call.grade is rule.grades.call else call.reason
+    message = difference.message
+    if call.example is not ABSENT:
+        example = format_value(call.example)
+        if field == "parameters":
+            message += f": {example} was valid and is now invalid"
+        else:
+            message += f": {example} was invalid and is now valid"
+    change = tools.files.build_change(
+        rule,
+        (field, *difference.path),
+        message,
+        before=difference.before,
+        after=difference.after,
+        grades=rule.grades._replace(call=call.grade, prompt=prompt, code=code),
+        reason="; ".join(filter(None, (call_reason, prompt_reason, code_reason))),
+    )
+    return replace(change, witness=call.example)
+
+
+def _make_whole_difference(
+    before: SchemaVersion, after: SchemaVersion, field: Field, kind: str
+) -> Difference:
+    """Return a difference of the whole schema."""
+    pair = build_root_pair(before, after, _ROOT_LABELS[field])
+    values = (
+        ABSENT if kind == "schema-added" else before.root,
+        ABSENT if kind == "schema-removed" else after.root,
+    )
+    edit = Edit((), after.root, (), before.root)
+    return pair.make_difference(kind, (), values, (edit,), name=field)
+
+
+def _make_not_compared(
+    tools: ToolPair, field: Field, before: Any, after: Any, reason: str
+) -> Change:
+    message = MESSAGES["not-compared"].format(name=field, reason=reason)
+    return tools.files.build_change(
+        RULES[field, "not-compared"],
+        (field,),
+        message,
+        before=before,
+        after=after,
+        grades=Grades(Grade.RISKY, Grade.RISKY, Grade.RISKY, Grade.SAFE),
+        reason=reason,
+    )
+
+
+def _build_action_check(tools: ToolPair) -> Callable[[Any], bool] | None:
+    """Return a function that tells whether the old tool's actions reject arguments.
+
+    It is None if the tool has no actions.
+    """
+    actions = tools.before.actions
+    if actions is None:
+        return None
+    actions_by_name = {action.name: action for action in actions.values}
+
+    def rejects(arguments: Any) -> bool:
+        name = arguments.get(actions.parameter) if isinstance(arguments, dict) else None
+        action = actions_by_name.get(name) if isinstance(name, str) else None
+        if action is None:
+            return False
+        if any(required not in arguments for required in action.requires):
+            return True
+        if action.requires_any and not any(
+            required in arguments for required in action.requires_any
+        ):
+            return True
+        allowed_names = (actions.parameter, *action.parameters)
+        return action.accepts is not None and any(
+            argument not in allowed_names for argument in arguments
+        )
+
+    return rejects
