@@ -39,13 +39,13 @@ class LettaToolset(LettaSettings):
         return [build_sync_route(self)]
 
     @property
-    def started(self) -> Sequence[Callable[[], Awaitable[None]]]:
+    def background_tasks(self) -> Sequence[Callable[[], Awaitable[None]]]:
         """The tasks that the server runs after it has started."""
         from .sync import build_startup_task
 
-        return (
-            [build_startup_task(self, self.on_start_patience)] if self.on_start else []
-        )
+        if not self.on_start:
+            return []
+        return [build_startup_task(self, self.on_start_patience)]
 
     def guard(
         self,
