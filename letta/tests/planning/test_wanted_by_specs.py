@@ -23,7 +23,9 @@ def toolset(letta: Any = None, clients: Any = (), **more: Any) -> Any:
     return SimpleNamespace(
         name="toys",
         clients=clients,
-        find_client=lambda name: next((one for one in clients if one.name == name), None),
+        find_client=lambda name: next(
+            (one for one in clients if one.name == name), None
+        ),
         **{**known, **more},
     )
 

@@ -26,7 +26,9 @@ def toolset(*tools: Any, clients: Any = (), letta: Any = None, **more: Any) -> A
         tools=tools,
         clients=clients,
         extensions={} if letta is None else {"letta": letta},
-        find_client=lambda name: next((one for one in clients if one.name == name), None),
+        find_client=lambda name: next(
+            (one for one in clients if one.name == name), None
+        ),
         **more,
     )
 
