@@ -76,7 +76,7 @@ def test_calling_the_agent_directly(project_copy: Project) -> None:
     assert (
         f"{spec}:{line_of(project_copy, spec, 'attached: true')}:13: error:"
         " letta/circular-handler:"
-        f" {NOTECARDS}:{line} sends a message into the agent's loop:"
+        f" {NOTECARDS}:{line} sends a message to the agent:"
         " `agent.client.agents.messages.create`"
     ) in said
 

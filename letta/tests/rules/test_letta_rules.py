@@ -64,4 +64,4 @@ def test_an_address_without_a_host_is_told(url: str, tmp_path: Path) -> None:
     messages = [
         f.message for f in findings_of(tmp_path) if f.rule == "letta/invalid-settings"
     ]
-    assert f"`{url}` names no host" in messages
+    assert f"`{url}` has no host name" in messages
