@@ -620,10 +620,10 @@ def check_server_transports(
         for key in ("base_url", "model"):
             texts.append(("the router", ("router", key), getattr(router, key)))
     for owner, text_path, text in texts:
-        help_ = describe_invalid_reference(text)
-        if help_ is not None:
+        correction = describe_invalid_reference(text)
+        if correction is not None:
             message = f"{owner} has a malformed reference to an environment variable"
-            yield problem_at(toolset, text_path, message, help_)
+            yield problem_at(toolset, text_path, message, correction)
 
 
 def _check_server(server: McpServer) -> Iterator[tuple[str, str, str]]:
