@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..reports.escaping import printable
-from ..tool_selection.trial import cases_of, catalogs, try_cases
+from ..tool_selection.trial import list_cases, list_catalogs, try_cases
 from .exit_codes import (
     CLEAN,
     FINDINGS,
@@ -194,7 +194,7 @@ def _export(
     toolsets: Sequence[Toolset], client: str | None, given: Mapping[str, Any]
 ) -> None:
     """Writes the cases of the one toolset that has some to a file that a person named."""
-    with_cases = [one for one in toolsets if any(cases_of(one))]
+    with_cases = [one for one in toolsets if any(list_cases(one))]
     if not with_cases:
         fail(
             "there are no cases to write\n  help: `toolcast select` says what a case is"
@@ -207,11 +207,11 @@ def _export(
     if given["export"] == "promptfoo":
         tools = toolset.list_target_tools("registry")
         if client is not None:
-            tools = catalogs(toolset, client)[0].tools
+            tools = list_catalogs(toolset, client)[0].tools
         words = given["model"], given["endpoint"], given["key_variable"]
         text = promptfoo(toolset, tools, *words)
         offered = {None, *(tool.name for tool in tools)}
-        missing = sum(one.case.tool not in offered for one in cases_of(toolset))
+        missing = sum(one.case.tool not in offered for one in list_cases(toolset))
     else:
         text = agent_skills(toolset)
     output = given["output"]
@@ -239,9 +239,9 @@ def _try(
         if model is None:
             tried.append(try_cases(one, asked, client))
         else:
-            from ..tool_selection.model_trial import try_cases_with
+            from ..tool_selection.model_trial import try_cases_with_model
 
-            tried.append(try_cases_with(model, one, asked, client))
+            tried.append(try_cases_with_model(model, one, asked, client))
     trials = [trial for one in tried for trial in one.trials]
     if trials and all(trial.chosen is None for trial in trials):
         fail(f"the model gave {trials[0].problems[0]}")
@@ -250,7 +250,7 @@ def _try(
         value = {"passes": passes, "toolsets": [as_value(one) for one in tried]}
         click.echo(json.dumps(value, ensure_ascii=False, indent=2))
     else:
-        shown = [one for one in tried if one.trials or one.untried or not one.passes]
+        shown = [one for one in tried if one.trials or one.skipped or not one.passes]
         click.echo("\n".join(map(as_text, shown)) or NO_CASES, nl=False)
     return CLEAN if passes else FINDINGS
 

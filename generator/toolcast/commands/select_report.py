@@ -22,11 +22,11 @@ from ..tool_selection.trial import (
     DeclaredCase,
     Selection,
     Trial,
-    cases_of,
-    catalogs,
-    confusions,
-    routed,
-    same_words,
+    build_routed_tools,
+    list_cases,
+    list_catalogs,
+    list_confusions,
+    normalize_message,
 )
 from .exit_codes import counted, fail
 
@@ -91,8 +91,8 @@ def show_message(
     from toolcast_runtime.router import Router
     from toolcast_runtime.router.lexical_ranking import ranking
 
-    offered = catalogs(toolset, client)[0].tools
-    everything = routed(offered)
+    offered = list_catalogs(toolset, client)[0].tools
+    everything = build_routed_tools(offered)
     always = [tool.name for tool in offered if tool.always]
     tools = [tool for tool in everything if tool.name not in always]
     route = asyncio.run(Router(model).route(message, tools, history))
@@ -118,8 +118,8 @@ def show_message(
         "servers_not_asked": [server.name for server in toolset.mcp_servers],
         "cases": [
             {"place": _place(one), "tool": one.case.tool}
-            for one in cases_of(toolset)
-            if same_words(one.case.message) == same_words(message)
+            for one in list_cases(toolset)
+            if normalize_message(one.case.message) == normalize_message(message)
         ],
     }
     if format_ == "json":
@@ -204,13 +204,13 @@ def as_value(selection: Selection) -> dict[str, Any]:
             "margin": gates.margin,
             "coverage": gates.coverage,
         },
-        "covered": round(selection.covered, 4),
+        "covered": round(selection.coverage, 4),
         "without_case": list(selection.uncovered),
         "not_tried": [
             {"message": one.declared.case.message, "reason": one.reason}
-            for one in selection.untried
+            for one in selection.skipped
         ],
-        "confused": [one._asdict() for one in confusions(selection.trials)],
+        "confused": [one._asdict() for one in list_confusions(selection.trials)],
         "messages": [_trial(trial) for trial in selection.trials],
         **(
             {"search": _search(selection)} if has_tool_search(selection.toolset) else {}
@@ -223,8 +223,8 @@ def _search(selection: Selection) -> dict[str, int]:
     ranks: dict[Hashable, int] = {}
     listed = {tool.name for tool in selection.toolset.tools if tool.always}
     for trial in selection.trials:
-        if trial.standing and not trial.is_near and trial.tool not in listed:
-            rank = trial.standing.rank or sys.maxsize
+        if trial.tool_rank and not trial.is_near and trial.tool not in listed:
+            rank = trial.tool_rank.rank or sys.maxsize
             ranks[_message(trial)] = max(ranks.get(_message(trial), 0), rank)
     found = sum(rank <= USUAL for rank in ranks.values())
     return {"first": USUAL, "messages": len(ranks), "found": found}
@@ -244,7 +244,7 @@ def _quoted(message: str, width: int = _WIDTH) -> str:
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
-    where = trial.standing
+    where = trial.tool_rank
     return {
         "message": trial.message,
         "is_near_miss": trial.is_near,
@@ -276,7 +276,7 @@ def _lines(selection: Selection) -> Iterator[str]:
             yield from _wrapped(f"for {', '.join(clients)}", "    ")
         yield from _table(trial)
         yield ""
-    pairs = confusions(selection.trials)
+    pairs = list_confusions(selection.trials)
     if pairs:
         yield "Confused, the tool that is meant first:"
         for pair in pairs:
@@ -284,7 +284,7 @@ def _lines(selection: Selection) -> Iterator[str]:
             words = f": {', '.join(pair.words)}" if pair.words else ""
             yield from _wrapped(text + words, "  ")
         yield ""
-    for one in selection.untried:
+    for one in selection.skipped:
         text = f"{_place(one.declared)}: not tried: {one.reason}"
         yield from _wrapped(text)
     yield from _coverage(selection)
@@ -309,7 +309,7 @@ def _coverage(selection: Selection) -> Iterator[str]:
     verb = "has" if number == 1 else "have"
     text = f"{covered} of {counted(number, 'tool')} {verb} a case"
     least = selection.gates.coverage
-    if selection.covered < least:
+    if selection.coverage < least:
         text += f", and {least:.0%} must"
     without = format_first(selection.uncovered, _MAX_NAMES_SHOWN)
     yield from _wrapped(f"{text}; without: {without}" if without else text)
@@ -404,13 +404,13 @@ def agent_skills(toolset: Toolset) -> str:
     Every message that means one of its tools should; a message that means none should not.
     What a near miss means is not known.
     """
-    means = {one.case.message: one.case.tool is not None for one in cases_of(toolset)}
+    means = {one.case.message: one.case.tool is not None for one in list_cases(toolset)}
     value = [{"query": text, "should_trigger": is_} for text, is_ in means.items()]
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 def _tests(toolset: Toolset, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for declared in cases_of(toolset):
+    for declared in list_cases(toolset):
         case = declared.case
         if case.tool is not None and case.tool not in names:
             continue

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..model.model import Case, Toolset, ToolSpec, Workspace
-from ..tool_selection.trial import DeclaredCase, cases_of, same_words
+from ..tool_selection.trial import DeclaredCase, list_cases, normalize_message
 from .change import (
     ABSENT,
     Change,
@@ -74,7 +74,7 @@ def compare_toolsets(
     yield from _declared(before, after)
     moved = _moved(before, after)
     meant: defaultdict[str | None, int] = defaultdict(int)
-    for declared in cases_of(after):
+    for declared in list_cases(after):
         meant[declared.case.tool] += 1
     for about, messages in moved.items():
         yield _outcome(about, after, messages, meant[about.tool])
@@ -85,16 +85,16 @@ def _moved(
 ) -> Mapping[_ChangeSubject, list[_OutcomeChange]]:
     """The messages that lead elsewhere, by what they have in common."""
     found: defaultdict[_ChangeSubject, list[_OutcomeChange]] = defaultdict(list)
-    declared = list(cases_of(after))
+    declared = list(list_cases(after))
     if not declared:
         return found
     # The router's modules cost time, which who has no cases need not spend.
     from toolcast_runtime.router.lexical_ranking import ranking
 
-    from ..tool_selection.trial import routed, trials_of
+    from ..tool_selection.trial import build_routed_tools, try_case
 
     old_tools, new_tools = (
-        routed(t.list_target_tools("registry")) for t in (before, after)
+        build_routed_tools(t.list_target_tools("registry")) for t in (before, after)
     )
     if old_tools == new_tools:
         return found
@@ -104,12 +104,12 @@ def _moved(
         if one.case.tool is not None and one.case.tool not in former:
             continue
         gates = after.selection
-        was = trials_of(one._replace(case=_renamed(one.case, former)), old_index, gates)
-        for old, new in zip(was, trials_of(one, new_index, gates), strict=True):
+        was = try_case(one._replace(case=_renamed(one.case, former)), old_index, gates)
+        for old, new in zip(was, try_case(one, new_index, gates), strict=True):
             # A near miss has no rank that would be better: it passes or not.
             ranks: tuple[int | None, int | None] = (None, None)
-            if old.standing and new.standing and not new.is_near:
-                ranks = old.standing.rank, new.standing.rank
+            if old.tool_rank and new.tool_rank and not new.is_near:
+                ranks = old.tool_rank.rank, new.tool_rank.rank
             rule = _rule(not old.problems, not new.problems, *ranks)
             if rule is not None:
                 other = ""
@@ -199,13 +199,13 @@ def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
     """
     former = {new.name: old.name for old, new in pair_tools(before, after)}
     old = {
-        same_words(one.case.message): one
-        for one in cases_of(before)
+        normalize_message(one.case.message): one
+        for one in list_cases(before)
         if isinstance(one.owner, Toolset) or one.owner.name in former.values()
     }
     new = {
-        same_words(one.case.message): one
-        for one in cases_of(after)
+        normalize_message(one.case.message): one
+        for one in list_cases(after)
         if isinstance(one.owner, Toolset) or one.owner.name in former
     }
     for message, one in new.items():

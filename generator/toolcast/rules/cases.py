@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, Workspace
-from ..tool_selection.trial import cases_of, messages_of
+from ..tool_selection.trial import list_case_messages, list_cases
 from .rule import Problem, problem_at, rule
 from .unknown_names import unknown_names
 
@@ -19,21 +19,21 @@ _HELP = "decide what the message means, and say it once"
 def contradicting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds cases that cannot all pass."""
     meant: dict[str, str | None] = {}
-    for attempt in messages_of(toolset):
+    for attempt in list_case_messages(toolset):
         if attempt.is_near:
             continue
-        first = meant.setdefault(attempt.same_words, attempt.tool)
+        first = meant.setdefault(attempt.normalized, attempt.tool)
         if first != attempt.tool:
             text = f"the message means {_name(first)} in another case"
             yield problem_at(attempt.owner, attempt.path, text, _HELP)
-    for attempt in messages_of(toolset):
+    for attempt in list_case_messages(toolset):
         is_meant = (
-            attempt.tool is not None and meant.get(attempt.same_words) == attempt.tool
+            attempt.tool is not None and meant.get(attempt.normalized) == attempt.tool
         )
         if attempt.is_near and is_meant:
             text = f"a near miss of `{attempt.tool}` means it in another case"
             yield problem_at(attempt.owner, attempt.path, text, _HELP)
-    for declared in cases_of(toolset):
+    for declared in list_cases(toolset):
         case, path = declared.case, declared.path
         if case.tool in case.never:
             where = (*path, "never", case.never.index(case.tool))
@@ -53,8 +53,8 @@ def _name(tool: str | None) -> str:
 def repeated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Finds messages that stand twice, for the same tool and in the same sense."""
     seen: set[tuple[str, str | None, bool]] = set()
-    for attempt in messages_of(toolset):
-        key = attempt.same_words, attempt.tool, attempt.is_near
+    for attempt in list_case_messages(toolset):
+        key = attempt.normalized, attempt.tool, attempt.is_near
         if key in seen:
             message = "the same message stands in another case already"
             help_ = "delete one of them; each counts once among those that pass"

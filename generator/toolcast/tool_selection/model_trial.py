@@ -9,12 +9,12 @@ from functools import partial
 from toolcast_runtime.router import RoutedTool, RoutingError, RoutingModel
 
 from ..model.model import SelectionGates, Toolset
-from .trial import DeclaredCase, Selection, Trial, forbidden, select
+from .trial import DeclaredCase, Selection, Trial, check_forbidden_tools, run_trials
 
 _AT_ONCE = 4
 
 
-def try_cases_with(
+def try_cases_with_model(
     model: RoutingModel, toolset: Toolset, gates: SelectionGates, client: str | None
 ) -> Selection:
     """Asks a model about every message of every case.
@@ -25,7 +25,7 @@ def try_cases_with(
     Args:
         client: for this client alone.
     """
-    return select(toolset, gates, client, partial(_ask_all, model))
+    return run_trials(toolset, gates, client, partial(_ask_all, model))
 
 
 def _ask_all(
@@ -75,4 +75,4 @@ def _problems(one: DeclaredCase, is_near: bool, chosen: Sequence[str]) -> Iterat
     tool = one.case.tool
     if tool is not None and not is_near and tool not in chosen:
         yield f"`{tool}` is meant, and it chose {', '.join(chosen) or 'none'}"
-    yield from forbidden(one.case, is_near, chosen)
+    yield from check_forbidden_tools(one.case, is_near, chosen)

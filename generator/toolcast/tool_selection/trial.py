@@ -41,14 +41,14 @@ class CaseMessage(NamedTuple):
         path: where in that file.
     """
 
-    same_words: str
+    normalized: str
     tool: str | None
     is_near: bool
     owner: ToolSpec | Toolset
     path: Path
 
 
-def cases_of(toolset: Toolset) -> Iterator[DeclaredCase]:
+def list_cases(toolset: Toolset) -> Iterator[DeclaredCase]:
     """The cases of its tools in their order, then those of `toolset.yaml`."""
     owners: tuple[ToolSpec | Toolset, ...] = (*toolset.tools, toolset)
     for owner in owners:
@@ -56,18 +56,18 @@ def cases_of(toolset: Toolset) -> Iterator[DeclaredCase]:
             yield DeclaredCase(case, owner, ("cases", index))
 
 
-def messages_of(toolset: Toolset) -> Iterator[CaseMessage]:
+def list_case_messages(toolset: Toolset) -> Iterator[CaseMessage]:
     """Every message of every case."""
-    for case, owner, path in cases_of(toolset):
-        text = same_words(case.message)
+    for case, owner, path in list_cases(toolset):
+        text = normalize_message(case.message)
         yield CaseMessage(text, case.tool, False, owner, (*path, "message"))
         for index, near in enumerate(case.near):
             yield CaseMessage(
-                same_words(near), case.tool, True, owner, (*path, "near", index)
+                normalize_message(near), case.tool, True, owner, (*path, "near", index)
             )
 
 
-def same_words(message: str) -> str:
+def normalize_message(message: str) -> str:
     """What messages share that differ in capitals, blanks and closing marks alone."""
     return " ".join(message.split()).rstrip(".!?").casefold()
 
@@ -84,7 +84,7 @@ class Catalog(NamedTuple):
     tools: tuple[ToolSpec, ...]
 
 
-def catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
+def list_catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
     """What the clients of a toolset are offered; those with the same tools are one.
 
     Args:
@@ -101,7 +101,7 @@ def catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
     return [Catalog(tuple(names), offered) for offered, names in clients.items()]
 
 
-def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
+def build_routed_tools(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
     """Tools as the router of a registry sees them."""
     from toolcast_runtime.router.lexical_ranking import RoutedTool
 
@@ -163,7 +163,7 @@ class Trial(NamedTuple):
     first: str
     chosen: Sequence[str] | None
     problems: Sequence[str]
-    standing: ToolRank | None = None
+    tool_rank: ToolRank | None = None
     words: Mapping[str, Mapping[str, float]] = {}
 
     @property
@@ -174,7 +174,7 @@ class Trial(NamedTuple):
     @property
     def rival(self) -> str:
         """The tool that is in its way; empty where none is."""
-        return _rival(self.tool, self.first, self.standing)
+        return _rival(self.tool, self.first, self.tool_rank)
 
 
 class SkippedCase(NamedTuple):
@@ -182,7 +182,7 @@ class SkippedCase(NamedTuple):
 
     declared: DeclaredCase
     reason: str
-    is_wrong: bool
+    has_unknown_tool: bool
 
 
 class Selection(NamedTuple):
@@ -199,7 +199,7 @@ class Selection(NamedTuple):
     toolset: Toolset
     gates: SelectionGates
     trials: Sequence[Trial]
-    untried: Sequence[SkippedCase]
+    skipped: Sequence[SkippedCase]
     uncovered: Sequence[str]
 
     @property
@@ -208,7 +208,7 @@ class Selection(NamedTuple):
         return [trial for trial in self.trials if trial.problems]
 
     @property
-    def covered(self) -> float:
+    def coverage(self) -> float:
         """The part of the tools that a case means."""
         number = len(self.toolset.list_target_tools("registry"))
         return 1 - len(self.uncovered) / number if number else 1.0
@@ -216,8 +216,8 @@ class Selection(NamedTuple):
     @property
     def passes(self) -> bool:
         """Whether every message passes, every tool is there, and enough have a case."""
-        is_enough = self.covered + _EQUAL >= self.gates.coverage
-        is_wrong = any(one.is_wrong for one in self.untried)
+        is_enough = self.coverage + _EQUAL >= self.gates.coverage
+        is_wrong = any(one.has_unknown_tool for one in self.skipped)
         return is_enough and not is_wrong and not self.failed
 
 
@@ -258,12 +258,12 @@ def try_cases(
         clients: tuple[str, ...],
     ) -> list[Trial]:
         index = ranking(tools)
-        return [t for one in cases for t in trials_of(one, index, gates, clients)]
+        return [t for one in cases for t in try_case(one, index, gates, clients)]
 
-    return select(toolset, gates, client, by_words)
+    return run_trials(toolset, gates, client, by_words)
 
 
-def select(
+def run_trials(
     toolset: Toolset, gates: SelectionGates, client: str | None, try_: _Try
 ) -> Selection:
     """Tries the cases of a toolset in a way of its own.
@@ -272,18 +272,18 @@ def select(
         client: for this client alone.
         try_: tries cases among tools that clients are offered.
     """
-    declared = list(cases_of(toolset))
+    declared = list(list_cases(toolset))
     trials: list[Trial] = []
     tried: set[str | None] = set()
-    for catalog in catalogs(toolset, client) if declared else ():
+    for catalog in list_catalogs(toolset, client) if declared else ():
         offered = {None, *(tool.name for tool in catalog.tools)}
         tried |= offered
         cases = [one for one in declared if one.case.tool in offered]
-        trials += try_(cases, routed(catalog.tools), catalog.clients)
+        trials += try_(cases, build_routed_tools(catalog.tools), catalog.clients)
     untried = [_untried(toolset, one) for one in declared if one.case.tool not in tried]
     if client is not None:
         # That a client is not offered a tool is no news to who asks for it.
-        untried = [one for one in untried if one.is_wrong]
+        untried = [one for one in untried if one.has_unknown_tool]
     meant = {one.case.tool for one in declared}
     names = [tool.name for tool in toolset.list_target_tools("registry")]
     uncovered = [name for name in names if name not in meant]
@@ -299,7 +299,7 @@ def _untried(toolset: Toolset, one: DeclaredCase) -> SkippedCase:
     return SkippedCase(one, f"there is no tool `{name}`", True)
 
 
-def confusions(trials: Sequence[Trial]) -> list[Confusion]:
+def list_confusions(trials: Sequence[Trial]) -> list[Confusion]:
     """The pairs that are confused, the most frequent first.
 
     A message counts once, whichever clients are offered the two.
@@ -325,7 +325,7 @@ def _most(trials: Iterable[Trial], tool: str) -> tuple[str, ...]:
     return tuple(word for _, word in order[:_MAX_WORDS])
 
 
-def trials_of(
+def try_case(
     one: DeclaredCase,
     index: LexicalRanking,
     gates: SelectionGates,
@@ -346,7 +346,7 @@ def trials_of(
         # In doubt the router shows all, so that none is chosen before the others.
         chosen = names[:top] if route.names and not route.doubt else []
         where = _standing(route.scores, case.tool, top) if case.tool else None
-        problems = list(forbidden(case, is_near, chosen))
+        problems = list(check_forbidden_tools(case, is_near, chosen))
         if where is not None and not is_near:
             problems[:0] = _shortcomings(case, where, first, top, gates.margin)
         rival = _rival(case.tool, first, where)
@@ -356,7 +356,9 @@ def trials_of(
         )
 
 
-def forbidden(case: Case, is_near: bool, chosen: Sequence[str]) -> Iterator[str]:
+def check_forbidden_tools(
+    case: Case, is_near: bool, chosen: Sequence[str]
+) -> Iterator[str]:
     """What is wrong with tools that were chosen for a message, or stand first for it."""
     if case.tool is None and chosen:
         yield f"no tool is meant, and `{chosen[0]}` is chosen"
