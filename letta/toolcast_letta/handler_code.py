@@ -12,11 +12,11 @@ import re
 from collections.abc import Sequence
 
 from toolcast.extension_api import (
-    Locals,
+    LocalScope,
     Observation,
-    arguments_of,
-    last_name,
-    texts_of,
+    find_strings,
+    get_last_name,
+    list_arguments,
 )
 
 ANY_TOOL = "*"
@@ -63,18 +63,18 @@ class SendingPlaces:
     """
 
     def __init__(self) -> None:
-        self.found: list[Observation] = []
+        self.observations: list[Observation] = []
         # Those among whose arguments the present place is, from without to within.
         self._calls: list[ast.Call] = []
         self._speaks_mcp = False
 
-    def name(self, node: ast.expr, local: Locals) -> None:
+    def visit_name(self, node: ast.expr, local: LocalScope) -> None:
         """`client.agents.messages.create`, called or not."""
-        if local.followed(node) is None:  # The package's own functions are followed.
+        if local.resolve_own(node) is None:  # The package's own functions are followed.
             self._chain(node, local)
 
-    def _chain(self, node: ast.expr, local: Locals) -> None:
-        chain = local.chain(node)
+    def _chain(self, node: ast.expr, local: LocalScope) -> None:
+        chain = local.get_chain(node)
         if chain is None:
             return
         root = chain.root
@@ -83,31 +83,31 @@ class SendingPlaces:
         if _sends_message(chain.names, package) or is_handed_on:
             self._add(node)
 
-    def call(self, node: ast.Call, local: Locals) -> None:
+    def visit_call(self, node: ast.Call, local: LocalScope) -> None:
         """A call that sends by the name of what it gets, by an address, or by a tool."""
         self._calls.append(node)
-        if local.is_getter(node):
+        if local.is_attribute_getter(node):
             self._chain(node, local)
-        given = arguments_of(node)
-        texts = [text for place in given for text in local.texts(place)]
+        given = list_arguments(node)
+        texts = [text for place in given for text in local.find_strings(place)]
         if any("messages" in text for text in texts):
             if self._is_sent_below_base(node, texts, local):
                 self._add(node)
             for place in given:
                 if isinstance(place, (ast.Name, ast.Attribute)) and any(
-                    _is_message_address(text) for text in local.texts(place)
+                    _is_message_address(text) for text in local.find_strings(place)
                 ):
                     self._look_at_address(place)
-        if local.followed(node.func) is None:
+        if local.resolve_own(node.func) is None:
             tools = _called_tools(node, local)
             if tools:
                 self._add(node, tools)
 
-    def end_of_call(self) -> None:
+    def leave_call(self) -> None:
         """The innermost call has ended."""
         self._calls.pop()
 
-    def text(self, node: ast.expr, text: str) -> None:
+    def visit_string(self, node: ast.expr, text: str) -> None:
         """A text that may be the address to which messages are posted, or MCP's method."""
         if text == _METHOD and not self._speaks_mcp:
             self._speaks_mcp = True
@@ -115,13 +115,13 @@ class SendingPlaces:
         if self._calls and _is_message_address(text):
             self._look_at_address(node)
 
-    def returned(self, node: ast.expr, local: Locals) -> None:
+    def visit_return(self, node: ast.expr, local: LocalScope) -> None:
         """An address that a function gives to who knows whom."""
-        if any(_is_message_address(text) for text in local.texts(node)):
+        if any(_is_message_address(text) for text in local.find_strings(node)):
             self._add(node)
 
     def _is_sent_below_base(
-        self, node: ast.Call, paths: list[str], local: Locals
+        self, node: ast.Call, paths: list[str], local: LocalScope
     ) -> bool:
         """`Client(base_url=".../agents/a").post("/messages")`."""
         function = node.func
@@ -129,10 +129,10 @@ class SendingPlaces:
             return False
         if not _is_posting(function.attr, paths):
             return False
-        for made, place in local.calls_behind(function.value):
+        for made, place in local.list_creating_calls(function.value):
             words = {keyword.arg: keyword.value for keyword in made.keywords}
             given = words.get("base_url") or (made.args[0] if made.args else None)
-            bases = texts_of(given, place) if given is not None else ()
+            bases = find_strings(given, place) if given is not None else ()
             for base in bases:
                 if any(
                     _is_message_address(f"{base.rstrip('/')}/{path.lstrip('/')}")
@@ -143,26 +143,26 @@ class SendingPlaces:
 
     def _look_at_address(self, node: ast.expr) -> None:
         for call in self._calls:
-            given = arguments_of(call)
+            given = list_arguments(call)
             texts = [
                 place.value
                 for place in given
                 if isinstance(place, ast.Constant) and isinstance(place.value, str)
             ]
-            if not _is_posting(last_name(call.func), texts):
+            if not _is_posting(get_last_name(call.func), texts):
                 return
         inner = self._calls[-1]
         self._add(inner if inner.lineno == node.lineno else node)
 
     def _is_argument(self, node: ast.expr) -> bool:
         return any(
-            node is place for call in self._calls[-1:] for place in arguments_of(call)
+            node is place for call in self._calls[-1:] for place in list_arguments(call)
         )
 
     def _add(self, node: ast.expr, tools: tuple[str, ...] = ()) -> None:
         seen = Observation(node.lineno, " ".join(ast.unparse(node).split()), tools)
-        if seen not in self.found:
-            self.found.append(seen)
+        if seen not in self.observations:
+            self.observations.append(seen)
 
 
 def _sends_message(chain: Sequence[str], package: str) -> bool:
@@ -213,21 +213,21 @@ def _is_posting(function: str, texts: Sequence[str]) -> bool:
     return function not in _READS_BY
 
 
-def _called_tools(node: ast.Call, local: Locals) -> tuple[str, ...]:
+def _called_tools(node: ast.Call, local: LocalScope) -> tuple[str, ...]:
     """The names of the tools that a call may call; `ANY_TOOL` for those that it does not say."""
-    name = last_name(node.func)
+    name = get_last_name(node.func)
     if name in _CALLS or name in _GETS:
         return _tool_names(node, local)
     if name in _RUNS and isinstance(node.func, ast.Attribute):
-        for made, _ in local.calls_behind(node.func.value):
-            if last_name(made.func) in _LOOKS_UP:
+        for made, _ in local.list_creating_calls(node.func.value):
+            if get_last_name(made.func) in _LOOKS_UP:
                 return _tool_names(made, local)
     return ()
 
 
-def _tool_names(node: ast.Call, local: Locals) -> tuple[str, ...]:
+def _tool_names(node: ast.Call, local: LocalScope) -> tuple[str, ...]:
     named = {keyword.arg: keyword.value for keyword in node.keywords}
     given = node.args[0] if node.args else named.get("name")
-    texts = local.texts(given) if given is not None else ()
+    texts = local.find_strings(given) if given is not None else ()
     known = tuple(text for text in texts if text.isprintable())
     return known or (ANY_TOOL,)

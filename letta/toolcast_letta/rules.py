@@ -15,16 +15,16 @@ from toolcast.extension_api import (
     Severity,
     Toolset,
     ToolSpec,
-    TracedUse,
+    TracedObservation,
     Workspace,
     did_you_mean,
     format_quoted_list,
     list_enabled_targets,
     place,
     problem_at,
-    reached_from,
     rule,
     select_listed_tools,
+    trace_handler,
     way_to,
 )
 
@@ -65,20 +65,20 @@ def reach(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> ReachableCode | None:
     """What a tool's handler reaches, with the places that send an agent a message."""
-    return reached_from(workspace, toolset, tool, SendingPlaces)
+    return trace_handler(workspace, toolset, tool, SendingPlaces)
 
 
-def senders(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
+def senders(workspace: Workspace, toolset: Toolset) -> dict[str, TracedObservation]:
     """The tools whose handlers send the agent a message, each with the first place.
 
     By themselves, or by calling another one of the toolset's tools that does, by its present
     or a former name.
     """
-    noted: dict[str, tuple[TracedUse, ...]] = {}
+    noted: dict[str, tuple[TracedObservation, ...]] = {}
     present: dict[str, str] = {}
     for tool in toolset.tools:
         reached = reach(workspace, toolset, tool)
-        noted[tool.name] = reached.noted if reached else ()
+        noted[tool.name] = reached.observations if reached else ()
         present |= dict.fromkeys((*tool.renamed_from, tool.name), tool.name)
     found = {
         name: one
@@ -103,7 +103,7 @@ def senders(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
     return found
 
 
-def sent_text(sent: TracedUse) -> str:
+def sent_text(sent: TracedObservation) -> str:
     """What a place does, in words that follow on where it is."""
     shown = f"`{sent.text[:80]}`"
     if not sent.tools:
@@ -166,7 +166,7 @@ def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             yield problem_at(
                 tool,
                 ("letta", "attached"),
-                f"{where} {sent_text(sent)}{way_to(sent.way)}",
+                f"{where} {sent_text(sent)}{way_to(sent.call_path)}",
                 "set `attached: false` and `calls_agent_loop: true`, or take another way to"
                 " the data: Letta's management API and databases are safe",
             )
@@ -211,7 +211,7 @@ def loop_not_reached(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
     found = senders(workspace, toolset) if looping else {}
     for tool in looping:
         reached = reach(workspace, toolset, tool)
-        if reached is not None and tool.name not in found and not reached.unread:
+        if reached is not None and tool.name not in found and not reached.problems:
             yield problem_at(
                 tool,
                 ("letta", "calls_agent_loop"),
@@ -457,7 +457,7 @@ def undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
             yield problem_at(
                 tool,
                 ("letta",) if letta else ("name",),
-                f"{place(sent.file, sent.line)} {sent_text(sent)}{way_to(sent.way)}; the spec does"
+                f"{place(sent.file, sent.line)} {sent_text(sent)}{way_to(sent.call_path)}; the spec does"
                 " not say so",
                 "add `calls_agent_loop: true` to `letta`: the server then refuses the call"
                 " when the agent itself makes it",
@@ -475,7 +475,7 @@ def unfollowed(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         if not facts_of(tool) or tool.data:
             continue
         reached = reach(workspace, toolset, tool)
-        for reason in reached.unread[:3] if reached else ():
+        for reason in reached.problems[:3] if reached else ():
             yield problem_at(
                 tool,
                 ("handler",),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.static_analysis.call_graph import Pools
-from toolcast.static_analysis.function_body import Node, read_node
+from toolcast.static_analysis.call_graph import PoolFinder
+from toolcast.static_analysis.function_body import GraphNode, read_node
 from toolcast.static_analysis.module_names import Definition
 from toolcast.static_analysis.modules import read_module
 from toolcast.static_analysis.resolver import Resolver
@@ -30,17 +30,17 @@ class Looked:
         (root / "handlers/work.py").write_text("\n".join(body) + "\n")
         self.resolver = Resolver(partial(read_module, str(root), (".",)), "handlers")
         self.times: Counter[str] = Counter()
-        self.pools = Pools(ACCESSORS, self.node)
+        self.pools = PoolFinder(ACCESSORS, self.node)
 
-    def node(self, known: Definition) -> Node:
+    def node(self, known: Definition) -> GraphNode:
         self.times[known.name] += 1
         return read_node(self.resolver, known)
 
     def of(self, name: str) -> set[str]:
-        module = self.resolver.module("handlers.work")
-        known = module and self.resolver.named(module, name)
+        module = self.resolver.load_module("handlers.work")
+        known = module and self.resolver.find_definition(module, name)
         assert isinstance(known, Definition)
-        return set(self.pools.of(known))
+        return set(self.pools.find_pools(known))
 
 
 def reached(calls: Calls, name: str) -> set[str]:

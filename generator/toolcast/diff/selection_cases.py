@@ -92,7 +92,7 @@ def _compare_outcomes(
     if not cases:
         return outcomes
     # Imported here: loading the router takes time, and most toolsets have no cases.
-    from toolcast_runtime.router.lexical_ranking import ranking
+    from toolcast_runtime.router.lexical_ranking import get_ranking
 
     from ..tool_selection.trial import build_routed_tools, try_case
 
@@ -101,7 +101,7 @@ def _compare_outcomes(
     if old_tools == new_tools:
         return outcomes
     old_names = {new.name: old.name for old, new in pair_tools(before, after)}
-    old_index, new_index = ranking(old_tools), ranking(new_tools)
+    old_index, new_index = get_ranking(old_tools), get_ranking(new_tools)
     for declared in cases:
         tool = declared.case.tool
         # An added tool has no old rank.

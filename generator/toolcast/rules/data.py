@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..static_analysis.call_graph import TableAccess, reached_from
-from ..static_analysis.handler import is_below
+from ..static_analysis.call_graph import TableAccess, trace_handler
+from ..static_analysis.handler import is_in_package
 from ..static_analysis.modules import read_module
 from ..suggestions import did_you_mean, format_quoted_list
 from .handler import place, way_to
@@ -21,8 +21,8 @@ unknown_table = unknown_names("data/unknown-table", "table")
 
 def touched_of(where: Scope, tool: ToolSpec) -> tuple[TableAccess, ...]:
     """The tables that a tool's handler names; empty when it cannot be read."""
-    reach = reached_from(where.workspace, where.toolset, tool)
-    return reach.touched if reach else ()
+    reach = trace_handler(where.workspace, where.toolset, tool)
+    return reach.tables if reach else ()
 
 
 def wrong_pool(toolset: Toolset, touched: TableAccess) -> str | None:
@@ -45,7 +45,7 @@ def declared(tool: ToolSpec) -> dict[str, set[str]]:
 def at_data(tool: ToolSpec, touched: TableAccess, does: str, help_: str) -> Problem:
     """What a line does, told at a tool's `data`, or at its handler when it has none."""
     path = ("data",) if tool.data is not None else ("handler",)
-    message = f"{place(touched.file, touched.line)} {does}{way_to(touched.way)}"
+    message = f"{place(touched.file, touched.line)} {does}{way_to(touched.call_path)}"
     return problem_at(tool, path, message, help_, at_key=tool.data is not None)
 
 
@@ -93,7 +93,7 @@ def _problem(
     toolset: Toolset, workspace: Workspace, accessor: str
 ) -> tuple[str, str] | None:
     module, _, name = accessor.partition(":")
-    if toolset.handlers is None or not is_below(module, toolset.handlers):
+    if toolset.handlers is None or not is_in_package(module, toolset.handlers):
         return (
             f"`{module}` is not below the toolset's `handlers`",
             "only the code of that package is read",
@@ -104,7 +104,7 @@ def _problem(
     if found.problem:
         return f"{found.file} cannot be read: {found.problem}", ""
     bound = found.bindings
-    names = [*bound.functions, *bound.classes, *bound.assigned]
+    names = [*bound.functions, *bound.classes, *bound.assignments]
     if name in names:
         return None
     help_ = did_you_mean(name, names) or "name it where it is defined"

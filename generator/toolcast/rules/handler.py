@@ -18,26 +18,26 @@ from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference, PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from ..static_analysis.call_graph import Step, reached_from
+from ..static_analysis.call_graph import CallStep, trace_handler
 from ..static_analysis.classes import ClassField
 from ..static_analysis.handler import (
     HandlerCode,
     Signature,
-    class_problem,
-    defining_module,
-    fields_of_class,
-    function_code,
-    handler_code,
-    handler_module,
-    is_below,
-    names_of,
+    find_class_fields,
+    find_class_problem,
+    find_defining_module,
+    find_function_code,
+    find_handler_code,
+    find_module,
+    get_module_names,
+    is_in_package,
 )
 from ..static_analysis.modules import (
     ImportedName,
     PythonModule,
-    bindings_of,
-    imports_in,
-    last_name,
+    collect_bindings,
+    get_last_name,
+    list_imports,
     read_text,
 )
 from ..suggestions import did_you_mean, suggest_name
@@ -53,7 +53,7 @@ def place(file: str, line: int) -> str:
     return f"{file}:{line}"
 
 
-def way_to(way: Sequence[Step]) -> str:
+def way_to(way: Sequence[CallStep]) -> str:
     """The calls from the handler to a function; empty for the handler itself."""
     if len(way) < 2:
         return ""
@@ -65,7 +65,7 @@ def missing_function(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> tuple[str, str] | None:
     """What is not there of a function below `handlers`, with a help; None when it is."""
-    module = handler_module(workspace, reference.module)
+    module = find_module(workspace, reference.module)
     if module is None:
         path = reference.module.replace(".", "/") + ".py"
         folders = [source for source in workspace.sources if source != "."]
@@ -76,7 +76,7 @@ def missing_function(
         return f"there is no module `{reference.module}`", help_
     if module.problem:
         return f"{module.file} cannot be read: {module.problem}", ""
-    code = function_code(workspace, toolset, reference)
+    code = find_function_code(workspace, toolset, reference)
     if code is None or code.is_found:
         return None
     help_ = suggest_name(reference.function, sorted(module.bindings.functions))
@@ -95,7 +95,7 @@ def outside(
             f"the toolset does not say which package {what} come from",
             f"add `handlers: {named.module.split('.')[0]}` to toolset.yaml",
         )
-    if not is_below(named.module, toolset.handlers):
+    if not is_in_package(named.module, toolset.handlers):
         return (
             f"`{named.module}` is not below `{toolset.handlers}`",
             "the toolset's `handlers` is the only package that specs may name",
@@ -122,7 +122,7 @@ def problems_with_dependencies(
         if name in signature.positional_only:
             only = f"the handler takes `{name}` by place only"
             yield f"{only}, and dependencies come by name", "remove the `/` behind it"
-        elif name not in signature.names and not signature.takes_any:
+        elif name not in signature.names and not signature.has_kwargs:
             lacks = f"the handler has no parameter for the dependency `{name}`"
             help_ = f"add `{name}` to the function, or remove it from `uses`"
             yield f"{lacks}, which `uses` names", help_
@@ -130,7 +130,7 @@ def problems_with_dependencies(
 
 @rule("handler/annotation-mismatch", on="tool", severity=Severity.WARNING)
 def annotation_mismatch(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    code = handler_code(where.workspace, where.toolset, tool)
+    code = find_handler_code(where.workspace, where.toolset, tool)
     # What is given as another value than JSON is compared by `handler/type-mismatch`.
     if code is None or tool.handler is None:
         return
@@ -153,7 +153,9 @@ def _problems_of_annotation_mismatch(
     if not code.accepts_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
         given = types.arguments("Arguments")
-        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
+        annotations = AnnotationChecker(
+            get_module_names(workspace), module, types.objects
+        )
         for name, node in signature.annotations.items():
             if name in given.members:
                 yield from annotations.check_parameter(
@@ -162,13 +164,15 @@ def _problems_of_annotation_mismatch(
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
         wanted, _ = types.whole("Result")
-        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
+        annotations = AnnotationChecker(
+            get_module_names(workspace), module, types.objects
+        )
         yield from annotations.check_result(wanted, signature.result, "the result")
 
 
 @rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
 def default(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    code = handler_code(where.workspace, where.toolset, tool)
+    code = find_handler_code(where.workspace, where.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     for name, expression in code.signature.optional.items():
@@ -236,7 +240,9 @@ def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             )
             continue
         # What others define is not looked for: nothing imports it but type checkers.
-        if toolset.handlers is None or not is_below(type_.module, toolset.handlers):
+        if toolset.handlers is None or not is_in_package(
+            type_.module, toolset.handlers
+        ):
             continue
         absent = missing_function(workspace, toolset, type_)
         if absent is not None:
@@ -248,7 +254,7 @@ def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 
 def _classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
-    module = handler_module(workspace, type_.module)
+    module = find_module(workspace, type_.module)
     body = module.tree.body if module is not None and module.tree is not None else []
     return [node.name for node in body if isinstance(node, ast.ClassDef)]
 
@@ -256,7 +262,7 @@ def _classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
 def _signature_problem(
     toolset: Toolset, workspace: Workspace
 ) -> tuple[str, str] | None:
-    code = toolset.lifespan and function_code(workspace, toolset, toolset.lifespan)
+    code = toolset.lifespan and find_function_code(workspace, toolset, toolset.lifespan)
     if not code or code.signature is None:
         return None
     needed = [*code.signature.positional_only, *code.signature.names]
@@ -275,7 +281,7 @@ def mcp_signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for spec in toolset.mcp_specs:
         if spec.handler is None:
             continue
-        code = function_code(workspace, toolset, spec.handler)
+        code = find_function_code(workspace, toolset, spec.handler)
         if code is None or code.signature is None:
             continue
         if isinstance(spec, ResourceSpec):
@@ -283,7 +289,7 @@ def mcp_signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         else:
             given = tuple(one.name for one in spec.arguments)
             always = tuple(one.name for one in spec.arguments if one.required)
-        signature = code.signature.without(spec.uses)
+        signature = code.signature.remove_parameters(spec.uses)
         for message, help_ in (
             *problems_with_dependencies(code.signature, spec.uses, toolset),
             *_problems_of_mcp_signature(signature, given, always),
@@ -296,7 +302,9 @@ def _problems_of_mcp_signature(
 ) -> Iterator[tuple[str, str]]:
     takes_mapping = (
         len(signature.names) + len(signature.positional_only) == 1
-        and not (signature.takes_any or signature.has_star or signature.keyword_only)
+        and not (
+            signature.has_kwargs or signature.has_varargs or signature.keyword_only
+        )
         and not set(given) & set(signature.names)
     )
     if takes_mapping:
@@ -305,7 +313,7 @@ def _problems_of_mcp_signature(
         if name not in signature.optional:
             yield f"`{name}` can be given by place only", "remove the `/` behind it"
     for name in given:
-        if name not in signature.names and not signature.takes_any:
+        if name not in signature.names and not signature.has_kwargs:
             near = [n for n in signature.names if n not in given]
             help_ = did_you_mean(name, near) or f"add `{name}` to the function"
             yield f"the handler has no parameter `{name}`", help_
@@ -369,11 +377,11 @@ def not_own(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         sink = HandlerReference.parse(toolset.ledger["sink"])
         named.append((toolset, ("ledger", "sink"), sink))
     for owner, path, reference in named:
-        code = reference and function_code(workspace, toolset, reference)
-        if reference and code and code.foreign:
+        code = reference and find_function_code(workspace, toolset, reference)
+        if reference and code and code.external_reason:
             message = (
                 f"`{reference.function}` is not seen to be defined in"
-                f" `{toolset.handlers}`: it {code.foreign}"
+                f" `{toolset.handlers}`: it {code.external_reason}"
             )
             yield problem_at(owner, path, message, _HELP)
 
@@ -405,9 +413,9 @@ def _meant(toolset: Toolset, workspace: Workspace) -> str:
     """What the toolset's package was probably meant to be, where no handler is below it."""
     package = toolset.handlers
     modules = [tool.handler.module for tool in toolset.tools if tool.handler]
-    if package is None or any(is_below(module, package) for module in modules):
+    if package is None or any(is_in_package(module, package) for module in modules):
         return ""
-    own = (name for name in modules if handler_module(workspace, name) is not None)
+    own = (name for name in modules if find_module(workspace, name) is not None)
     parts = [name.split(".") for name in own]
     packages = dict.fromkeys(
         ".".join(names[:count]) for names in parts for count in range(1, len(names) + 1)
@@ -461,11 +469,13 @@ def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 @rule("handler/signature", on="tool", severity=Severity.ERROR)
 def signature(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    whole = tool.handler and function_code(where.workspace, where.toolset, tool.handler)
+    whole = tool.handler and find_function_code(
+        where.workspace, where.toolset, tool.handler
+    )
     if not whole or whole.signature is None:
         return
     problems = [*problems_with_dependencies(whole.signature, tool.uses, where.toolset)]
-    signature = whole.signature.without(tool.uses)
+    signature = whole.signature.remove_parameters(tool.uses)
     if not whole._replace(signature=signature).accepts_mapping(tool):
         problems += _problems_of_signature(tool, signature)
     for message, help_ in problems:
@@ -482,7 +492,7 @@ def _problems_of_signature(
         if name not in signature.optional:
             only = f"`{name}` can be given by place only, and arguments come by name"
             yield only, "remove the `/` behind it"
-    if not signature.takes_any:
+    if not signature.has_kwargs:
         for name in sorted(
             known.difference(signature.names, signature.positional_only)
         ):
@@ -528,7 +538,7 @@ def type_mismatch(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     ):
         if reference is None or not isinstance(schema, dict):
             continue
-        fields = fields_of_class(where.workspace, where.toolset, reference)
+        fields = find_class_fields(where.workspace, where.toolset, reference)
         if fields is None or not isinstance(schema.get("properties"), dict):
             continue
         for problem in _disagreements(fields, schema, is_sent=key == "arguments_type"):
@@ -559,7 +569,7 @@ def _disagreements(
         kind = schema.get("type") if isinstance(schema, dict) else None
         if field.kind is None or not isinstance(kind, str) or kind == field.kind:
             continue
-        is_iterated = field.is_lazy and kind in ("string", "object")
+        is_iterated = field.is_iterable and kind in ("string", "object")
         if {kind, field.kind} != {"integer", "number"} and not is_iterated:
             yield f"`{name}` is of type {field.kind}, and {kind} in the schema"
 
@@ -570,7 +580,7 @@ def _disagreements(
 def type_not_own(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     for field in ("arguments_type", "result_type"):
         named = getattr(tool, field)
-        problem = named and class_problem(where.workspace, where.toolset, named)
+        problem = named and find_class_problem(where.workspace, where.toolset, named)
         if problem:
             message = (
                 f"`{named.function}` is no class of the handlers' package: it {problem}"
@@ -586,7 +596,7 @@ _CALL, _ASK = "current_call", "ask"
 def unawaited_ask(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     read: set[str] = set()
     for tool in toolset.tools:
-        module = defining_module(workspace, toolset, tool)
+        module = find_defining_module(workspace, toolset, tool)
         if module is None or module.file in read:
             continue
         read.add(module.file)
@@ -598,7 +608,7 @@ def unawaited_ask(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 def _unawaited_in(module: PythonModule) -> Iterator[int]:
     """The lines of questions that stand in no `await`."""
-    if module.tree is None or not module.may_have(_CALL):
+    if module.tree is None or not module.may_contain(_CALL):
         return
     calls: set[str] = set()
     asks: set[str] = set()
@@ -624,7 +634,7 @@ def _unawaited_in(module: PythonModule) -> Iterator[int]:
 
 
 def _is_call(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and last_name(node.func) == _CALL
+    return isinstance(node, ast.Call) and get_last_name(node.func) == _CALL
 
 
 def _is_ask(node: ast.expr, calls: set[str]) -> bool:
@@ -636,7 +646,7 @@ def _is_ask(node: ast.expr, calls: set[str]) -> bool:
 
 @rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
 def undeclared_parameter(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    code = handler_code(where.workspace, where.toolset, tool)
+    code = find_handler_code(where.workspace, where.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     declared = tool.schemas["parameters"].declared
@@ -664,8 +674,8 @@ def undeclared_parameter(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
 def unfollowed(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     if not tool.data:
         return
-    reach = reached_from(where.workspace, where.toolset, tool)
-    for reason in reach.unread[:3] if reach else ():
+    reach = trace_handler(where.workspace, where.toolset, tool)
+    for reason in reach.problems[:3] if reach else ():
         message = f"what the handler does cannot be followed to the end: {reason}"
         help_ = "until then nobody knows which tables it queries"
         yield problem_at(tool, ("handler",), message, help_)
@@ -757,10 +767,15 @@ def gone_imports(
                 former[tools + old] = f"did you mean `{tools}{tool.module}`?"
     for module, node, imported in _imports_of_handlers(workspace):
         name, help_ = imported.module, ""
-        if not any(is_below(name, root) for root in roots) or imported.dotted in texts:
+        if (
+            not any(is_in_package(name, root) for root in roots)
+            or imported.dotted in texts
+        ):
             continue
         if name in texts:
-            known = bindings_of(ast.parse(texts[name]).body, PythonModule(name, ""))
+            known = collect_bindings(
+                ast.parse(texts[name]).body, PythonModule(name, "")
+            )
             if imported.name in known:
                 continue
             name, help_ = imported.dotted, did_you_mean(imported.name or "", known)
@@ -789,9 +804,9 @@ def _imports_of_handlers(
     seen: set[str] = set()
     while waiting:
         package, name = waiting.pop()
-        module = handler_module(workspace, name) if is_below(name, package) else None
+        module = find_module(workspace, name) if is_in_package(name, package) else None
         if module is not None and name not in seen:
-            for node, imported in imports_in(module):
+            for node, imported in list_imports(module):
                 yield module, node, imported
                 waiting += [(package, imported.module), (package, imported.dotted)]
         seen.add(name)

@@ -159,7 +159,7 @@ def test_of_a_place_80_characters_are_shown(tools: Any, shown: str) -> None:
 def test_three_reasons_are_told(
     monkeypatch: pytest.MonkeyPatch, unread: int, count: int
 ) -> None:
-    reached = SimpleNamespace(unread=[f"r{n}" for n in range(unread)])
+    reached = SimpleNamespace(problems=[f"r{n}" for n in range(unread)])
     monkeypatch.setattr(rules, "reach", lambda *_: reached)
     for one, told in (
         (spec(letta=ATTACHED), count),
@@ -174,9 +174,9 @@ def test_three_reasons_are_told(
 @pytest.mark.parametrize(
     ("reached", "senders", "count"),
     [
-        (SimpleNamespace(unread=()), {}, 1),
-        (SimpleNamespace(unread=("x",)), {}, 0),
-        (SimpleNamespace(unread=()), {"note": 1}, 0),
+        (SimpleNamespace(problems=()), {}, 1),
+        (SimpleNamespace(problems=("x",)), {}, 0),
+        (SimpleNamespace(problems=()), {"note": 1}, 0),
         (None, {}, 0),
     ],
 )
@@ -192,7 +192,7 @@ def test_a_loop_that_is_not_reached(
     )
 
 
-SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), way=())
+SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), call_path=())
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_a_loop_that_no_spec_declares(
 
 def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*tools: str) -> Any:
-        return SimpleNamespace(noted=[SimpleNamespace(tools=tools)])
+        return SimpleNamespace(observations=[SimpleNamespace(tools=tools)])
 
     places = {
         "sends": reached(),
@@ -226,7 +226,7 @@ def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> No
         "calls_declared": reached("declared"),
         "calls_none": reached("quiet"),
         "quiet": None,
-        "declared": SimpleNamespace(noted=[]),
+        "declared": SimpleNamespace(observations=[]),
     }
     monkeypatch.setattr(rules, "reach", lambda _, __, one: places[one.name])
     tools = [
