@@ -231,10 +231,10 @@ def build_selection_report(selection: Selection) -> dict[str, Any]:
             "coverage": gates.coverage,
         },
         "covered": round(selection.coverage, 4),
-        "without_case": list(selection.uncovered),
+        "without_case": list(selection.uncovered_tools),
         "not_tried": [
             {"message": skipped.declared.case.message, "reason": skipped.reason}
-            for skipped in selection.skipped
+            for skipped in selection.skipped_cases
         ],
         "confused": [pair._asdict() for pair in list_confusions(selection.trials)],
         "messages": [_build_trial(trial) for trial in selection.trials],
@@ -291,14 +291,14 @@ def _build_trial(trial: Trial) -> dict[str, Any]:
         "margin": round(standing.margin, 4) if standing else None,
         "words": {
             word: {name: round(part, 3) for name, part in parts.items()}
-            for word, parts in trial.words.items()
+            for word, parts in trial.word_scores.items()
         },
     }
 
 
 def _list_lines(selection: Selection) -> Iterator[str]:
     name = selection.toolset.name
-    for trial, clients in _merge_clients(selection.failed):
+    for trial, clients in _merge_clients(selection.failed_trials):
         yield f"{printable(_format_location(trial.declared))}:"
         prefix = "near miss " if trial.is_near else ""
         yield f"  {prefix}{_quote(trial.message, _WIDTH - 2 - len(prefix))}"
@@ -316,7 +316,7 @@ def _list_lines(selection: Selection) -> Iterator[str]:
             terms = f": {', '.join(pair.words)}" if pair.words else ""
             yield from _wrap(f"{pair.tool} with {pair.other}, {count}{terms}", "  ")
         yield ""
-    for skipped in selection.skipped:
+    for skipped in selection.skipped_cases:
         location = _format_location(skipped.declared)
         yield from _wrap(f"{location}: not run: {skipped.reason}")
     yield from _list_coverage_lines(selection)
@@ -328,7 +328,7 @@ def _list_lines(selection: Selection) -> Iterator[str]:
             f" {messages}"
         )
     keys = {_get_message_key(trial) for trial in selection.trials}
-    failed_keys = {_get_message_key(trial) for trial in selection.failed}
+    failed_keys = {_get_message_key(trial) for trial in selection.failed_trials}
     passed = len(keys) - len(failed_keys)
     yield f"{name}: {passed} of {format_count(len(keys), 'message')} pass"
 
@@ -341,13 +341,13 @@ def _get_message_key(trial: Trial) -> Hashable:
 
 def _list_coverage_lines(selection: Selection) -> Iterator[str]:
     number = len(selection.toolset.list_target_tools("registry"))
-    covered = number - len(selection.uncovered)
+    covered = number - len(selection.uncovered_tools)
     verb = "has" if number == 1 else "have"
     text = f"{covered} of {format_count(number, 'tool')} {verb} a case"
     required = selection.gates.coverage
     if selection.coverage < required:
         text += f", but {required:.0%} must have one"
-    uncovered = format_first(selection.uncovered, _MAX_NAMES_SHOWN)
+    uncovered = format_first(selection.uncovered_tools, _MAX_NAMES_SHOWN)
     yield from _wrap(f"{text}; without a case: {uncovered}" if uncovered else text)
 
 
@@ -369,7 +369,7 @@ def _list_table_lines(trial: Trial) -> Iterator[str]:
     The words with the largest difference between the tools are first.
     """
     names = list(
-        dict.fromkeys(name for parts in trial.words.values() for name in parts)
+        dict.fromkeys(name for parts in trial.word_scores.values() for name in parts)
     )
     if trial.tool in names:
         names = [str(trial.tool), *(name for name in names if name != trial.tool)]
@@ -379,7 +379,7 @@ def _list_table_lines(trial: Trial) -> Iterator[str]:
     widths = [max(len(heading), 6) for heading in headings]
     yield f"    {'word':16}  {_join_columns(headings, widths)}"
     decisive = sorted(
-        trial.words.items(), key=lambda item: -_measure_difference(item[1], names)
+        trial.word_scores.items(), key=lambda item: -_measure_difference(item[1], names)
     )
     for term, parts in decisive[:_MAX_TERMS]:
         cells = [f"{parts[name]:.0%}" if name in parts else "-" for name in names]

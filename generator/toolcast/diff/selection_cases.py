@@ -94,7 +94,7 @@ def _compare_outcomes(
     # Imported here: loading the router takes time, and most toolsets have no cases.
     from toolcast_runtime.router.lexical_ranking import get_ranking
 
-    from ..tool_selection.trial import build_routed_tools, try_case
+    from ..tool_selection.trial import build_routed_tools, run_case
 
     old_tools = build_routed_tools(before.list_target_tools("registry"))
     new_tools = build_routed_tools(after.list_target_tools("registry"))
@@ -108,8 +108,8 @@ def _compare_outcomes(
         if tool is not None and tool not in old_names:
             continue
         old_case = declared._replace(case=_restore_names(declared.case, old_names))
-        old_trials = try_case(old_case, old_index, after.selection)
-        new_trials = try_case(declared, new_index, after.selection)
+        old_trials = run_case(old_case, old_index, after.selection)
+        new_trials = run_case(declared, new_index, after.selection)
         for old, new in zip(old_trials, new_trials, strict=True):
             # A near miss passes or fails; its rank has no meaning.
             ranks: tuple[int | None, int | None] = (None, None)

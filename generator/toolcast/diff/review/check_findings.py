@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...findings import Finding, Severity, sort_findings
 from ...model.model import Workspace
-from ...rules.runner import check_workspace, without_suppressed
+from ...rules.runner import apply_suppressions, check_workspace
 from ..change import pair_tools
 
 _EXCLUDED_RULES = ("handler/", "data/", "output/", "spec/unused-suppression")
@@ -134,7 +134,7 @@ def _list_findings(
         for tool in toolset.tools
     }
     findings = [*read, *check_workspace(workspace, today)]
-    for finding in without_suppressed(workspace, findings, today):
+    for finding in apply_suppressions(workspace, findings, today):
         if finding.severity is Severity.NOTE:
             continue
         file = finding.location.file
