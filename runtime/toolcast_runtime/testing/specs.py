@@ -384,10 +384,13 @@ def _list_spec_files(folder: Path) -> Iterator[Path]:
             continue
         if path.suffix.lower() in (".yaml", ".yml"):
             yield path
-        elif path.is_dir() and not path.is_symlink():
-            # A folder with its own toolset.yaml is another toolset.
-            if not (path / "toolset.yaml").exists():
-                yield from _list_spec_files(path)
+        # A folder with its own toolset.yaml is another toolset.
+        elif (
+            path.is_dir()
+            and not path.is_symlink()
+            and not (path / "toolset.yaml").exists()
+        ):
+            yield from _list_spec_files(path)
 
 
 def _format_deprecation(spec: Mapping[str, Any]) -> str:
