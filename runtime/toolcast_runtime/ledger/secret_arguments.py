@@ -429,7 +429,7 @@ def _is_marked(schema: Any, references: References) -> bool:
 _ASSIGNMENT_SIGN = re.compile(r"[\s:=<\uff1a]")
 _NETRC_HOST = r"[^\s.]{1,200}+\.\S{1,200}+"
 _NETRC_LOGIN = r"(?:\s++(?:login|account)\s++\S{1,256}+){1,2}"
-_NETRC_PASSWORD = r"\s++password\s++)(?:\"[^\"]*+\"|\S++)"
+_NETRC_ENDING = r"\s++password\s++)(?:\"[^\"]*+\"|\S++)"
 # Patterns of secrets; the first group is the text before the secret. A pattern that begins with a
 # literal letter is a hundred times faster.
 _SECRET_PATTERNS = tuple(
@@ -443,10 +443,10 @@ _SECRET_PATTERNS = tuple(
         (r"(sshpass\s++-p\s++)\S+", re.NOFLAG),
         # Lines of .netrc.
         (
-            rf"(machine\s++(?:\S{{1,256}}+{_NETRC_LOGIN}|{_NETRC_HOST}){_NETRC_PASSWORD}",
+            rf"(machine\s++(?:\S{{1,256}}+{_NETRC_LOGIN}|{_NETRC_HOST}){_NETRC_ENDING}",
             re.NOFLAG,
         ),
-        (rf"(default{_NETRC_LOGIN}{_NETRC_PASSWORD}", re.NOFLAG),
+        (rf"(default{_NETRC_LOGIN}{_NETRC_ENDING}", re.NOFLAG),
     )
 )
 # Programs with an option whose value is attached to its letter: `mysql -pS3cret`.
