@@ -108,6 +108,7 @@ class ClientKind(NamedTuple):
         if self.loading is LoadingMode.UPFRONT or tool_count < self.defers_from:
             return True
         if self.mark:
+            # An entry of the spec wins over the hint that Toolcast generates.
             default = has_hints and tool.always
             return (tool.meta or {}).get(self.mark, default) is True
         return tool.always
@@ -170,6 +171,7 @@ def list_tool_limits(
         tool: the tool; None for the limits of all clients.
         kind: the kind of limit.
     """
+    # A set, because clients of the same kind have equal limits.
     limits = {
         limit
         for client in list_callers(toolset)
@@ -184,4 +186,5 @@ def list_crossed_limits(
 ) -> list[ClientLimit]:
     """Return the limits that only one of two sizes exceeds."""
     low, high = sorted((before, after))
+    # A size that equals the maximum is still accepted.
     return [limit for limit in limits if low <= limit.maximum < high]
