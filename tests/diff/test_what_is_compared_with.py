@@ -51,7 +51,7 @@ def test_what_is_neither_compares_nothing(
     done = project.toolcast("diff", "--against", against)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
-    assert "help: `--against` takes a commit, a branch, or a folder" in done.stderr
+    assert "help: pass a commit, a branch or a folder to `--against`" in done.stderr
 
 
 def test_a_folder_called_like_a_branch_hides_no_change(project: Any) -> None:

@@ -179,7 +179,7 @@ def _(a): ...
             ["shop.refused:own"],
             "shop/refused.py:9: callers cannot send a parameter `self`",
         ),
-        (["shop.google:search_orders"], "has a tool `search_orders` already"),
+        (["shop.google:search_orders"], "already has a tool `search_orders`"),
         (["shop.broken:f"], "shop/broken.py cannot be read: "),
         (
             ["shop.refused:star", "shop.refused:placed"],
@@ -202,7 +202,7 @@ def test_what_can_be_no_tool(project: Project, words: list[str], says: str) -> N
 def test_a_module_in_a_folder_that_is_no_source(project: Project) -> None:
     (project.root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
     done = toolcast(project.root, "new", "--from-function", "acme.classes:place_order")
-    assert "it is in src/: say `sources: [., src]` in toolcast.yaml" in done.stderr
+    assert "it is in src/: set `sources: [., src]` in toolcast.yaml" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -296,7 +296,7 @@ def test_tokens_shows_what_an_answer_costs_at_most(project: Project) -> None:
     }
     assert shown[0].endswith("prompt     result")
     assert (rows["list_notes"], rows["as_text"]) == ("300", "-")
-    assert "result: the most that an answer to a call costs; - is no limit." in shown
+    assert "result: the maximum for the result of a call; - for no limit." in shown
     told = json.loads(
         project.toolcast("tokens", "--by", "tool", "--format", "json").stdout
     )

@@ -47,7 +47,7 @@ def test_the_model_is_asked_about_every_message(
         '  near miss "note the light"\n'
         "    `note` must not be chosen\n"
         "\n"
-        "1 of 2 tools have a case; without: lamp\n"
+        "1 of 2 tools have a case; without a case: lamp\n"
         "toy: 1 of 2 messages pass\n"
     )
     messages = {
@@ -93,7 +93,7 @@ def test_the_model_of_the_toolset_may_have_no_address(
         stream.write('router: {base_url: "${NO_SUCH_URL:-}", model: small}\n')
     done = project.toolcast("select", "--with-model")
     assert done.returncode == 2
-    assert "the `router:` of `toy` has no address in this environment" in done.stderr
+    assert "`router.base_url` of `toy` is empty in this environment" in done.stderr
 
 
 def test_a_model_that_answers_nothing_right_is_no_verdict_on_the_cases(
@@ -115,7 +115,10 @@ def test_nobody_is_there(project: Any) -> None:
     words = ("select", "--endpoint", "http://127.0.0.1:9/v1", "--model", "small")
     done = project.toolcast(*words)
     assert done.returncode == 2
-    assert "the model gave no answer: the request failed (ConnectError)" in done.stderr
+    assert (
+        "the model failed for every message: no answer: the request failed (ConnectError)"
+        in done.stderr
+    )
 
 
 def test_a_key_that_is_not_set_is_named(project: Any, script: Script) -> None:

@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_read_decides_nothing(project: Any) -> None:
     assert done.returncode == 2
     assert "toolcast.accept.yaml:2:1: error: spec/unknown-key" in done.stderr
     assert "did you mean `accept`?" in done.stderr
-    assert "the acceptances cannot be read" in done.stderr
+    assert "the accepted changes cannot be read" in done.stderr
     assert done.stdout == ""
 
 
@@ -179,20 +179,20 @@ def test_what_is_over_can_be_accepted_anew(project: Any) -> None:
     assert "1 change accepted" in done.stderr
     assert "1 fails" in done.stdout
     done = diff(project, "--accept", known, "--reason", "Y")
-    assert "accepts this already" in done.stderr
+    assert "already accepted" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("there", "words", "message"),
     [
-        ("version: 1\naccept: []\n...\n", [], "does not end with its list"),
-        ("accept: []\nversion: 1\n", [], "does not end with its list"),
+        ("version: 1\naccept: []\n...\n", [], "is not the end of the file"),
+        ("accept: []\nversion: 1\n", [], "is not the end of the file"),
         ("version: 1\naccept: [\n", [], "nothing was written"),
         (None, ["--until", "tomorrow"], "'tomorrow' does not match the format"),
-        (None, ["--until", "2020-01-01"], "2020-01-01 has come already"),
-        (None, ["--reason", "two\nlines"], "--reason is one line of text"),
-        (None, ["--reason", "\x1b[31m"], "--reason is one line of text"),
-        (None, ["--reason", " "], "--accept needs a reason"),
+        (None, ["--until", "2020-01-01"], "2020-01-01 is not in the future"),
+        (None, ["--reason", "two\nlines"], "--reason contains a line break"),
+        (None, ["--reason", "\x1b[31m"], "--reason contains a line break"),
+        (None, ["--reason", " "], "--accept requires a reason"),
     ],
 )
 def test_what_accept_cannot_write_stays_as_it_is(

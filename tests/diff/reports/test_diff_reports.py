@@ -145,7 +145,7 @@ def test_a_limit_for_one_audience_lets_the_others_pass() -> None:
         (["--fail-on", "call=risky,call=breaking"], "`call` is named twice"),
         (["--bump", "--format", "json"], "--bump prints Markdown"),
         (["--reason", "Why."], "--accept"),
-        (["--accept", "123456789abc"], "--accept needs a reason"),
+        (["--accept", "123456789abc"], "--accept requires a reason"),
         (["--accept", "nothing", "--reason", "Why."], "no change has the fingerprint"),
     ],
 )
