@@ -102,7 +102,7 @@ class ClientKind(NamedTuple):
 
         Args:
             tool: the tool.
-            tool_count: the number of tools that the client lists.
+            tool_count: the number of tools that the server lists to the client.
             has_hints: whether the MCP definitions contain search hints.
         """
         if self.loading is LoadingMode.UPFRONT or tool_count < self.defers_from:
