@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _DEFAULT_TIMEOUT_S = 60.0
 _EMPTY_FILE = "version: 1\naccept:\n"
 """Start of a new file of accepted changes."""
+# An empty list in flow style must become one in block style before entries are appended.
 _EMPTY_LIST = re.compile(r"^(accept:)[ \t]*\[[ \t]*\]\s*\Z", re.MULTILINE)
 
 

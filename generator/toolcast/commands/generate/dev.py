@@ -169,6 +169,7 @@ def _restart(
             path = "/mcp/" if client else plan.path
             url = encode_shell_word(f"http://{_HOST}:{server.port}{path}")
             line = f"{_INSPECTOR} {url!s}"
+            # The name of the variable, so that the command contains no secret.
             if os.environ.get(plan.token_variable):
                 line += f' --header "Authorization: Bearer ${plan.token_variable}"'
             click.echo(printable(f"  {line}"), err=True)

@@ -121,7 +121,8 @@ def watch_changes(
             ignore_permission_denied=True,
         )
         try:
-            # Start watching before the run, so that a change during the run is seen.
+            # The first value comes when the watch has started, at the latest after the poll
+            # interval. Start it before the run, so that a change during the run is seen.
             next(changes, None)
             yield reason
             written_documents = _read_files(watched.documents)

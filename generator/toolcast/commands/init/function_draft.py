@@ -215,6 +215,7 @@ def _draft_handler(
     if is_own and tool.accepts_all and tool.returns_json and tool.fit is Fit.PLAIN:
         return reference, {}
     module = module_name(name)
+    # The handlers package can contain a module of this name, for example the function's own.
     for stem in (module, f"{module}_tool"):
         handler = HandlerReference(f"{package}.{stem}", module)
         path = get_handler_path(workspace, handler)
