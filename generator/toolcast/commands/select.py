@@ -66,7 +66,7 @@ _REQUIRED_PARAMETERS = {
 def _reject_nan(
     _ctx: click.Context, _option: click.Parameter, value: float | None
 ) -> float | None:
-    """Return the value of a limit, or raise `click.BadParameter` if it is not a number.
+    """Return the value of a limit; raise `click.BadParameter` for NaN.
 
     Comparisons with NaN are false, so that such a limit would have no effect.
     """

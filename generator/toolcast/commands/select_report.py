@@ -393,7 +393,7 @@ def _join_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _measure_difference(parts: Mapping[str, float], names: Sequence[str]) -> float:
-    """Return how much a word's score for the first tool differs from that for the others."""
+    """Return the difference of a word's scores for the first and the other tools."""
     first, *others = (parts.get(name, 0.0) for name in names)
     return abs(first - sum(others))
 

@@ -60,7 +60,7 @@ def command(
     folder: str,
     project: str | None,
 ) -> None:
-    """Call a tool of a generated toolset or of any MCP server; without TOOL, list the tools.
+    """Call a tool of a toolset or of any MCP server; without TOOL, list the tools.
 
     \b
     toolcast call add a=2 b=3

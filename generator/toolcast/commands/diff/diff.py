@@ -306,9 +306,9 @@ def _add_acceptances(
     until: datetime.date | None,
     changes: Sequence[Change],
 ) -> None:
-    """Append entries to the file of accepted changes, whose text is otherwise unchanged.
+    """Append entries to the file of accepted changes.
 
-    Fingerprints with an entry in force are skipped. Ends the program with exit code 2, and
+    The rest of its text is unchanged. Fingerprints with an entry in force are skipped. Ends the program with exit code 2, and
     writes nothing, if no change has one of the fingerprints, an argument is invalid, or
     entries cannot be appended to the file's text.
 

@@ -192,7 +192,7 @@ def verify(
 
 
 def _find_entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
-    """Return the entry of `mcp_servers` with a name, and the toolsets to compare with it.
+    """Return the toolsets to compare, and the entry of `mcp_servers` with a name.
 
     A toolset whose tools are calls to the server is the only one to compare. Ends the program
     with exit code 2 if no toolset has the entry.

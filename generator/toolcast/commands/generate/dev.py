@@ -129,7 +129,7 @@ def _reserve_port(port: int) -> int:
 def _restart(
     server: _DevServer, root: str, name: str, client: str | None, *, is_generated: bool
 ) -> None:
-    """Restart the server if its outputs are generated and its handlers can be imported.
+    """Restart the server if generation and the import of all handlers succeeded.
 
     Otherwise prints the errors and lets the old server run.
     """

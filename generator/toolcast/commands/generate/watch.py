@@ -200,7 +200,7 @@ def find_watched_paths(
         workspace = load_workspace(root).workspace
     except ExtensionError:
         workspace = None
-    # Installed packages change only with an update, a checkout of the generator at any time.
+    # Files of the generator are watched in a checkout, but not in site-packages.
     program = [path for path in list_program_files() if not _is_installed(path)]
     if workspace is None:
         if previous is not None:
