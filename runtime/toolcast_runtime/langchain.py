@@ -50,13 +50,13 @@ class SpecTool(BaseTool):
     @cached_property
     def _schema_model(self) -> type[BaseModel]:
         # A class costs a hundred times what the wrapper does, and few ask for it.
-        return _schema_model(self.registry, self.name, self.client)
+        return _build_schema_model(self.registry, self.name, self.client)
 
     def _run(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
-        return _content(run_sync(self._call(arguments)))
+        return _format_content(run_sync(self._call(arguments)))
 
     async def _arun(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
-        return _content(await self._call(arguments))
+        return _format_content(await self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
         ask = _GraphInterrupt()
@@ -85,7 +85,7 @@ class LangChainTools:
         tool = self._registry.get_tool(name, client)
         if not tool.is_in("langchain"):
             raise UnknownToolError(f"unknown tool `{name}`")
-        return _wrapper(self._registry, tool, client)
+        return _wrap_tool(self._registry, tool, client)
 
     def all(
         self, client: str | None = None, *, tool_search: bool = False
@@ -95,14 +95,14 @@ class LangChainTools:
         `tool_search`: those not for every turn have `defer_loading` in `extras`, for ChatAnthropic.
         """
         tools = self._registry.tools(client, target="langchain")
-        wrappers = [_wrapper(self._registry, tool, client) for tool in tools]
+        wrappers = [_wrap_tool(self._registry, tool, client) for tool in tools]
         for tool, wrapper in zip(tools, wrappers, strict=True):
             if tool_search and not tool.always:
                 wrapper.extras = {"defer_loading": True}
         return wrappers
 
 
-def _wrapper(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
+def _wrap_tool(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
     return SpecTool(
         name=tool.name,
         description=tool.description,
@@ -112,7 +112,9 @@ def _wrapper(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
     )
 
 
-def _schema_model(registry: Registry, name: str, client: str | None) -> type[BaseModel]:
+def _build_schema_model(
+    registry: Registry, name: str, client: str | None
+) -> type[BaseModel]:
     class Arguments(BaseModel):
         model_config = ConfigDict(extra="allow")
 
@@ -133,7 +135,7 @@ def _schema_model(registry: Registry, name: str, client: str | None) -> type[Bas
     return Arguments
 
 
-def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
+def _format_content(response: ToolResponse) -> str | list[dict[str, Any]]:
     """What LangChain puts into its message to the model: text, or content blocks."""
     if response.error is not None:
         others = [b for b in response.content or () if b["type"] != "text"]
@@ -159,7 +161,7 @@ class _GraphInterrupt:
         raised: what has to reach the graph, which then stops; None when it goes on.
     """
 
-    is_later = True
+    can_repeat_call = True
 
     def __init__(self) -> None:
         self.raised: BaseException | None = None
@@ -172,7 +174,7 @@ class _GraphInterrupt:
             DeclinedError: no graph is running, or it was resumed with something else.
         """
         if "langgraph" not in sys.modules:
-            raise DeclinedError(_nobody(question))
+            raise DeclinedError(_format_no_user(question))
         from langgraph.errors import GraphBubbleUp
         from langgraph.types import interrupt
 
@@ -191,7 +193,7 @@ class _GraphInterrupt:
             raise InputRequiredError(round, put, is_repeated=True) from None
         except (RuntimeError, KeyError):
             # Outside of a graph, and in one that cannot be resumed.
-            raise DeclinedError(_nobody(question)) from None
+            raise DeclinedError(_format_no_user(question)) from None
         if not isinstance(given, Mapping) or given.get("action") not in _ACTIONS:
             raise DeclinedError(
                 "the graph was resumed with what is no answer: give `question` as it was"
@@ -205,7 +207,7 @@ class _GraphInterrupt:
         return Answer(given["action"], given.get("content"), round)
 
 
-def _nobody(question: Question) -> str:
+def _format_no_user(question: Question) -> str:
     return (
         f"`{question.tool}` has to ask the user first, and nobody can be asked outside of a"
         " graph with a checkpointer; nothing was done"

@@ -218,14 +218,16 @@ class Prompts:
         """The tools, and their access rules."""
         return self._registry
 
-    def grouped(self, tools: Iterable[Tool]) -> Iterator[tuple[Section, list[Tool]]]:
+    def group_tools(
+        self, tools: Iterable[Tool]
+    ) -> Iterator[tuple[Section, list[Tool]]]:
         """Yield the sections of the documented tools in declared order, with their tools."""
         return self._blocks.group(tools)
 
     @property
     def sections(self) -> tuple[str, ...]:
         """The names of the sections that have tools, in the declared order."""
-        return tuple(section.name for section, _ in self.grouped(self._local_tools))
+        return tuple(section.name for section, _ in self.group_tools(self._local_tools))
 
     @property
     def _local_tools(self) -> Sequence[Tool]:

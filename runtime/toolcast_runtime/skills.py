@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SectionTexts", "Skill", "Skills"]
 
-MAIN = "SKILL.md"
+MAIN_FILE = "SKILL.md"
 MAX_LINES = 499
 """Lines of a SKILL.md that the standard recommends."""
 MAX_BYTES = 20_000
@@ -37,7 +37,7 @@ MAX_BYTES = 20_000
 
 # A program may run !`...` and blocks that begin with ```!, put its arguments in the place of
 # $ARGUMENTS and $1, its folders in that of ${NAME}, and a file in that of @name.
-_OBEYED = (
+_EXECUTED_PATTERNS = (
     (re.compile(r"(?<=!)(?=`)|(?<=```)(?=!)"), " "),
     # A backslash keeps such a place as it is, and two of them do not.
     (re.compile(r"(?<=\\\\\$)(?=ARGUMENTS|[0-9])"), " "),
@@ -108,7 +108,7 @@ class _Heading(str):
     """A line that is a heading."""
 
 
-def toolset_files(
+def build_toolset_files(
     front: Mapping[str, Any],
     title: str,
     guidance: str,
@@ -132,28 +132,30 @@ def toolset_files(
         return _file(body, front)
 
     whole = main(map(_tools, sections))
-    if not is_long(whole.text):
+    if not is_too_long(whole.text):
         told = [tool for section in sections for tool in section.tools]
-        return {MAIN: whole} | {
+        return {MAIN_FILE: whole} | {
             _path(tool.name): _file([_Heading(f"# {tool.name}"), "", *_rest(tool)])
             for tool in told
             if _rest(tool)
         }
-    return {MAIN: main(map(_elsewhere, sections))} | {
+    return {MAIN_FILE: main(map(_elsewhere, sections))} | {
         _path(section.name): _file([_Heading(heading[1:]), "", *_all(section)])
         for section, heading in zip(sections, heads, strict=True)
     }
 
 
-def is_long(text: str) -> bool:
+def is_too_long(text: str) -> bool:
     """Whether a SKILL.md is longer than the standard recommends."""
     return text.count("\n") > MAX_LINES or len(text.encode("utf-8")) > MAX_BYTES
 
 
-def tool_files(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillFile]:
+def build_tool_files(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillFile]:
     """The files of a skill of one tool."""
     body = [_Heading(f"# {tool.name}"), "", tool.summary]
-    return {MAIN: _file([*body, *([""] if tool.usage else []), *tool.usage], front)}
+    return {
+        MAIN_FILE: _file([*body, *([""] if tool.usage else []), *tool.usage], front)
+    }
 
 
 def _tools(section: SkillSection) -> Iterator[str]:
@@ -199,9 +201,9 @@ def _paragraph(text: str) -> list[str]:
 
 
 def _file(body: Iterable[str], front: Mapping[str, Any] | None = None) -> SkillFile:
-    shown = [(isinstance(line, _Heading), _as_it_is(line)) for line in body]
+    shown = [(isinstance(line, _Heading), _escape_line(line)) for line in body]
     lines = [
-        *([front_matter(front), ""] if front else []),
+        *([render_front_matter(front), ""] if front else []),
         *(line for _, line in shown),
     ]
     return SkillFile(
@@ -210,14 +212,14 @@ def _file(body: Iterable[str], front: Mapping[str, Any] | None = None) -> SkillF
     )
 
 
-def _as_it_is(line: str) -> str:
+def _escape_line(line: str) -> str:
     """A line in which no program finds anything to run, to replace or to read."""
-    for pattern, escape in _OBEYED:
+    for pattern, escape in _EXECUTED_PATTERNS:
         line = pattern.sub(escape, line)
     return line
 
 
-def front_matter(values: Mapping[str, Any]) -> str:
+def render_front_matter(values: Mapping[str, Any]) -> str:
     """The YAML front matter of a SKILL.md with its marks, without a line break at the end.
 
     Every reader takes it for the same values: block style alone, texts in double quotes, and
@@ -319,7 +321,9 @@ class ToolDocs(Protocol):
     def registry(self) -> Registry:
         """Has the tools, and says who may have which."""
 
-    def grouped(self, tools: Iterable[Tool]) -> Iterable[tuple[Any, Sequence[Tool]]]:
+    def group_tools(
+        self, tools: Iterable[Tool]
+    ) -> Iterable[tuple[Any, Sequence[Tool]]]:
         """The sections that have some of the tools, each with those."""
 
 
@@ -384,11 +388,11 @@ class Skills:
                 *self.sections.get(section.name, SectionTexts()),
                 [_told(tool) for tool in members],
             )
-            for section, members in self._prompts.grouped(there)
+            for section, members in self._prompts.group_tools(there)
         ]
         skills = []
         if self._front_matter is not None and sections:
-            files = toolset_files(
+            files = build_toolset_files(
                 self._front_matter, self._title, self._guidance, sections
             )
             skills.append(_skill(self._front_matter, files))
@@ -396,7 +400,7 @@ class Skills:
         for section in sections:
             for told in section.tools:
                 if front := own[told.name]:
-                    skills.append(_skill(front, tool_files(front, told)))
+                    skills.append(_skill(front, build_tool_files(front, told)))
         return skills
 
 

@@ -25,7 +25,7 @@ def test_a_form_is_filled_in_and_sent_after_a_yes(tmp_path: Path) -> None:
         )
         person.type("far too long\n")
         # What is typed before the question stands there counts for nothing.
-        person.until("That is no answer to this.\nName\\x1b[2J: ")
+        person.until("This is not a valid answer.\nName\\x1b[2J: ")
         person.type("Rome\n")
         person.until("decline: ")
         sent = f'sent to the server {sys.executable}:\n  city: "Rome"\n'

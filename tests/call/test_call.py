@@ -193,14 +193,15 @@ def test_server_of_the_toolset(project: Project) -> None:
             "ending",
             ["echo"],
             2,
-            f"the server {sys.executable}: it ended; its last words: cannot"
+            f"the server {sys.executable}: its process ended; the last line of its"
+            " stderr: cannot"
             " \\x1b[31mstart: no licence",
         ),
         (
             "garbage",
             ["echo"],
             2,
-            f"the server {sys.executable}: it wrote 1000 lines that are no messages",
+            f"the server {sys.executable}: it wrote 1000 lines that are not messages",
         ),
         (
             "lying",

@@ -12,7 +12,7 @@ from toolcast.commands.call.arguments import (
     describe_parameters,
     parse_arguments,
 )
-from toolcast_runtime.cli.arguments import likely
+from toolcast_runtime.cli.arguments import find_similar_name
 from toolcast_runtime.core.definitions.tool import Tool
 
 TOOL = Tool(
@@ -80,7 +80,7 @@ def test_words_add_to_json(tmp_path: Path) -> None:
                 "`text`: the parameter is passed more than once and is not an array",
             ],
         ),
-        (["limit:=NaN"], None, ["`limit`: not JSON: NaN is no JSON number"]),
+        (["limit:=NaN"], None, ["`limit`: not JSON: NaN is not a JSON number"]),
         (
             ["text=a", "text:=1"],
             None,
@@ -123,7 +123,7 @@ def test_usage_tells_how_each_parameter_is_given() -> None:
     ],
 )
 def test_likely(name: str, meant: str | None) -> None:
-    assert likely(name, ["add", "list_notes"]) == meant
+    assert find_similar_name(name, ["add", "list_notes"]) == meant
 
 
 def test_what_may_be_null_is_given_and_told_as_what_it_is() -> None:

@@ -70,10 +70,10 @@ def test_draft_in_this_repository(tmp_path: Path) -> None:
     ("name", "says"),
     [
         ("get weather!", "did you mean `get_weather`?"),
-        ("", "is not a tool's name"),
-        ("../../evil", "is not a tool's name"),
-        ("a" * 129, "is not a tool's name"),
-        ("count_words", "has a tool `count_words` already"),
+        ("", "is not a valid tool name"),
+        ("../../evil", "is not a valid tool name"),
+        ("a" * 129, "is not a valid tool name"),
+        ("count_words", "already has a tool `count_words`"),
         ("Count-Words", "would have the same module"),
     ],
 )

@@ -261,7 +261,7 @@ def test_editors_get_one_schema(
         ),
         (
             MODULE.replace('"type": "string",', '"type": "string", "names": "option",'),
-            "names of the kind `option` are for Toolcast's own fields",
+            "only Toolcast's own fields can contain names of the kind `option`",
         ),
     ],
 )

@@ -179,7 +179,7 @@ def _(a): ...
             ["shop.refused:own"],
             "shop/refused.py:9: callers cannot send a parameter `self`",
         ),
-        (["shop.google:search_orders"], "has a tool `search_orders` already"),
+        (["shop.google:search_orders"], "already has a tool `search_orders`"),
         (["shop.broken:f"], "shop/broken.py cannot be read: "),
         (
             ["shop.refused:star", "shop.refused:placed"],

@@ -20,7 +20,7 @@ from toolcast.importing.source_file import parse_source
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset, Workspace
 from toolcast.refactoring.project_edit import EditRefusedError
-from toolcast.refactoring.writing import write
+from toolcast.refactoring.writing import write_edit
 
 ROOT = Path(__file__).parents[2]
 Tool = dict[str, Any]
@@ -57,7 +57,7 @@ def sync(root: Path, tools: Any, *, force: bool = False) -> ImportPlan:
     workspace = load_workspace(str(root)).workspace or Workspace(str(root), (), ())
     source = parse_source(json.dumps(tools).encode(), "list.json")
     imported = plan_import(workspace, source, "things", force=force)
-    write(str(root), imported.edit)
+    write_edit(str(root), imported.edit)
     return imported
 
 

@@ -31,7 +31,7 @@ def test_a_wrapper_hands_on_what_it_is_given(
     asked: list[Any] = []
 
     async def call(name: str, arguments: Any, client: Any, *, ask: Any) -> ToolResponse:
-        asked.append((name, arguments, client, ask.is_later, ask.raised))
+        asked.append((name, arguments, client, ask.can_repeat_call, ask.raised))
         return ToolResponse({"n": 1})
 
     monkeypatch.setattr(registry, "call_tool", call)

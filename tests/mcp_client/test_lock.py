@@ -79,7 +79,7 @@ PULLS: dict[str, tuple[set[str], str]] = {
         {"list"},
         "`send` changed in `inputSchema.properties.key`, at most breaking",
     ),
-    "rename": ({"list"}, "`sent` is `send` with another name, breaking"),
+    "rename": ({"list"}, "`sent` is the renamed `send`, breaking"),
     "addition": ({"send", "list"}, "`exec` is not in the lock, risky"),
     "annotations": (
         {"list"},
@@ -91,8 +91,8 @@ PULLS: dict[str, tuple[set[str], str]] = {
 BESIDES = {
     "resource": "the resource `mail://inbox` changed in `description`, at most risky",
     "template": "the resource template `mail://{x}` is not in the lock, risky",
-    "prompt": "the prompt `greet` is not listed any more, breaking",
-    "instructions": "the instructions are changed, risky",
+    "prompt": "the prompt `greet` is no longer listed, breaking",
+    "instructions": "the instructions changed, risky",
 }
 """What the log says after each that changes what reaches no caller."""
 
@@ -152,7 +152,7 @@ async def test_what_changed_is_refused_and_the_rest_stays(
     tools = locked([file], [LISTED])
     with caplog.at_level(logging.WARNING, "toolcast"):
         assert {tool.name for tool in await tools.list_tools()} == left
-    assert f"against its lock {says}; it is refused" in caplog.text
+    assert f"differs from its lock: {says}; it is not offered" in caplog.text
     for name in {"send", "sent", "list", "exec"} - left:
         assert await tools.find_tool(name) is None
 
@@ -164,7 +164,7 @@ async def test_what_reaches_no_caller_is_told_when_it_changed(
     file.write_text(json.dumps(pulled(kind)), "utf-8")
     tools = locked([file], [LISTED])
     assert {tool.name for tool in await tools.list_tools()} == {"send", "list"}
-    line = f"against its lock {BESIDES[kind]}; it reaches no caller"
+    line = f"differs from its lock: {BESIDES[kind]}; it never reaches clients"
     await until(lambda: line in caplog.text)
 
 
@@ -177,7 +177,7 @@ async def test_what_changes_in_a_session_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if not telling:
-        monkeypatch.setattr(connection, "_REFRESH_SECONDS", 0.1)
+        monkeypatch.setattr(connection, "_REFRESH_INTERVAL_S", 0.1)
         monkeypatch.setattr(connection, "_LIST_INTERVAL_S", 0.1)
     tools = locked([file], [LISTED], *["watches"] * telling)
     held = await tools.find_tool("send")
@@ -209,7 +209,7 @@ async def test_by_option_it_is_told_alone(
     file.write_text(json.dumps(pulled("addition")), "utf-8")
     tools = locked([file], [LISTED], on_change="log")
     assert len(await tools.list_tools()) == 3
-    assert "`exec` is not in the lock, risky; it is offered all the same" in caplog.text
+    assert "`exec` is not in the lock, risky; it is offered anyway" in caplog.text
 
 
 async def test_without_its_lock_nothing_of_a_locked_server_is_offered(
@@ -217,7 +217,7 @@ async def test_without_its_lock_nothing_of_a_locked_server_is_offered(
 ) -> None:
     tools = locked([file], [])
     assert not await tools.list_tools()
-    assert "against its lock nothing can be told" in caplog.text
+    assert "differs from its lock: the lock is missing" in caplog.text
 
 
 async def test_what_differs_at_each_start_stays_as_it_was_reviewed(
@@ -363,7 +363,7 @@ def test_a_lock_of_an_entry_that_is_gone_is_found(project: Path) -> None:
     toolset = project / "toy/toolset.yaml"
     text = toolset.read_text().replace("    lock: locks/other.json\n", "")
     toolset.write_text(text)
-    unused = "no entry of `mcp_servers` names this lock"
+    unused = "no server in `mcp_servers` uses this lock file"
     assert findings(project) == [("toy/locks/other.json:0", unused)]
 
 

@@ -14,13 +14,13 @@ from toolcast_runtime.testing.generated_package import (
     GeneratedPackage,
     _array,
     _messages,
+    assert_same,
+    assert_same_tools,
     ensure,
-    same,
-    same_tools,
-    spelled,
-    text_of,
+    parse_exact_json,
+    read_text,
 )
-from toolcast_runtime.testing.specs import shown
+from toolcast_runtime.testing.specs import normalize_markdown
 
 
 def package(*tools: Any, **more: Any) -> Any:
@@ -110,17 +110,17 @@ def test_of_a_generated_file_eight_mebibytes_are_read(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     for more in (0, 1):
         file.write_bytes(b"x" * ((8 << 20) + more))
-        assert len(text_of(file)) == 8 << 20
+        assert len(read_text(file)) == 8 << 20
 
 
 def test_numbers_are_compared_as_they_are_written() -> None:
-    assert spelled('{"a": [1, 1.0, 1e2]}') == {
+    assert parse_exact_json('{"a": [1, 1.0, 1e2]}') == {
         "a": [{"number": "1"}, {"number": "1.0"}, {"number": "1e2"}]
     }
-    same("a", {"a": 1}, {"a": 1})
-    same("a", "x", "x")
+    assert_same("a", {"a": 1}, {"a": 1})
+    assert_same("a", "x", "x")
     with pytest.raises(AssertionError, match=r"a differs from the specs\n--- spec"):
-        same("a", {"a": 1, "b": 2}, {"b": 2, "a": 1}, "spec")
+        assert_same("a", {"a": 1, "b": 2}, {"b": 2, "a": 1}, "spec")
     with pytest.raises(AssertionError, match="it is so"):
         ensure(False, "it is so")
     ensure(True, "it is so")
@@ -128,13 +128,13 @@ def test_numbers_are_compared_as_they_are_written() -> None:
 
 def test_lists_of_tools_are_held_to_definitions() -> None:
     listed = '[{"name": "a", "x": 1}]'
-    same_tools("l", listed, {"a": {"name": "a", "x": {"number": "1"}}})
+    assert_same_tools("l", listed, {"a": {"name": "a", "x": {"number": "1"}}})
     for expected, said in (
         ({"b": {"name": "b"}}, "l: the names differs"),
         ({"a": {"name": "a", "x": {"number": "1.0"}}}, "l: a differs"),
     ):
         with pytest.raises(AssertionError, match=said):
-            same_tools("l", listed, expected)
+            assert_same_tools("l", listed, expected)
 
 
 def test_a_list_is_asked_for_by_its_revision() -> None:
@@ -190,4 +190,4 @@ def test_what_a_package_offers_its_clients() -> None:
     ],
 )
 def test_the_lines_of_markdown(text: str, rows: list[str]) -> None:
-    assert shown(text) == rows
+    assert normalize_markdown(text) == rows

@@ -12,7 +12,7 @@ import pytest
 from tests.router.scripted_model import Script, completion, scripted
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.router import RoutedTool, Router
-from toolcast_runtime.router.router import ChatModel, chosen_from
+from toolcast_runtime.router.router import ChatModel, select_candidates
 
 TOOLS = (RoutedTool("note", "Stores a note."), RoutedTool("lamp", "Switches a lamp."))
 ALL = ("note", "lamp")
@@ -247,9 +247,9 @@ def test_tools_are_chosen_from_those_that_are_not_always_there() -> None:
     listed = [tool("now", always=True), tool("note"), tool("lamp")]
     note = RoutedTool("note", "S note", "D note", "", {"title": "note"})
     lamp = RoutedTool("lamp", "S lamp", "D lamp", "", {"title": "lamp"})
-    assert chosen_from(listed, None) == [note, lamp]
+    assert select_candidates(listed, None) == [note, lamp]
     catalog = {"lamp": "x", "gone": "It went.", "now": "y"}
-    assert chosen_from(listed, catalog) == [
+    assert select_candidates(listed, catalog) == [
         lamp,
         RoutedTool("gone", "It went."),
         RoutedTool("now", "y"),

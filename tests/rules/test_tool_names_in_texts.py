@@ -64,9 +64,9 @@ def test_who_edits_the_name_alone_is_told_what_else_it_needs(
     )
     [one] = found(project_copy, "spec/file-name-mismatch")
     assert one.help == (
-        "if the tool is renamed: name the file `find_peers.yaml`, and write"
-        " `renamed_from: [list_peers]`, so that calls by the old name go on; if not:"
-        " `name: list_peers`"
+        "to rename the tool, rename the file to `find_peers.yaml` and add"
+        " `renamed_from: [list_peers]`, so that calls with the old name still work;"
+        " otherwise write `name: list_peers`"
     )
 
 

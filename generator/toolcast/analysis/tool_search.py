@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.mcp.tool_search import OWN, introduced
+from toolcast_runtime.mcp.tool_search import SEARCH_TOOLS, add_search_instructions
 
 from ..model.endpoints import get_server_option
 from ..model.model import Toolset, ToolSpec
@@ -24,7 +24,7 @@ def has_search_hints(toolset: Toolset) -> bool:
 def get_server_tool_names(toolset: Toolset) -> dict[str, str]:
     """Return the names of the MCP server's search tools, with the reason for reserving them."""
     reason = "it is a tool of the MCP server itself (`targets.mcp.search`)"
-    return dict.fromkeys(OWN, reason) if has_tool_search(toolset) else {}
+    return dict.fromkeys(SEARCH_TOOLS, reason) if has_tool_search(toolset) else {}
 
 
 def select_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
@@ -36,7 +36,7 @@ def list_server_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool
     """Return the search tools that the MCP server lists for a client with these tools."""
     # The server adds a sentence to the instructions if there are tools to search.
     has_searched_tools = get_served_instructions(toolset, tools) != toolset.instructions
-    return tuple(OWN.values()) if has_searched_tools else ()
+    return tuple(SEARCH_TOOLS.values()) if has_searched_tools else ()
 
 
 def count_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
@@ -52,4 +52,6 @@ def get_served_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str 
     has_external = has_tool_search(toolset) and bool(
         get_server_option(toolset, "external")
     )
-    return introduced(toolset.instructions, hidden_count, has_others=has_external)
+    return add_search_instructions(
+        toolset.instructions, hidden_count, has_others=has_external
+    )

@@ -53,30 +53,34 @@ def _run_edit(
         name: the name of the tool.
         allow_loss: whether the edit may remove a file that git cannot restore.
     """
-    from ..refactoring.project_edit import EditRefusedError, tool_of, unified_diff
+    from ..refactoring.project_edit import (
+        EditRefusedError,
+        format_unified_diff,
+        get_tool,
+    )
     from ..refactoring.spec_text import UneditableValueError
-    from ..refactoring.writing import refuse_loss, write
+    from ..refactoring.writing import validate_removals, write_edit
 
     workspace = load_editable_workspace_or_exit(project)
     root = workspace.root
     try:
-        owned = tool_of(workspace, name, toolset)
+        owned = get_tool(workspace, name, toolset)
         edit = build_edit(workspace, owned)
         if not allow_loss:
-            refuse_loss(root, owned.toolset.folder, edit)
+            validate_removals(root, owned.toolset.folder, edit)
         if not dry_run:
-            write(root, edit)
+            write_edit(root, edit)
     except EditRefusedError as refusal:
         _exit_refused(refusal)
     except UneditableValueError as error:
         print_error(f"{error}\n  help: make this change by hand; nothing was written")
         sys.exit(FINDINGS)
     if dry_run:
-        for line in unified_diff(edit):
+        for line in format_unified_diff(edit):
             click.echo(printable(line))
         return
-    click.echo(printable(f"{edit.done}: {_summarize_files(edit)}"))
-    _print_mentions(edit.left)
+    click.echo(printable(f"{edit.summary}: {_summarize_files(edit)}"))
+    _print_mentions(edit.remaining_mentions)
     print_steps(edit.steps)
 
 
@@ -140,7 +144,7 @@ def rename(
     """
 
     def build_edit(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
-        from ..refactoring.rename import rename as rename_tool
+        from ..refactoring.rename import rename_tool
 
         return rename_tool(workspace, owned, new, with_handler=handler)
 
@@ -184,7 +188,7 @@ def remove(
     """
 
     def build_edit(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
-        from ..refactoring.remove import remove as remove_tool
+        from ..refactoring.remove import remove_tool
 
         return remove_tool(
             workspace,

@@ -143,8 +143,8 @@ def command(
     not removed, or sources conflict; 2 if a source cannot be read.
     """
     from ..importing.plan import plan_import
-    from ..refactoring.project_edit import EditRefusedError, unified_diff
-    from ..refactoring.writing import write
+    from ..refactoring.project_edit import EditRefusedError, format_unified_diff
+    from ..refactoring.writing import write_edit
 
     sources = [*_read_files(files), *_read_servers(option_servers)]
     if not sources:
@@ -158,14 +158,14 @@ def command(
             workspace, source, toolset, keep_missing=keep_missing, force=force
         )
         if not dry_run:
-            write(workspace.root, imported.edit)
+            write_edit(workspace.root, imported.edit)
     except EditRefusedError as refusal:
         _exit_refused(refusal)
     if format_ == "json":
         click.echo(_format_json(imported, toolset))
     else:
         if dry_run:
-            for line in unified_diff(imported.edit):
+            for line in format_unified_diff(imported.edit):
                 click.echo(printable(line))
         _print_report(imported, source, toolset)
     if imported.rejected_tools or (imported.retained_tools and not keep_missing):

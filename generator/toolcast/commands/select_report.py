@@ -1,4 +1,4 @@
-"""Reports of `toolcast select`: ranking of a message, results of cases, exports."""
+"""Reports of `toolcast select`: get_ranking of a message, results of cases, exports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcast_runtime.mcp.tool_search import USUAL
+from toolcast_runtime.mcp.tool_search import DEFAULT_RESULTS
 
 from ..analysis.token_costs import estimate_tokens
 from ..analysis.tool_search import has_tool_search
@@ -93,14 +93,14 @@ def print_ranking(
             f"\n  help: add `--client` with one of {names}"
         )
     from toolcast_runtime.router import Router
-    from toolcast_runtime.router.lexical_ranking import ranking
+    from toolcast_runtime.router.lexical_ranking import get_ranking
 
     offered = catalogs(toolset, client)[0].tools
     all_tools = routed(offered)
     always = [tool.name for tool in offered if tool.always]
     tools = [tool for tool in all_tools if tool.name not in always]
     route = asyncio.run(Router(model).route(message, tools, history))
-    index = ranking(all_tools)
+    index = get_ranking(all_tools)
     scores = {} if model else index.route(message, history).scores
     terms = {} if model else index.evidence(message)
     # Only relative scores are meaningful: the best one becomes 1.
@@ -142,11 +142,11 @@ def _estimate(tools: Sequence[RoutedTool]) -> int:
 
 
 def _format_ranking(route: Route, count: int, report: Mapping[str, Any]) -> str:
-    """Return the text of a ranking.
+    """Return the text of a get_ranking.
 
     Args:
         count: the number of tools that the router selects from.
-        report: the ranking as JSON.
+        report: the get_ranking as JSON.
     """
     scores, always = report["scores"], report["always"]
     if not count and not always:
@@ -258,8 +258,8 @@ def _count_search_hits(selection: Selection) -> dict[str, int]:
             rank = trial.standing.rank or sys.maxsize
             key = _get_message_key(trial)
             ranks[key] = max(ranks.get(key, 0), rank)
-    found = sum(rank <= USUAL for rank in ranks.values())
-    return {"first": USUAL, "messages": len(ranks), "found": found}
+    found = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
+    return {"first": DEFAULT_RESULTS, "messages": len(ranks), "found": found}
 
 
 def _format_location(declared: DeclaredCase) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from toolcast_runtime.external.listing import differing
+from toolcast_runtime.external.listing import find_differences
 
 from ..mcp_client.server_listing import KINDS, ServerListing, explains_difference
 from ..model.language_fields import get_mcp_members
@@ -311,7 +311,7 @@ def _compare_members(
     }
     source = owner.build_source(name)
     files = SpecFiles(owner.toolset, name, source, source)
-    for path in differing(old, new, encode_exact):
+    for path in find_differences(old, new, encode_exact):
         is_compared = any(
             prefix[: len(path)] == path[: len(prefix)] for prefix in compared
         )
@@ -371,7 +371,7 @@ def _compare_entries(
                 files, rule_id, (key,), old, new, kind=label, name=name
             )
             continue
-        for path in differing(old, new, encode_exact):
+        for path in find_differences(old, new, encode_exact):
             yield name, make_change(
                 files,
                 "listing.entry/changed",

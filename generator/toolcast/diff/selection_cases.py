@@ -89,7 +89,7 @@ def _moved(
     if not declared:
         return found
     # The router's modules cost time, which who has no cases need not spend.
-    from toolcast_runtime.router.lexical_ranking import ranking
+    from toolcast_runtime.router.lexical_ranking import get_ranking
 
     from ..tool_selection.trial import routed, trials_of
 
@@ -99,7 +99,7 @@ def _moved(
     if old_tools == new_tools:
         return found
     former = {new.name: old.name for old, new in pair_tools(before, after)}
-    old_index, new_index = ranking(old_tools), ranking(new_tools)
+    old_index, new_index = get_ranking(old_tools), get_ranking(new_tools)
     for one in declared:
         if one.case.tool is not None and one.case.tool not in former:
             continue

@@ -14,7 +14,7 @@ from toolcast_runtime.external.server_process import (
     READ_BYTES,
     ServerProcess,
     kill,
-    started,
+    start,
     stop,
 )
 
@@ -60,7 +60,7 @@ class StdioConnection:
 
     async def __aenter__(self) -> StdioConnection:
         try:
-            self._process: ServerProcess = await started(self._server)
+            self._process: ServerProcess = await start(self._server)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise ListingError(

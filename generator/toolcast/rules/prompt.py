@@ -13,7 +13,7 @@ from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from toolcast_runtime.ledger.secret_arguments import name_in_words, secrecy
-from toolcast_runtime.skills import MAIN, MAX_BYTES, MAX_LINES, is_long
+from toolcast_runtime.skills import MAIN_FILE, MAX_BYTES, MAX_LINES, is_too_long
 
 from ..analysis.client_kinds import (
     LimitKind,
@@ -727,8 +727,8 @@ def made_descriptions(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
 @rule("prompt/skill-text", on="toolset", severity=Severity.WARNING, target="skills")
 def long_skills(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     for owner in list_skill_owners(toolset):
-        text = build_skill_files(owner, build_front_matter(owner))[MAIN].text
-        if is_long(text):
+        text = build_skill_files(owner, build_front_matter(owner))[MAIN_FILE].text
+        if is_too_long(text):
             lines, size = text.count("\n"), len(text.encode("utf-8"))
             message = (
                 f"SKILL.md has {lines:,} lines and {size:,} bytes; it should have at most"

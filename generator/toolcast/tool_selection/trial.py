@@ -250,14 +250,14 @@ def try_cases(
     Args:
         client: for this client alone.
     """
-    from toolcast_runtime.router.lexical_ranking import ranking
+    from toolcast_runtime.router.lexical_ranking import get_ranking
 
     def by_words(
         cases: Sequence[DeclaredCase],
         tools: tuple[RoutedTool, ...],
         clients: tuple[str, ...],
     ) -> list[Trial]:
-        index = ranking(tools)
+        index = get_ranking(tools)
         return [t for one in cases for t in trials_of(one, index, gates, clients)]
 
     return select(toolset, gates, client, by_words)

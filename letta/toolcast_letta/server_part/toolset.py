@@ -38,7 +38,7 @@ class LettaToolset(LettaSettings):
         return [sync_route(self)]
 
     @property
-    def started(self) -> Sequence[Callable[[], Awaitable[None]]]:
+    def background_tasks(self) -> Sequence[Callable[[], Awaitable[None]]]:
         """What the server does once it answers."""
         from .sync import at_start
 

@@ -83,16 +83,16 @@ MODULES: Mapping[str, OptionalModule] = {
         "lifespan", "toolcast_runtime.lifespan.dependencies", ("Dependencies",)
     ),
     "content_blocks": OptionalModule(
-        "resources", "toolcast_runtime.resources.content_blocks", ("KeptContent",)
+        "resources", "toolcast_runtime.resources.content_blocks", ("ContentStore",)
     ),
     "mcp_definitions": OptionalModule(
         "resources",
         "toolcast_runtime.resources.mcp_definitions",
         (
             "HandlerResultError",
-            "contents_of",
-            "messages_of",
-            "problems_with_arguments",
+            "read_contents",
+            "build_messages",
+            "check_prompt_arguments",
             "read_prompts",
             "read_resources",
         ),
@@ -103,7 +103,7 @@ MODULES: Mapping[str, OptionalModule] = {
         ("build_listed_parameters", "build_listed_returns", "shape_results"),
     ),
     "router": OptionalModule(
-        "router", "toolcast_runtime.router.router", ("Router", "chosen_from")
+        "router", "toolcast_runtime.router.router", ("Router", "select_candidates")
     ),
     "skills": OptionalModule("skills", "toolcast_runtime.skills", ("ServedSkills",)),
     "models": OptionalModule(

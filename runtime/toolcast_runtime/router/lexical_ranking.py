@@ -140,11 +140,11 @@ class Route:
 
 
 @lru_cache(maxsize=_MAX_CACHED_RANKINGS)
-def _cached(tools: tuple[_Key, ...]) -> LexicalRanking:
+def _build_cached(tools: tuple[_ToolKey, ...]) -> LexicalRanking:
     return LexicalRanking([key.tool for key in tools])
 
 
-class _Key:
+class _ToolKey:
     """A tool as the key of a cache: equal to one that says the same.
 
     Its texts are hashed alone. Tools that say the same mostly have the same parameters, not
@@ -159,15 +159,15 @@ class _Key:
         return hash(self._said)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Key) or self._said != other._said:
+        if not isinstance(other, _ToolKey) or self._said != other._said:
             return False
         mine, others = self.tool.parameters, other.tool.parameters
         return mine is others or mine == others
 
 
-def ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
+def get_ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
     """The ranking of these tools, made at the first use and cached for the next."""
-    return _cached(tuple(_Key(tool) for tool in tools))
+    return _build_cached(tuple(_ToolKey(tool) for tool in tools))
 
 
 class LexicalRanking:
@@ -175,7 +175,7 @@ class LexicalRanking:
 
     def __init__(self, tools: Sequence[RoutedTool]) -> None:
         self._names = [tool.name for tool in tools]
-        counted = [_counted(tool) for tool in tools]
+        counted = [_count_words(tool) for tool in tools]
         lengths = [sum(counts.values()) for counts in counted]
         usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
         found: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -203,7 +203,7 @@ class LexicalRanking:
         asked = list(evidence)
         if not asked:
             return self._all("the message has no word of its own")
-        scores = _sums(evidence.values())
+        scores = _sum_scores(evidence.values())
         telling = [word for word in asked if word not in _TIMES] or asked
         known = sum(1 for word in telling if evidence[word])
         is_sure = known >= _MIN_KNOWN_SHARE * len(telling) or self._is_of_few(
@@ -217,7 +217,7 @@ class LexicalRanking:
         # What a tool would have that is all about these words and nothing else.
         perfect = sum(self._rarity(len(self._tools.get(word, ()))) for word in asked)
         least = min(max(max(scores.values()) / perfect, _MIN_SCORE_SHARES[0]), 1.0)
-        before = _sums(self._evidence(" ".join(history[-3:])).values())
+        before = _sum_scores(self._evidence(" ".join(history[-3:])).values())
         for row in scores:
             scores[row] += _HISTORY * before.get(row, 0.0)
         ordered = self._ordered(scores)
@@ -240,8 +240,8 @@ class LexicalRanking:
 
     def _evidence(self, message: str) -> dict[str, dict[int, float]]:
         """The scores for each word, and for two that a tool writes as one."""
-        joined = (word for word in _joined_words(message) if word in self._tools)
-        asked = dict.fromkeys([*_message_words(message), *joined])
+        joined = (word for word in _join_word_pairs(message) if word in self._tools)
+        asked = dict.fromkeys([*_split_message(message), *joined])
         return {word: self._matches(word) for word in asked}
 
     def _told_apart(
@@ -304,7 +304,7 @@ class LexicalRanking:
             rows[row] = max(rows.get(row, 0.0), weight * score)
 
 
-def _sums(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
+def _sum_scores(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
     sums: defaultdict[int, float] = defaultdict(float)
     for rows in matches:
         for row, score in rows.items():
@@ -312,26 +312,26 @@ def _sums(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return dict(sums)
 
 
-def _counted(tool: RoutedTool) -> dict[str, float]:
+def _count_words(tool: RoutedTool) -> dict[str, float]:
     """How often a tool has each word, by the weights of its texts."""
     counts: defaultdict[str, float] = defaultdict(float)
-    for text, weight in _texts(tool):
-        for word in _words(text):
+    for text, weight in _list_weighted_texts(tool):
+        for word in _split_words(text):
             counts[word] += weight
     return counts
 
 
-def _texts(tool: RoutedTool) -> Iterator[tuple[str, float]]:
+def _list_weighted_texts(tool: RoutedTool) -> Iterator[tuple[str, float]]:
     """The texts that are searched, and what a word of each counts for."""
     summary = tool.summary or tool.description.strip().partition("\n")[0]
     yield tool.name, _NAME
     yield summary, _SUMMARY
     yield tool.description.replace(summary, "", 1), 1.0
     yield tool.when_to_use, 1.0
-    yield " ".join(_parameter_texts(tool.parameters, _MAX_LEVELS)), _PARAMETERS
+    yield " ".join(_list_parameter_texts(tool.parameters, _MAX_LEVELS)), _PARAMETERS
 
 
-def _parameter_texts(schema: Any, levels: int) -> Iterator[str]:
+def _list_parameter_texts(schema: Any, levels: int) -> Iterator[str]:
     """Names, descriptions and choices of the parameters of a schema."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not levels:
@@ -344,7 +344,7 @@ def _parameter_texts(schema: Any, levels: int) -> Iterator[str]:
                 yield description
             if isinstance(choices, Sequence) and not isinstance(choices, str):
                 yield from (choice for choice in choices if isinstance(choice, str))
-            yield from _parameter_texts(inner, levels - 1)
+            yield from _list_parameter_texts(inner, levels - 1)
 
 
 def _is_greeting(message: str) -> bool:
@@ -355,7 +355,7 @@ def _is_greeting(message: str) -> bool:
     return count > 0 and _BESIDE.issuperset(re.findall(r"\w+", rest.lower()))
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """The words of a text, in order, in lower case and without accents.
 
     Names are taken apart at `_`, `-`, `.` and where capitals begin. Where a script has no
@@ -375,7 +375,7 @@ def _words(text: str) -> list[str]:
     return found
 
 
-def _message_words(text: str) -> list[str]:
+def _split_message(text: str) -> list[str]:
     """The words that say what a message is about, each once.
 
     Of a long message its beginning and its end: what is asked stands before or after what
@@ -383,14 +383,14 @@ def _message_words(text: str) -> list[str]:
     """
     if len(text) > _MAX_TEXT_CHARACTERS:
         text = f"{text[: _HALF_TEXT - 1]} {text[-_HALF_TEXT:]}"
-    telling = (w for w in _words(text) if w not in _COMMON and not w.isdigit())
+    telling = (w for w in _split_words(text) if w not in _COMMON and not w.isdigit())
     each = list(dict.fromkeys(telling))
     return each if len(each) <= _MAX_WORDS else each[:_HALF] + each[-_HALF:]
 
 
-def _joined_words(text: str) -> Iterator[str]:
+def _join_word_pairs(text: str) -> Iterator[str]:
     """Every two neighbouring words of a text, written as one."""
-    return (one + other for one, other in pairwise(_words(text)))
+    return (one + other for one, other in pairwise(_split_words(text)))
 
 
 def _stem(word: str) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.server_settings import MissingVariableError, expand_variables
-from .lexical_ranking import Route, RoutedTool, ranking
+from .lexical_ranking import Route, RoutedTool, get_ranking
 
 if TYPE_CHECKING:
     from ..core.definitions.tool import Tool
@@ -41,7 +41,7 @@ Answer with a JSON object {"tools": [names]}, with an empty array if none applie
 When in doubt, include the tool."""
 
 
-def chosen_from(
+def select_candidates(
     listed: Iterable[Tool], catalog: Mapping[str, str] | None
 ) -> list[RoutedTool]:
     """The routed ones of the tools, or what a catalog names.
@@ -103,7 +103,7 @@ class Router:
             return Route(())
         try:
             if self._model is None or not self._model.is_configured():
-                return ranking(tools).route(message, history)
+                return get_ranking(tools).route(message, history)
             chosen = frozenset(await self._model.choose(message, tools, history))
         except Exception as error:
             # The text may quote what the model said, or an address with a secret.
@@ -176,7 +176,7 @@ class ChatModel:
             raise RoutingError(late) from None
         except MissingVariableError as error:
             raise RoutingError(str(error)) from None
-        return _names(answer, {tool.name for tool in tools})
+        return _parse_choice(answer, {tool.name for tool in tools})
 
     async def _ask(
         self, message: str, tools: Sequence[RoutedTool], history: Sequence[str]
@@ -204,7 +204,7 @@ class ChatModel:
                 body += chunk
                 if len(body) > _MAX_RESPONSE_BYTES:
                     raise RoutingError("the model's answer is too long")
-        return _json(body)
+        return _parse_json(body)
 
     def _request(
         self, message: str, tools: Sequence[RoutedTool], history: Sequence[str]
@@ -238,13 +238,13 @@ class ChatModel:
         }
 
 
-def _names(answer: Any, known: set[str]) -> list[str]:
+def _parse_choice(answer: Any, known: set[str]) -> list[str]:
     """The names in a chat completion; nothing but a list of known names is a choice."""
     try:
         content = answer["choices"][0]["message"]["content"]
     except (KeyError, IndexError, TypeError):
         raise RoutingError("the model's answer is no chat completion") from None
-    chosen = _json(content)
+    chosen = _parse_json(content)
     if isinstance(chosen, dict) and set(chosen) == {"tools"}:
         chosen = chosen["tools"]
     if not isinstance(chosen, list) or not all(isinstance(n, str) for n in chosen):
@@ -254,7 +254,7 @@ def _names(answer: Any, known: set[str]) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _json(text: Any) -> Any:
+def _parse_json(text: Any) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):

@@ -51,11 +51,11 @@ class GeneratedPackage:
         self.spelled: dict[str, dict[str, Any]] = {}
         self.types: dict[str, Path] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
-            text = text_of(path)
+            text = read_text(path)
             definition = json.loads(text)
             name = definition["mcp"]["name"]
             self.definitions[name] = definition
-            self.spelled[name] = spelled(text)
+            self.spelled[name] = parse_exact_json(text)
             self.types[name] = path.with_suffix(".py")
 
     @property
@@ -77,14 +77,14 @@ class GeneratedPackage:
     def blocks(self) -> dict[str, str]:
         """The prompt files' texts without their signatures, by file name."""
         return {
-            path.name: text_of(path).partition("\n")[2]
+            path.name: read_text(path).partition("\n")[2]
             for path in sorted((self.folder / "prompts").glob("*.md"))
         }
 
     def offers(self, folder: str, client: str | None) -> list[dict[str, Any]]:
         """The resources or MCP prompts of a client, as MCP lists them."""
         files = sorted((self.folder / folder).glob("*.json"))
-        values = [json.loads(text_of(path)) for path in files]
+        values = [json.loads(read_text(path)) for path in files]
         return [
             value["mcp"]
             for value in values
@@ -146,7 +146,7 @@ class GeneratedPackage:
             refusals = protocol.check_tool_definition(tool, revision)
             if refusals and is_served and "mcp" not in definition.get("exclusions", {}):
                 refused[revision] = sorted({refusal.path_text for refusal in refusals})
-        same(f"{name}: `refused_by`", definition.get("refused_by", {}), refused)
+        assert_same(f"{name}: `refused_by`", definition.get("refused_by", {}), refused)
 
     def taken_by_strict_clients(
         self, listed: Iterable[Mapping[str, Any]], revision: str
@@ -161,10 +161,10 @@ class GeneratedPackage:
             refusals = protocol.check_tool_definition(tool, revision)
             told = self.definitions[name].get("refused_by", {}).get(revision, [])
             what = f"{name}: what clients refuse by MCP {revision}"
-            same(what, sorted({refusal.path_text for refusal in refusals}), told)
+            assert_same(what, sorted({refusal.path_text for refusal in refusals}), told)
 
 
-def listed_of(
+def build_expected_list(
     server: Any, packages: Iterable[GeneratedPackage], client: str | None
 ) -> dict[str, Any]:
     """What a server has to list, as `spelled_of` has it: all that a client is offered, or, where
@@ -175,18 +175,22 @@ def listed_of(
         names = one.offered(client, "mcp")
         always = (n for n in names if one.definitions[n].get("always"))
         listed |= one.spelled_of(always if server.search else names)
-    tools = replace(server, external=False).listed(client) if server.search else ()
-    own = (tool for tool in tools if not server.has(tool.name))
-    return listed | {tool.name: spelled(tool.to_mcp_json()) for tool in own}
+    tools = (
+        replace(server, external=False).list_directly_listed(client)
+        if server.search
+        else ()
+    )
+    own = (tool for tool in tools if not server.has_tool(tool.name))
+    return listed | {tool.name: parse_exact_json(tool.to_mcp_json()) for tool in own}
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """The text of a generated file."""
     data = read_regular_file(str(path), _MAX_FILE_BYTES)
     return data.decode("utf-8").replace("\r\n", "\n")
 
 
-def spelled(text: str | bytes) -> Any:
+def parse_exact_json(text: str | bytes) -> Any:
     """A JSON value whose numbers are kept as they are written."""
 
     def number(digits: str) -> dict[str, str]:
@@ -195,7 +199,7 @@ def spelled(text: str | bytes) -> Any:
     return json.loads(text, parse_int=number, parse_float=number)
 
 
-def same_tools(
+def assert_same_tools(
     what: str,
     live: str | bytes,
     expected: Mapping[str, Any],
@@ -206,14 +210,18 @@ def same_tools(
 
     `before_2026`: it is for clients of a revision before 2026-07-28.
     """
-    listed = spelled(live)
-    same(f"{what}: the names", [tool.get("name") for tool in listed], list(expected))
+    listed = parse_exact_json(live)
+    assert_same(
+        f"{what}: the names", [tool.get("name") for tool in listed], list(expected)
+    )
     for tool, (name, definition) in zip(listed, expected.items(), strict=True):
         shown = protocol.downgrade_definition(definition) if before_2026 else definition
-        same(f"{what}: {name}", tool, shown)
+        assert_same(f"{what}: {name}", tool, shown)
 
 
-def same(what: str, live: Any, expected: Any, source: str = "definition") -> None:
+def assert_same(
+    what: str, live: Any, expected: Any, source: str = "definition"
+) -> None:
     """Fails with a diff when two JSON values, or texts, are not the same in every detail.
 
     `source` is where what is expected comes from.
@@ -235,7 +243,7 @@ def ensure(holds: bool, message: str) -> None:
         raise AssertionError(message)
 
 
-def raw_tools_list(
+def request_tools_list(
     command: Sequence[str], folder: Path, revision: str, *, timeout: float = 60.0
 ) -> bytes:
     """The bytes of the `tools` array in a server's answer to `tools/list`, over stdio.

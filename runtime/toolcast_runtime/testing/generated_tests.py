@@ -25,13 +25,13 @@ from ..core.calls.tool_validators import Validators
 from ..core.validation import protocol
 from .generated_package import (
     GeneratedPackage,
+    assert_same,
+    assert_same_tools,
+    build_expected_list,
     ensure,
-    listed_of,
-    raw_tools_list,
-    same,
-    same_tools,
-    spelled,
-    text_of,
+    parse_exact_json,
+    read_text,
+    request_tools_list,
 )
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
         def test_the_registry_has_every_tool(self) -> None:
             ensure(bool(definitions), f"no definition is in {package.folder}/tools")
             live = sorted(tool.name for tool in registry.local_tools)
-            same("the registry's list of names", live, sorted(definitions))
+            assert_same("the registry's list of names", live, sorted(definitions))
 
         def test_tools_are_in_the_declared_order(self) -> None:
             places = [
@@ -120,14 +120,14 @@ def _registry_tests(package: GeneratedPackage) -> type:
             sections = list(dict.fromkeys(section for section, *_ in places))
             places.sort(key=lambda place: (sections.index(place[0]), *place[1:]))
             names = [tool.name for tool in registry.local_tools]
-            same("the order of the tools", names, [name for *_, name in places])
+            assert_same("the order of the tools", names, [name for *_, name in places])
 
         @package.each_tool
         def test_the_registry_shows_the_definition(self, tool: str) -> None:
             live, expected = package.tool(tool), definitions[tool]
             listed = b"[" + live.to_mcp_json() + b"]"
-            same_tools("the registry", listed, package.spelled_of([tool]))
-            same(f"{tool}: what is called", live.definition, expected["mcp"])
+            assert_same_tools("the registry", listed, package.spelled_of([tool]))
+            assert_same(f"{tool}: what is called", live.definition, expected["mcp"])
             read = expected.get("description", expected["mcp"].get("description"))
             function = {
                 "name": tool,
@@ -135,7 +135,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
                 "parameters": {**expected["mcp"]["inputSchema"]},
             }
             function["parameters"].setdefault("properties", {})
-            same(
+            assert_same(
                 f"{tool}: OpenAI",
                 live.openai(),
                 {"type": "function", "function": function},
@@ -187,7 +187,9 @@ def _spec_tests(
 
     class SpecTests:
         def test_every_spec_has_its_definition(self) -> None:
-            same("tools", sorted(package.definitions), sorted(specs().tools), "spec")
+            assert_same(
+                "tools", sorted(package.definitions), sorted(specs().tools), "spec"
+            )
 
         @each_tool
         def test_a_definition_is_what_its_spec_says(self, tool: str) -> None:
@@ -195,7 +197,7 @@ def _spec_tests(
             for member, live, expected in specs().held(
                 tool, definition, targets, server
             ):
-                same(f"{tool}: `{member}`", live, expected, "spec")
+                assert_same(f"{tool}: `{member}`", live, expected, "spec")
             package.check_refused_by(tool, is_served=server is not None)
 
         def test_the_toolset_is_what_its_spec_says(self) -> None:
@@ -203,39 +205,41 @@ def _spec_tests(
             used = dict.fromkeys(one.section for one in package.registry.local_tools)
             known = [name for name in toolset.get("sections", {}) if name in used]
             live = [name for name in used if name in known]
-            same("the order of the sections", live, known, "spec")
+            assert_same("the order of the sections", live, known, "spec")
             for key in ("name", "title", "instructions") if server else ():
-                same(key, getattr(server, key), toolset.get(key), "spec")
+                assert_same(key, getattr(server, key), toolset.get(key), "spec")
 
         def test_resources_and_mcp_prompts_are_what_their_specs_say(self) -> None:
             for folder in ("mcp_resources", "mcp_prompts") if server else ():
                 files = (package.folder / folder).glob("*.json")
-                values = [spelled(text_of(file)) for file in files]
+                values = [parse_exact_json(read_text(file)) for file in files]
                 live = {value["mcp"]["name"]: value for value in values}
                 said = specs().offers(folder)
-                same(folder, sorted(live), sorted(said), "spec")
+                assert_same(folder, sorted(live), sorted(said), "spec")
                 for name, one in said.items():
                     found = {key: live[name].get(key) for key in one}
-                    same(f"{folder}: {name}", found, one, "spec")
+                    assert_same(f"{folder}: {name}", found, one, "spec")
 
         def test_prompt_files_have_the_texts_of_the_toolset(self) -> None:
-            from .specs import shown
+            from .specs import normalize_markdown
 
             for file, begin, end in specs().texts(package.blocks):
-                block = shown(package.blocks[file])
-                first, last = shown(begin), shown(end)
-                same(f"how prompts/{file} begins", block[: len(first)], first, "spec")
+                block = normalize_markdown(package.blocks[file])
+                first, last = normalize_markdown(begin), normalize_markdown(end)
+                assert_same(
+                    f"how prompts/{file} begins", block[: len(first)], first, "spec"
+                )
                 ending = block[len(block) - len(last) :]
-                same(f"how prompts/{file} ends", ending, last, "spec")
-            labels = shown("\n".join(specs().labels(package.blocks)))
-            lines = shown(package.blocks.get("preamble.md", ""))
+                assert_same(f"how prompts/{file} ends", ending, last, "spec")
+            labels = normalize_markdown("\n".join(specs().labels(package.blocks)))
+            lines = normalize_markdown(package.blocks.get("preamble.md", ""))
             found = [row for row in lines if row in labels]
-            same("what sections are called", found, labels, "spec")
+            assert_same("what sections are called", found, labels, "spec")
 
         def test_skills_have_the_texts_of_the_sections(self) -> None:
             texts = skills.SKILLS.sections if skills else {}
             for what, text, said in specs().skill_texts(texts):
-                same(what, text, said, "spec")
+                assert_same(what, text, said, "spec")
 
     return SpecTests
 
@@ -246,14 +250,14 @@ def _type_tests(package: GeneratedPackage) -> type:
     class TypeTests:
         @each_tool
         def test_the_types_are_those_of_the_definition(self, tool: str) -> None:
-            from .type_modules import types_said
+            from .type_modules import read_types
 
             definition = package.definitions[tool]
             uses = definition.get("uses", ())
-            said = types_said(text_of(package.types[tool]), uses)
+            said = read_types(read_text(package.types[tool]), uses)
             has_clients = package.registry.has_clients
             asked = optional.tool_types.types_of(definition, has_clients)
-            same(package.types[tool].name, said, asked)
+            assert_same(package.types[tool].name, said, asked)
 
     return TypeTests
 
@@ -277,7 +281,7 @@ def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
         @package.each_client
         def test_the_mcp_server_has_every_tool(self, client: str | None) -> None:
             expected = package.offered(client, "mcp")
-            same(f"MCP for {client}", list(server.names(client)), expected)
+            assert_same(f"MCP for {client}", list(server.names(client)), expected)
 
     return McpTests
 
@@ -301,12 +305,12 @@ def _list_tests(
         ) -> None:
             command = ["-m", module, "--local-tools", "--no-lifespan"]
             command += [] if client is None else ["--client", client]
-            listed = raw_tools_list(command, root, revision)
+            listed = request_tools_list(command, root, revision)
             there = [one for one in packages if client in one.clients]
-            expected = listed_of(mcp_server.SERVER, there, client)
+            expected = build_expected_list(mcp_server.SERVER, there, client)
             before_2026 = revision != protocol.REVISIONS[-1]
             what = f"tools/list for {client}"
-            same_tools(what, listed, expected, before_2026=before_2026)
+            assert_same_tools(what, listed, expected, before_2026=before_2026)
             for one in there:
                 own = [t for t in json.loads(listed) if t["name"] in one.definitions]
                 one.taken_by_strict_clients(own, revision)
@@ -333,7 +337,7 @@ def _offer_tests(
             ):
                 live = [one.definition for one in offered]
                 expected = [d for one in there for d in one.offers(folder, client)]
-                same(f"{what} of {client}", live, expected)
+                assert_same(f"{what} of {client}", live, expected)
 
     return OfferTests
 
@@ -344,7 +348,9 @@ def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
         @package.each_client
         def test_langchain_wraps_every_tool(self, client: str | None) -> None:
             live = [tool.name for tool in tools.all(client)]
-            same(f"LangChain for {client}", live, package.offered(client, "langchain"))
+            assert_same(
+                f"LangChain for {client}", live, package.offered(client, "langchain")
+            )
 
         @package.each_tool
         def test_langchain_shows_the_definition(self, tool: str) -> None:
@@ -352,7 +358,7 @@ def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
             live = tools.get(tool, package.a_client_of(tool))
             function = package.tool(tool).openai()["function"]
             shown = [live.name, live.description, live.args_schema]
-            same(f"{tool}: LangChain", shown, list(function.values()))
+            assert_same(f"{tool}: LangChain", shown, list(function.values()))
 
     return LangChainTests
 
@@ -374,7 +380,7 @@ def _cli_tests(package: GeneratedPackage, main: Any) -> type:
             expected = dict.fromkeys(d["command"] for d in decisions if d["command"])
             shown = run(client).output.partition("\nCommands:\n")[2]
             live = re.findall(r"^  (\S+)", shown, re.MULTILINE)
-            same(f"the commands for {client}", live, list(expected))
+            assert_same(f"the commands for {client}", live, list(expected))
 
         @package.each_tool
         def test_a_command_answers(self, tool: str) -> None:
@@ -392,11 +398,13 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
 
     class PromptTests:
         def test_every_prompt_file_is_there(self) -> None:
-            same("the list of prompt files", sorted(package.blocks), sorted(files))
+            assert_same(
+                "the list of prompt files", sorted(package.blocks), sorted(files)
+            )
 
         @pytest.mark.parametrize("file", files)
         def test_a_prompt_file_is_what_the_definitions_give(self, file: str) -> None:
-            same(f"prompts/{file}", package.blocks.get(file, ""), files[file])
+            assert_same(f"prompts/{file}", package.blocks.get(file, ""), files[file])
 
         @package.each_client
         def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
@@ -413,7 +421,7 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
                 # Another tool's piece may equal one of the client's own.
                 own = {pieces.get(name) for name in package.offered(client, "prompts")}
                 expected = [name for name, piece in pieces.items() if piece in own]
-                same(f"the tools with a {key} for {client}", live, expected)
+                assert_same(f"the tools with a {key} for {client}", live, expected)
 
     return PromptTests
 
@@ -425,20 +433,20 @@ def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
 
     class SkillTests:
         def test_every_file_of_a_skill_is_there(self) -> None:
-            same("the files of skills", sorted(there), sorted(files))
+            assert_same("the files of skills", sorted(there), sorted(files))
 
         @pytest.mark.parametrize("file", files)
         def test_a_skill_is_what_the_definitions_give(self, file: str) -> None:
-            lines = text_of(there[file]).splitlines(keepends=True)
+            lines = read_text(there[file]).splitlines(keepends=True)
             rest = [line for line in lines if " by Toolcast from " not in line]
-            same(f"skills/{file}", "".join(rest), files[file])
+            assert_same(f"skills/{file}", "".join(rest), files[file])
 
         @package.each_client
         def test_a_skill_names_a_clients_own_tools(self, client: str | None) -> None:
             told = "\n".join(t for s in skills.of(client) for t in s.files.values())
             named = re.findall(r"^(?:- \*\*|# )([^\s*]+)(?:\*\*: .*)?$", told, re.M)
             others = package.definitions.keys() - package.offered(client, "skills")
-            same(f"tools of others for {client}", sorted(others & {*named}), [])
+            assert_same(f"tools of others for {client}", sorted(others & {*named}), [])
 
     return SkillTests
 

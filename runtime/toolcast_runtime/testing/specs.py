@@ -19,10 +19,10 @@ from ..core.definitions.tool import (
     format_deprecation,
     module_name,
 )
-from .generated_package import spelled, text_of
+from .generated_package import parse_exact_json, read_text
 from .yaml_specs import read_spec
 
-_LANGUAGE = spelled(text_of(Path(__file__).with_name("spec_fields.json")))
+_LANGUAGE = parse_exact_json(read_text(Path(__file__).with_name("spec_fields.json")))
 _MEMBERS: Mapping[str, Mapping[str, str]] = _LANGUAGE["members"]
 """The member of a definition that each spec field determines, by kind of file."""
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = _LANGUAGE["defaults"]
@@ -112,10 +112,12 @@ class Specs:
         for key, value in expected.items():
             yield key, live.get(key), value
         texts = [spec.get("when_to_use"), spec.get("guidance")]
-        usage = shown("\n\n".join(_block(one) for one in texts if isinstance(one, str)))
+        usage = normalize_markdown(
+            "\n\n".join(_block(one) for one in texts if isinstance(one, str))
+        )
         # What else it says is of these fields, and compared with the prompt file.
         is_all = not {"actions", "deprecated", "result"} & spec.keys()
-        said = prompt and shown("\n".join(prompt["usage"]))
+        said = prompt and normalize_markdown("\n".join(prompt["usage"]))
         said = said if is_all or not said else said[: len(usage)]
         if prompt and prompt.keys() - _PROMPT_PIECES:
             said = prompt
@@ -135,7 +137,9 @@ class Specs:
             return
         if self._is_built_in("prompts/tool_bullet.md.jinja"):
             bullet = f"- **{name}**: {_summary(self.tools[name])}"
-            yield "prompt.bullet", shown("\n".join(prompt["bullet"])), shown(bullet)
+            yield "prompt.bullet", normalize_markdown(
+                "\n".join(prompt["bullet"])
+            ), normalize_markdown(bullet)
         if self._is_built_in("prompts/tool_usage.md.jinja"):
             yield "prompt.before", prompt.get("before", []), [f"### {name}"]
             yield "prompt.after", prompt.get("after", []), []
@@ -292,8 +296,8 @@ class Specs:
         """Yield the texts of sections in skills: name, actual and expected lines."""
         for name, texts in sections.items():
             for key, text in texts._asdict().items():
-                declared = shown(self.sections[name].get(key, ""))
-                yield f"skills: `{name}.{key}`", shown(text), declared
+                declared = normalize_markdown(self.sections[name].get(key, ""))
+                yield f"skills: `{name}.{key}`", normalize_markdown(text), declared
 
     def labels(self, used: Collection[str]) -> Iterator[str]:
         """The lines of the preamble above the tools of each section that has a file.
@@ -420,7 +424,7 @@ def _block(text: str) -> str:
     return "\n".join(map(str.rstrip, text.split("\n"))).strip("\n")
 
 
-def shown(text: str) -> list[str]:
+def normalize_markdown(text: str) -> list[str]:
     """The lines of Markdown without what keeps them in their block: escapes, ends of fences."""
     plain = _block(html.unescape(text.replace("\\", "")))
     rows = plain.split("\n") if plain else []

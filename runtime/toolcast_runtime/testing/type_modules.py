@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 
-def types_said(text: str, uses: Collection[str]) -> dict[str, Any]:
+def read_types(text: str, uses: Collection[str]) -> dict[str, Any]:
     """What a module says, in the form of `types_of` in `values`.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from .generated_package import text_of
+from .generated_package import read_text
 
 # As the spec language has them: JSON's words and numbers, else text.
 _WORDS: dict[str, bool | None] = {
@@ -29,7 +29,7 @@ def read_spec(path: Path) -> Any:
     Raises:
         ValueError: it has a tag, an anchor or an alias, which no spec has.
     """
-    events = yaml.parse(text_of(path).removeprefix("\ufeff"), Loader=_Loader)
+    events = yaml.parse(read_text(path).removeprefix("\ufeff"), Loader=_Loader)
     next(events), next(events)
     return _value(next(events), events)
 

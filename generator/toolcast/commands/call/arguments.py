@@ -13,17 +13,17 @@ from typing import Any
 import click
 
 from toolcast_runtime.cli.arguments import (
-    choices,
-    json_object,
-    json_value,
-    likely,
-    list_value,
-    members,
-    problems_with,
-    properties_of,
-    takes_list,
-    to_value,
-    types_of,
+    check_command_arguments,
+    find_similar_name,
+    is_array_schema,
+    list_alternatives,
+    list_enum_values,
+    list_types,
+    parse_json,
+    parse_json_object,
+    parse_list,
+    parse_value,
+    resolve_properties,
 )
 from toolcast_runtime.cli.terminal import echo
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
@@ -98,7 +98,9 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
         arguments = parse_arguments(tool, request.assignments, request.json_text)
     except ArgumentParseError as error:
         return _print_problems(tool, str(error).split("\n"))
-    problems = problems_with(arguments, lambda checked: offered.check(tool, checked))
+    problems = check_command_arguments(
+        arguments, lambda checked: offered.check(tool, checked)
+    )
     if problems:
         hints = _find_misspellings(tool, arguments, problems)
         return _print_problems(tool, [*problems, *hints])
@@ -116,7 +118,7 @@ def _print_unknown_tool(offered: OfferedTools, name: str | None) -> int:
     if name is None:
         _print_error_line(f"error: missing TOOL; {offered.owner} has these tools:")
     else:
-        similar = likely(name, names)
+        similar = find_similar_name(name, names)
         hint = f"; did you mean `{escape_excerpt(similar)}`?" if similar else ""
         _print_error_line(
             f"error: {offered.owner} has no tool `{escape_excerpt(name)}`{hint}"
@@ -140,9 +142,9 @@ def _find_misspellings(
     A schema without `additionalProperties: false` allows them. Arguments that a problem
     mentions already are skipped.
     """
-    parameters = properties_of(tool)
+    parameters = resolve_properties(tool)
     for name in arguments:
-        similar = None if name in parameters else likely(name, parameters)
+        similar = None if name in parameters else find_similar_name(name, parameters)
         is_mentioned = any(f"`{name}`" in problem for problem in problems)
         if similar is not None and not is_mentioned:
             yield f"`{name}` is not a parameter; did you mean `{similar}`?"
@@ -185,7 +187,7 @@ def parse_arguments(
             cannot be converted.
     """
     try:
-        arguments = json_object(json_text)
+        arguments = parse_json_object(json_text)
     except ValueError as error:
         raise ArgumentParseError(f"--arguments: {error}") from None
     problems: list[str] = []
@@ -206,10 +208,10 @@ def parse_arguments(
             )
         else:
             try:
-                arguments[name] = json_value(match["text"])
+                arguments[name] = parse_json(match["text"])
             except ValueError as error:
                 problems.append(f"`{escape_excerpt(name)}`: {error}")
-    properties = properties_of(tool)
+    properties = resolve_properties(tool)
     for name, values in texts.items():
         try:
             arguments[name] = _convert(properties.get(name, {}), values)
@@ -223,8 +225,8 @@ def parse_arguments(
 def describe_parameters(tool: Tool) -> Iterator[str]:
     """Yield a line for each parameter: `NAME=... (TYPE, required)`."""
     required = tool.parameters.get("required")
-    for name, schema in properties_of(tool).items():
-        types, values = types_of(schema), choices(schema)
+    for name, schema in resolve_properties(tool).items():
+        types, values = list_types(schema), list_enum_values(schema)
         details = [" or ".join(types)] if types else []
         if values:
             details = ["one of " + ", ".join(values)]
@@ -246,9 +248,9 @@ def _convert(schema: Any, texts: Sequence[str]) -> Any:
     Raises:
         ValueError: a text cannot be converted, or there are several and no array is allowed.
     """
-    if len(texts) == 1 and not takes_list(schema):
-        return to_value(schema, texts[0])
-    for alternative in (schema, *members(schema)):
-        if takes_list(alternative):
-            return list_value(alternative, texts)
+    if len(texts) == 1 and not is_array_schema(schema):
+        return parse_value(schema, texts[0])
+    for alternative in (schema, *list_alternatives(schema)):
+        if is_array_schema(alternative):
+            return parse_list(alternative, texts)
     raise ValueError("the parameter is passed more than once and is not an array")

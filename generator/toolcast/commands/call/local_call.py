@@ -17,7 +17,7 @@ import click
 from toolcast_runtime.cli.terminal import (
     ProgressLine,
     ask_at_terminal,
-    closing,
+    closing_registry,
     echo,
 )
 from toolcast_runtime.core.access import AccessError, UnknownClientError
@@ -64,7 +64,7 @@ def call_in_toolset(package: str, request: Request) -> int:
         raise CallError(
             f"the toolset has clients\n  help: add `--client` with one of {clients}"
         )
-    with closing(registry):
+    with closing_registry(registry):
         return run_sync(_call(registry, package, request))
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from toolcast_runtime.cli.terminal import echo, encoded_of, held_by
+from toolcast_runtime.cli.terminal import echo, get_base64, unwrap_resource
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.safe_folder import Folder
 
@@ -103,7 +103,7 @@ def format_raw_json(result: Mapping[str, Any]) -> str:
 
 def _print_block(block: Mapping[str, Any], tool: str, folder: str) -> bool:
     """Print or save a content block, and return whether that succeeded."""
-    kind, resource = escape_excerpt(str(block.get("type"))), held_by(block)
+    kind, resource = escape_excerpt(str(block.get("type"))), unwrap_resource(block)
     if kind == "resource_link":
         name = escape_excerpt(str(block.get("title") or block.get("name")))
         _print_text(f"{name}: {escape_excerpt(str(block.get('uri')), 2000)}")
@@ -136,14 +136,16 @@ def _save_block(block: Mapping[str, Any], tool: str, folder: str) -> tuple[str, 
         _InvalidBase64Error: the block has no data, or its data is not base64.
         OSError: the file cannot be written.
     """
-    text = encoded_of(block)
+    text = get_base64(block)
     if not isinstance(text, str):
         raise _InvalidBase64Error("contains no data")
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise _InvalidBase64Error("is not valid base64") from None
-    mime_type = str(held_by(block).get("mimeType", "")).partition(";")[0].strip()
+    mime_type = (
+        str(unwrap_resource(block).get("mimeType", "")).partition(";")[0].strip()
+    )
     extension = _TYPES.guess_extension(mime_type) or ".bin"
     stem = re.sub(r"[^A-Za-z0-9_-]", "_", tool)[:_MAX_FILE_STEM_CHARACTERS]
     with Folder.open_path(folder) as opened:

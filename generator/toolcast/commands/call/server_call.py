@@ -45,7 +45,7 @@ from toolcast_runtime.core.validation.limits import has_too_many_paths, measure_
 from toolcast_runtime.external.session import (
     RequestRefusedError,
     Session,
-    opened_session,
+    open_session,
 )
 
 from .arguments import CallError, OfferedTools, Request, call_once
@@ -86,7 +86,7 @@ async def _call(
     interactive_call = _InteractiveCall(server, ProgressLine(resolved.secrets))
     # Without a callback, the session does not declare the elicitation capability.
     ask = interactive_call.ask if has_terminal() else None
-    async with opened_session(server, resolved, ask) as session:
+    async with open_session(server, resolved, ask) as session:
         remote_names: dict[str, str] = {}
         tools: dict[str, Tool] = {}
         for definition in await session.list_tools():

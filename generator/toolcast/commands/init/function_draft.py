@@ -21,7 +21,7 @@ from ...model.model import (
 from ...model.toolset_parts import (
     HandlerReference,
 )
-from ...refactoring.free_names import refuse_taken_name
+from ...refactoring.free_names import validate_tool_name
 from ...refactoring.project_edit import EditRefusedError, ProjectEdit
 from ...rendering.output_shape import View
 from ...rendering.renderer import format_python, render
@@ -95,7 +95,7 @@ def draft_functions(
                 )
             references_by_module[module] = text
             tool = read_function(read_cached, *reference)
-            refuse_taken_name(toolset, tool_name)
+            validate_tool_name(toolset, tool_name)
             handler, adapter = _draft_handler(
                 workspace, toolset, reference, tool_name, tool
             )

@@ -50,9 +50,9 @@ def command(
     write already exists, the command names it and writes nothing. Exit codes: 1 if the
     project's specs have errors, 2 if nothing can be created.
     """
-    from ...refactoring.project_edit import EditRefusedError, tool_of
+    from ...refactoring.project_edit import EditRefusedError, get_tool
     from ...refactoring.spec_text import UneditableValueError
-    from ...refactoring.writing import write
+    from ...refactoring.writing import write_edit
     from .function_draft import draft_functions
     from .scaffold import exit_on_conflicts, find_conflicts
     from .stubs import draft_mcp_spec, draft_stub, draft_tool, draft_toolset
@@ -83,14 +83,14 @@ def command(
         elif kind == "tool":
             edit = draft_tool(workspace, name, toolset, section)
         elif kind == "handler":
-            edit = draft_stub(workspace, tool_of(workspace, name, toolset))
+            edit = draft_stub(workspace, get_tool(workspace, name, toolset))
         elif kind == "toolset":
             edit = draft_toolset(workspace, name)
         else:
             edit = draft_mcp_spec(workspace, kind, name, toolset)
         new = [path for path, data in edit.before.items() if data is None]
         exit_on_conflicts(find_conflicts(workspace.root, new))
-        write(workspace.root, edit)
+        write_edit(workspace.root, edit)
     except EditRefusedError as error:
         fail(str(error))
     except UneditableValueError as error:

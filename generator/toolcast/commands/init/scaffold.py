@@ -48,9 +48,9 @@ def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
         files: the content of each file by path below the root.
     """
     from ...refactoring.project_edit import EditRefusedError, ProjectEdit
-    from ...refactoring.writing import write
+    from ...refactoring.writing import write_edit
 
     try:
-        write(root, ProjectEdit("", dict.fromkeys(files), files))
+        write_edit(root, ProjectEdit("", dict.fromkeys(files), files))
     except EditRefusedError as error:
         fail(str(error))

@@ -23,7 +23,7 @@ from ...model.spec_schema import find_schema_pattern, is_windows_device
 from ...model.toolset_parts import (
     HandlerReference,
 )
-from ...refactoring.free_names import refuse_taken_name
+from ...refactoring.free_names import validate_tool_name
 from ...refactoring.project_edit import (
     EditRefusedError,
     EditSession,
@@ -80,8 +80,8 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
     parent, slash, _ = first.folder.rpartition("/")
     folder = f"{parent}{slash}{name}"
     editing = EditSession()
-    editing.text(workspace.source).append(("toolsets",), folder)
-    before, after = editing.files()
+    editing.get_text(workspace.source).append_item(("toolsets",), folder)
+    before, after = editing.collect_files()
     fields: dict[str, object] = {
         "name": name,
         "title": name.replace("_", " ").strip().capitalize(),
@@ -166,7 +166,7 @@ def draft_tool(
             exist.
     """
     toolset = get_toolset(workspace, toolset_name)
-    refuse_taken_name(toolset, name)
+    validate_tool_name(toolset, name)
     section = get_section(toolset, section)
     module = module_name(name)
     schemas = find_schema_reference(toolset)
@@ -304,7 +304,7 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
         reference = HandlerReference(f"{toolset.handlers}.{module}", module)
         last_key = next(reversed(tool.source.tree))
         text = f"{reference.module}:{reference.function}"
-        editing.text(tool.source).insert_key((last_key,), "handler", text)
+        editing.get_text(tool.source).insert_key((last_key,), "handler", text)
     files = _handler_files(workspace, reference, tool.name, tool)
     path = list(files)[-1]
     if os.path.lexists(os.path.join(workspace.root, path)):
@@ -312,7 +312,7 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
             f"{path} exists already",
             f"write `{reference.function}` in it: stubs are only created as new files",
         )
-    before, after = editing.files()
+    before, after = editing.collect_files()
     return ProjectEdit(
         path,
         {**dict.fromkeys(files), **before},

@@ -103,11 +103,11 @@ def _fail_unknown(name: str, originals: Mapping[str, Original]) -> None:
 def _write_copies(workspace: Workspace, copied: Mapping[str, bytes]) -> None:
     from ...refactoring.project_edit import EditRefusedError
     from ...refactoring.spec_text import UneditableValueError
-    from ...refactoring.writing import write
+    from ...refactoring.writing import write_edit
 
     try:
         edit = _build_edit(workspace, copied)
-        write(workspace.root, edit)
+        write_edit(workspace.root, edit)
     except EditRefusedError as error:
         fail(f"{error}; nothing was written")
     except UneditableValueError as error:
@@ -123,8 +123,8 @@ def _build_edit(workspace: Workspace, copied: Mapping[str, bytes]) -> ProjectEdi
 
     editing = EditSession()
     if workspace.templates is None:
-        editing.text(workspace.source).set_block(_FOLDER, _FOLDER, "toolsets")
-    before, after = editing.files()
+        editing.get_text(workspace.source).set_field(_FOLDER, _FOLDER, "toolsets")
+    before, after = editing.collect_files()
     for name, data in copied.items():
         path = f"{workspace.templates or _FOLDER}/{name}"
         before[path], after[path] = None, data
