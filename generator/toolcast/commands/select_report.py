@@ -1,4 +1,4 @@
-"""Reports of `toolcast select`: get_ranking of a message, results of cases, exports."""
+"""Reports of `toolcast select`: ranking of a message, results of cases, exports."""
 
 from __future__ import annotations
 
@@ -142,11 +142,11 @@ def _estimate(tools: Sequence[RoutedTool]) -> int:
 
 
 def _format_ranking(route: Route, count: int, report: Mapping[str, Any]) -> str:
-    """Return the text of a get_ranking.
+    """Return the text of a ranking.
 
     Args:
         count: the number of tools that the router selects from.
-        report: the get_ranking as JSON.
+        report: the ranking as JSON.
     """
     scores, always = report["scores"], report["always"]
     if not count and not always:
