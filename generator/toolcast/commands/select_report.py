@@ -258,8 +258,8 @@ def _count_search_hits(selection: Selection) -> dict[str, int]:
             rank = trial.standing.rank or sys.maxsize
             key = _get_message_key(trial)
             ranks[key] = max(ranks.get(key, 0), rank)
-    found = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
-    return {"first": DEFAULT_RESULTS, "messages": len(ranks), "found": found}
+    hits = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
+    return {"first": DEFAULT_RESULTS, "messages": len(ranks), "found": hits}
 
 
 def _format_location(declared: DeclaredCase) -> str:
@@ -321,10 +321,10 @@ def _list_lines(selection: Selection) -> Iterator[str]:
         yield from _wrap(f"{location}: not run: {skipped.reason}")
     yield from _list_coverage_lines(selection)
     if has_tool_search(selection.toolset):
-        first, number, found = _count_search_hits(selection).values()
+        first, number, hits = _count_search_hits(selection).values()
         messages = format_count(number, "message")
         yield (
-            f"search_tools: the expected tool is among the first {first} for {found} of"
+            f"search_tools: the expected tool is among the first {first} for {hits} of"
             f" {messages}"
         )
     keys = {_get_message_key(trial) for trial in selection.trials}

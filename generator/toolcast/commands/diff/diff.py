@@ -324,10 +324,10 @@ def _add_acceptances(
 
     today = datetime.date.today()
     folder_path, name = os.path.split(os.path.abspath(file))
-    known = [change.fingerprint for change in changes]
+    change_fingerprints = [change.fingerprint for change in changes]
     for fingerprint in fingerprints:
-        if fingerprint not in known:
-            suggestion = did_you_mean(fingerprint, known)
+        if fingerprint not in change_fingerprints:
+            suggestion = did_you_mean(fingerprint, change_fingerprints)
             help_ = f"\n  help: {suggestion}" if suggestion else ""
             fail(f"no change has the fingerprint `{fingerprint}`{help_}")
     if until is not None and until <= today:

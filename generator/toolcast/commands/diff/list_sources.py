@@ -84,7 +84,9 @@ def compare_listings_or_exit(
         The lists as workspaces, the comparison, and the findings of `check` that the changes
         add and fix. Rules that do not apply to tool lists are left out.
     """
-    if headers and not any(word.startswith(_URL_PREFIXES) for word in arguments):
+    if headers and not any(
+        argument.startswith(_URL_PREFIXES) for argument in arguments
+    ):
         fail("--header requires a URL as OLD or NEW")
     sources: list[ToolSource] = []
     problems = []
