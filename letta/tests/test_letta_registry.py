@@ -84,7 +84,7 @@ def test_a_deployment_in_the_middle_of_an_apply(toy: Any) -> None:
                 toy.mcp.tools.clear()
 
     toy.fake.faults.before = deploy
-    with pytest.raises(LettaError, match="offers other tools now"):
+    with pytest.raises(LettaError, match="the tools of the MCP server have changed"):
         toy.apply(plan)
     assert not [path for _, path in toy.fake.faults.seen if path.endswith("/refresh")]
     assert "end_day" in toy.names()

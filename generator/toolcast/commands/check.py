@@ -54,7 +54,7 @@ def command(
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
     from ..pipeline import generate
-    from ..rules.table import rules
+    from ..rules.table import load_rules
     from .progress import show_progress
 
     root = project_root(project)
@@ -86,7 +86,7 @@ def command(
         # These notes would be in the output of every run: no change of a spec removes them.
         unsuppressable = {
             rule_id
-            for rule_id, rule in rules(context.extensions).items()
+            for rule_id, rule in load_rules(context.extensions).items()
             if not rule.can_be_suppressed
         }
         notes = (finding for finding in findings if finding.severity is Severity.NOTE)

@@ -265,10 +265,10 @@ def complete_rules(
 ) -> list[CompletionItem]:
     """Complete ids of check rules and of change rules; the help is the rule's purpose."""
     from ..diff.comparison import load_change_rules as change_rules
-    from ..rules.table import rules
+    from ..rules.table import load_rules
 
     extensions = list_extensions(_find_root(ctx))
-    items = [(rule.id, rule.text.purpose) for rule in rules(extensions).values()]
+    items = [(rule.id, rule.text.purpose) for rule in load_rules(extensions).values()]
     items += [(rule.id, rule.meaning) for rule in change_rules(extensions).values()]
     return _build_completions(items, incomplete)
 

@@ -1,1 +1,1 @@
-"""Letta Code, whose agents have their MCP servers in a settings file."""
+"""Letta Code, whose settings file has the MCP servers of each agent."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...findings import Finding, Severity, sort_findings
 from ...model.model import Workspace
-from ...rules.runner import check_workspace, without_suppressed
+from ...rules.runner import apply_suppressions, check_workspace
 from ..change import pair_tools
 
 _ELSEWHERE = ("handler/", "data/", "output/", "spec/unused-suppression")
@@ -115,7 +115,7 @@ def _placed(
         for tool in toolset.tools
     }
     found = [*read, *check_workspace(workspace, today)]
-    for finding in without_suppressed(workspace, found, today):
+    for finding in apply_suppressions(workspace, found, today):
         if finding.severity is Severity.NOTE:
             continue
         file = finding.location.file
