@@ -13,7 +13,7 @@ import yaml
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 
 
 class LoadingMode(StrEnum):
@@ -122,7 +122,9 @@ class ClientKind(NamedTuple):
 
 
 def _load_kinds() -> Iterator[ClientKind]:
-    rows = yaml.load(read_packaged("analysis", "client_kinds.yaml"), yaml.CSafeLoader)
+    rows = yaml.load(
+        read_package_file("analysis", "client_kinds.yaml"), yaml.CSafeLoader
+    )
     for name, row in rows.items():
         limits = tuple(
             ClientLimit(**{**limit, "kind": LimitKind(limit["kind"])})

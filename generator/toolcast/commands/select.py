@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..reports.escaping import printable
-from ..tool_selection.trial import cases_of, catalogs, try_cases
+from ..tool_selection.trial import list_cases, list_catalogs, run_cases
 from .exit_codes import (
     CLEAN,
     FINDINGS,
@@ -223,7 +223,7 @@ def _export(
 
     Ends the program with exit code 2 unless exactly one of the toolsets has cases.
     """
-    toolsets_with_cases = [toolset for toolset in toolsets if any(cases_of(toolset))]
+    toolsets_with_cases = [toolset for toolset in toolsets if any(list_cases(toolset))]
     if not toolsets_with_cases:
         fail(
             "there are no selection cases to export\n"
@@ -237,7 +237,7 @@ def _export(
     if options["export"] == "promptfoo":
         tools = toolset.list_target_tools("registry")
         if client is not None:
-            tools = catalogs(toolset, client)[0].tools
+            tools = list_catalogs(toolset, client)[0].tools
         text = encode_promptfoo(
             toolset,
             tools,
@@ -246,7 +246,7 @@ def _export(
             options["key_variable"],
         )
         exported = {None, *(tool.name for tool in tools)}
-        skipped = sum(case.case.tool not in exported for case in cases_of(toolset))
+        skipped = sum(case.case.tool not in exported for case in list_cases(toolset))
     else:
         text = encode_agent_skills(toolset)
     output = options["output"]
@@ -279,11 +279,11 @@ def _run_cases(
     for toolset, model in zip(toolsets, models, strict=True):
         settings = replace(toolset.selection, **limits)
         if model is None:
-            selections.append(try_cases(toolset, settings, client))
+            selections.append(run_cases(toolset, settings, client))
         else:
-            from ..tool_selection.model_trial import try_cases_with
+            from ..tool_selection.model_trial import run_cases_with_model
 
-            selections.append(try_cases_with(model, toolset, settings, client))
+            selections.append(run_cases_with_model(model, toolset, settings, client))
     trials = [trial for selection in selections for trial in selection.trials]
     # If no request succeeded, the model itself does not work.
     if trials and all(trial.chosen is None for trial in trials):
@@ -299,7 +299,7 @@ def _run_cases(
         texts = [
             format_selection(selection)
             for selection in selections
-            if selection.trials or selection.untried or not selection.passes
+            if selection.trials or selection.skipped_cases or not selection.passes
         ]
         click.echo("\n".join(texts) or NO_CASES, nl=False)
     return CLEAN if passes else FINDINGS

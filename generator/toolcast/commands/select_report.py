@@ -22,11 +22,11 @@ from ..tool_selection.trial import (
     DeclaredCase,
     Selection,
     Trial,
-    cases_of,
-    catalogs,
-    confusions,
-    routed,
-    same_words,
+    build_routed_tools,
+    list_cases,
+    list_catalogs,
+    list_confusions,
+    normalize_message,
 )
 from .exit_codes import fail, format_count
 
@@ -95,8 +95,8 @@ def print_ranking(
     from toolcast_runtime.router import Router
     from toolcast_runtime.router.lexical_ranking import get_ranking
 
-    offered = catalogs(toolset, client)[0].tools
-    all_tools = routed(offered)
+    offered = list_catalogs(toolset, client)[0].tools
+    all_tools = build_routed_tools(offered)
     always = [tool.name for tool in offered if tool.always]
     tools = [tool for tool in all_tools if tool.name not in always]
     route = asyncio.run(Router(model).route(message, tools, history))
@@ -122,8 +122,8 @@ def print_ranking(
         "servers_not_asked": [server.name for server in toolset.mcp_servers],
         "cases": [
             {"place": _format_location(case), "tool": case.case.tool}
-            for case in cases_of(toolset)
-            if same_words(case.case.message) == same_words(message)
+            for case in list_cases(toolset)
+            if normalize_message(case.case.message) == normalize_message(message)
         ],
     }
     if format_ == "json":
@@ -230,13 +230,13 @@ def build_selection_report(selection: Selection) -> dict[str, Any]:
             "margin": gates.margin,
             "coverage": gates.coverage,
         },
-        "covered": round(selection.covered, 4),
-        "without_case": list(selection.uncovered),
+        "covered": round(selection.coverage, 4),
+        "without_case": list(selection.uncovered_tools),
         "not_tried": [
             {"message": skipped.declared.case.message, "reason": skipped.reason}
-            for skipped in selection.untried
+            for skipped in selection.skipped_cases
         ],
-        "confused": [pair._asdict() for pair in confusions(selection.trials)],
+        "confused": [pair._asdict() for pair in list_confusions(selection.trials)],
         "messages": [_build_trial(trial) for trial in selection.trials],
         **(
             {"search": _count_search_hits(selection)}
@@ -254,8 +254,8 @@ def _count_search_hits(selection: Selection) -> dict[str, int]:
     ranks: dict[Hashable, int] = {}
     listed = {tool.name for tool in selection.toolset.tools if tool.always}
     for trial in selection.trials:
-        if trial.standing and not trial.is_near and trial.tool not in listed:
-            rank = trial.standing.rank or sys.maxsize
+        if trial.tool_rank and not trial.is_near and trial.tool not in listed:
+            rank = trial.tool_rank.rank or sys.maxsize
             key = _get_message_key(trial)
             ranks[key] = max(ranks.get(key, 0), rank)
     hits = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
@@ -276,7 +276,7 @@ def _quote(message: str, width: int = _WIDTH) -> str:
 
 
 def _build_trial(trial: Trial) -> dict[str, Any]:
-    standing = trial.standing
+    standing = trial.tool_rank
     return {
         "message": trial.message,
         "is_near_miss": trial.is_near,
@@ -291,14 +291,14 @@ def _build_trial(trial: Trial) -> dict[str, Any]:
         "margin": round(standing.margin, 4) if standing else None,
         "words": {
             word: {name: round(part, 3) for name, part in parts.items()}
-            for word, parts in trial.words.items()
+            for word, parts in trial.word_scores.items()
         },
     }
 
 
 def _list_lines(selection: Selection) -> Iterator[str]:
     name = selection.toolset.name
-    for trial, clients in _merge_clients(selection.failed):
+    for trial, clients in _merge_clients(selection.failed_trials):
         yield f"{printable(_format_location(trial.declared))}:"
         prefix = "near miss " if trial.is_near else ""
         yield f"  {prefix}{_quote(trial.message, _WIDTH - 2 - len(prefix))}"
@@ -308,7 +308,7 @@ def _list_lines(selection: Selection) -> Iterator[str]:
             yield from _wrap(f"for {', '.join(clients)}", "    ")
         yield from _list_table_lines(trial)
         yield ""
-    pairs = confusions(selection.trials)
+    pairs = list_confusions(selection.trials)
     if pairs:
         yield "Confused tools, the expected one first:"
         for pair in pairs:
@@ -316,7 +316,7 @@ def _list_lines(selection: Selection) -> Iterator[str]:
             terms = f": {', '.join(pair.words)}" if pair.words else ""
             yield from _wrap(f"{pair.tool} with {pair.other}, {count}{terms}", "  ")
         yield ""
-    for skipped in selection.untried:
+    for skipped in selection.skipped_cases:
         location = _format_location(skipped.declared)
         yield from _wrap(f"{location}: not run: {skipped.reason}")
     yield from _list_coverage_lines(selection)
@@ -328,7 +328,7 @@ def _list_lines(selection: Selection) -> Iterator[str]:
             f" {messages}"
         )
     keys = {_get_message_key(trial) for trial in selection.trials}
-    failed_keys = {_get_message_key(trial) for trial in selection.failed}
+    failed_keys = {_get_message_key(trial) for trial in selection.failed_trials}
     passed = len(keys) - len(failed_keys)
     yield f"{name}: {passed} of {format_count(len(keys), 'message')} pass"
 
@@ -341,13 +341,13 @@ def _get_message_key(trial: Trial) -> Hashable:
 
 def _list_coverage_lines(selection: Selection) -> Iterator[str]:
     number = len(selection.toolset.list_target_tools("registry"))
-    covered = number - len(selection.uncovered)
+    covered = number - len(selection.uncovered_tools)
     verb = "has" if number == 1 else "have"
     text = f"{covered} of {format_count(number, 'tool')} {verb} a case"
     required = selection.gates.coverage
-    if selection.covered < required:
+    if selection.coverage < required:
         text += f", but {required:.0%} must have one"
-    uncovered = format_first(selection.uncovered, _MAX_NAMES_SHOWN)
+    uncovered = format_first(selection.uncovered_tools, _MAX_NAMES_SHOWN)
     yield from _wrap(f"{text}; without a case: {uncovered}" if uncovered else text)
 
 
@@ -369,7 +369,7 @@ def _list_table_lines(trial: Trial) -> Iterator[str]:
     The words with the largest difference between the tools are first.
     """
     names = list(
-        dict.fromkeys(name for parts in trial.words.values() for name in parts)
+        dict.fromkeys(name for parts in trial.word_scores.values() for name in parts)
     )
     if trial.tool in names:
         names = [str(trial.tool), *(name for name in names if name != trial.tool)]
@@ -379,7 +379,7 @@ def _list_table_lines(trial: Trial) -> Iterator[str]:
     widths = [max(len(heading), 6) for heading in headings]
     yield f"    {'word':16}  {_join_columns(headings, widths)}"
     decisive = sorted(
-        trial.words.items(), key=lambda item: -_measure_difference(item[1], names)
+        trial.word_scores.items(), key=lambda item: -_measure_difference(item[1], names)
     )
     for term, parts in decisive[:_MAX_TERMS]:
         cells = [f"{parts[name]:.0%}" if name in parts else "-" for name in names]
@@ -456,7 +456,7 @@ def encode_agent_skills(toolset: Toolset) -> str:
     """
     triggers = {
         declared.case.message: declared.case.tool is not None
-        for declared in cases_of(toolset)
+        for declared in list_cases(toolset)
     }
     evals = [
         {"query": message, "should_trigger": should_trigger}
@@ -466,7 +466,7 @@ def encode_agent_skills(toolset: Toolset) -> str:
 
 
 def _build_tests(toolset: Toolset, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for declared in cases_of(toolset):
+    for declared in list_cases(toolset):
         case = declared.case
         if case.tool is not None and case.tool not in names:
             continue

@@ -12,7 +12,7 @@ from ...model.model import Workspace
 from ...model.python_project import PYPROJECT
 from ...model.spec_files import DEFINITIONS_FILE
 from ...model.spec_schema import find_declared_schema
-from ...package_data import package_folders
+from ...package_data import list_package_folders
 from ...parsing.tree import Source
 from ...project import WORKSPACE_FILE
 
@@ -25,7 +25,7 @@ def list_run_inputs(workspace: Workspace) -> Iterator[str]:
 
 def list_program_files() -> Iterator[str]:
     """Yield the folders of generator and runtime, and the extensions' modules."""
-    yield from package_folders()
+    yield from list_package_folders()
     yield os.path.dirname(str(toolcast_runtime.__file__))
     yield from list_loaded_paths()
 
