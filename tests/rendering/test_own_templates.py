@@ -286,7 +286,8 @@ def test_diff_counts_what_templates_render(make_project: Callable[..., Any]) -> 
     project.write("own/prompts/tool_bullet.md.jinja", "- {{ view.name }}\n" * 90)
     told = project.toolcast("diff", "--against", "../before").stdout
     assert re.search(
-        r"`guest` cost about, in tokens: 18 upfront .* 372 in\s+prompt", told
+        r"estimated\s+tokens\s+for\s+the\s+tools\s+of\s+`guest`: 18 upfront .* 372 in\s+prompt",
+        told,
     ), told
 
 
