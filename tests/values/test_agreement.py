@@ -16,7 +16,8 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, RootModel, TypeA
 from typing_extensions import TypedDict
 
 from toolcast_runtime.core.context import ArgumentConversionError
-from toolcast_runtime.values.models import ArgumentsModel, find_mismatches
+from toolcast_runtime.values.model_comparison import find_mismatches
+from toolcast_runtime.values.models import ArgumentsModel
 
 T = TypeVar("T")
 DAY = {"type": "string", "format": "date"}

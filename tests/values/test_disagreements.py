@@ -8,11 +8,8 @@ import pytest
 from pydantic import BaseModel, field_validator
 
 from toolcast_runtime.core.context import ArgumentConversionError
-from toolcast_runtime.values.models import (
-    ArgumentsModel,
-    find_mismatches,
-    is_open,
-)
+from toolcast_runtime.values.model_comparison import find_mismatches, is_open
+from toolcast_runtime.values.models import ArgumentsModel
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

@@ -10,11 +10,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from toolcast_runtime.core.context import ArgumentConversionError
-from toolcast_runtime.values.models import (
-    ArgumentsModel,
-    ResultModel,
-    find_mismatches,
-)
+from toolcast_runtime.values.model_comparison import find_mismatches
+from toolcast_runtime.values.models import ArgumentsModel, ResultModel
 from toolcast_runtime.values.python_values import BytesEncoder, PythonValues
 
 ID = "0f8fad5b-d9cb-469f-a165-70867728950e"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -36,12 +35,10 @@ from .generated_package import (
     read_text,
     request_tools_list,
 )
+from .workspace import load_specs, run_check
 
 if TYPE_CHECKING:
     from .specs import Specs
-
-REQUIRED = "TOOLCAST_REQUIRE_SPECS"
-"""The environment variable that makes tests fail if the specs are missing, instead of skipping."""
 
 
 def snapshot_tests(
@@ -190,7 +187,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
                     ensure(not word.search(block), f"{file} still contains `{name}`")
 
         def test_toolcast_check_passes(self) -> None:
-            _run_check(package.folder)
+            run_check(package.folder)
 
     return RegistryTests
 
@@ -206,7 +203,7 @@ def _spec_tests(
 
     @cache
     def specs() -> Specs:
-        return _load_specs(package.folder, folder)
+        return load_specs(package.folder, folder)
 
     class SpecTests:
         def test_every_spec_has_its_definition(self) -> None:
@@ -415,9 +412,7 @@ def _cli_tests(package: GeneratedPackage, main: Any) -> type:
                 package.definitions[name].get("cli") or {"command": None}
                 for name in package.list_tool_names(client, "cli")
             ]
-            expected = dict.fromkeys(
-                decision["command"] for decision in decisions if decision["command"]
-            )
+            expected = dict.fromkeys(d["command"] for d in decisions if d["command"])
             commands = run_help(client).output.partition("\nCommands:\n")[2]
             live = re.findall(r"^  (\S+)", commands, re.MULTILINE)
             assert_same(f"the commands for {client}", live, list(expected))
@@ -452,11 +447,8 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
             sections = "\n".join(
                 prompts.section(name, client) for name in prompts.sections
             )
-            for block, key in (
-                (preamble, "bullet"),
-                (sections, "bullet"),
-                (sections, "usage"),
-            ):
+            cases = (preamble, "bullet"), (sections, "bullet"), (sections, "usage")
+            for block, key in cases:
                 pieces = {}
                 for name, definition in package.definitions.items():
                     lines = definition.get("prompt", {}).get(key)
@@ -468,9 +460,7 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
                     pieces.get(name)
                     for name in package.list_tool_names(client, "prompts")
                 }
-                expected = [
-                    name for name, piece in pieces.items() if piece in client_pieces
-                ]
+                expected = [n for n, piece in pieces.items() if piece in client_pieces]
                 assert_same(f"the tools with a {key} for {client}", live, expected)
 
     return PromptTests
@@ -505,51 +495,3 @@ def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
             assert_same(f"tools of others for {client}", wrong_names, [])
 
     return SkillTests
-
-
-def _load_specs(package: Path, folder: str) -> Specs:
-    """Return the specs of a toolset; skip the test if they cannot be read.
-
-    If the environment variable `TOOLCAST_REQUIRE_SPECS` is set, the test fails instead.
-    """
-    root = _find_workspace(package)
-    if root is None or not (root / folder / "toolset.yaml").is_file():
-        problem = "the specs are not here"
-    elif importlib.util.find_spec("yaml") is None:
-        problem = "PyYAML is not installed: pip install 'toolcast-runtime[testing]'"
-    else:
-        from .specs import Specs
-
-        return Specs(root, folder)
-    ensure(not os.environ.get(REQUIRED), f"{problem}, and {REQUIRED} is set")
-    pytest.skip(problem)
-
-
-def _find_workspace(folder: Path) -> Path | None:
-    """Return the nearest parent folder with a toolcast.yaml."""
-    for parent in folder.parents:
-        if (parent / "toolcast.yaml").is_file():
-            return parent
-    return None
-
-
-def _run_check(folder: Path) -> None:
-    """Run `toolcast check` in the workspace of a folder; skip the test without the generator."""
-    root = _find_workspace(folder)
-    if root is None:
-        pytest.skip("the specs are not here")
-    if importlib.util.find_spec("toolcast") is None:
-        pytest.skip("the generator, toolcast, is not installed")
-    from contextlib import redirect_stderr, redirect_stdout
-    from importlib.metadata import entry_points
-    from io import StringIO
-
-    [program] = entry_points(group="console_scripts", name="toolcast")
-    output = StringIO()
-    with (
-        redirect_stdout(output),
-        redirect_stderr(output),
-        pytest.raises(SystemExit) as exit_info,
-    ):
-        program.load()(["check", "--project", str(root)])
-    ensure(not exit_info.value.code, output.getvalue())
