@@ -75,7 +75,7 @@ def test_in_a_shallow_clone_a_folder_may_not_stand_for_a_branch(project: Any) ->
     done = toolcast(shallow, "diff", "--against", "origin/other")
     assert done.returncode == 2
     assert "this clone is shallow and does not contain origin/other" in done.stderr
-    assert "`fetch-depth: 0` for" in done.stderr
+    assert "set `fetch-depth: 0`" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["-dash", "tag"])

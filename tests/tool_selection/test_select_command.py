@@ -112,11 +112,11 @@ def test_a_message_for_programs(project: Any) -> None:
             "--key-variable is not the name of a variable",
         ),
         (("--history", "before"), "--history requires MESSAGE"),
-        (("the lamp", "--top", "2"), "without effect with MESSAGE: --top"),
-        (("--with-model", "--margin", "0"), "without effect with a model: --margin"),
+        (("the lamp", "--top", "2"), "--top has no effect with MESSAGE"),
+        (("--with-model", "--margin", "0"), "--margin has no effect with a model"),
         (
             ("x", "--export", "agent-skills", "--output", "f", "--format", "json"),
-            "without effect with --export: MESSAGE, --format",
+            "MESSAGE, --format have no effect with --export",
         ),
         (
             ("--export", "agent-skills", "--output", "f"),

@@ -54,7 +54,8 @@ def command(project: str | None, output: str, against: str | None) -> None:
 
     The file contains search, filters, schemas, access with reasons, and token costs, and
     loads nothing from other servers. Do not commit it: it repeats the specs, and `toolcast
-    check` does not update it. Exit codes: 2 if the file cannot be written.
+    check` does not update it. Exit codes: 2 if specs have errors or the file cannot be
+    written.
     """
     comparison, old_name = _NO_COMPARISON, ""
     if against is None:

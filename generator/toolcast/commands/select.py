@@ -66,7 +66,7 @@ _REQUIRED_PARAMETERS = {
 def _reject_nan(
     _ctx: click.Context, _option: click.Parameter, value: float | None
 ) -> float | None:
-    """Return the value of a limit, or raise `click.BadParameter` if it is not a number.
+    """Return the value of a limit; raise `click.BadParameter` for NaN.
 
     Comparisons with NaN are false, so that such a limit would have no effect.
     """
@@ -85,18 +85,22 @@ def _reject_nan(
     multiple=True,
     help="Message before MESSAGE; may be repeated, oldest first.",
 )
-@click.option("--top", type=click.IntRange(1), help="Override `selection.top`.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    help="Rank that the expected tool must reach. Default: `selection.top`.",
+)
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1),
     callback=_reject_nan,
-    help="Override `selection.margin`.",
+    help="Required lead over the next tool. Default: `selection.margin`.",
 )
 @click.option(
     "--coverage",
     type=click.FloatRange(0, 1),
     callback=_reject_nan,
-    help="Override `selection.coverage`.",
+    help="Part of the tools that must have a case. Default: `selection.coverage`.",
 )
 @click.option(
     "--with-model", is_flag=True, help="Query the model of the toolset's `router:`."
@@ -198,7 +202,8 @@ def _check_options(ctx: click.Context, options: Mapping[str, Any]) -> None:
     ineffective = [label for name, label in used.items() if name not in effective]
     if ineffective:
         names = ", ".join(ineffective)
-        fail(f"without effect with {mode}: {names}\n  help: remove {names}")
+        verb = "has" if len(ineffective) == 1 else "have"
+        fail(f"{names} {verb} no effect with {mode}\n  help: remove {names}")
     endpoint, variable = options["endpoint"], options["key_variable"]
     if endpoint is not None and not endpoint.startswith(("http://", "https://")):
         fail("--endpoint must begin with http:// or https://")

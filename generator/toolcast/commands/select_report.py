@@ -1,4 +1,4 @@
-"""Reports of `toolcast select`: get_ranking of a message, results of cases, exports."""
+"""Reports of `toolcast select`: ranking of a message, results of cases, exports."""
 
 from __future__ import annotations
 
@@ -142,11 +142,11 @@ def _estimate(tools: Sequence[RoutedTool]) -> int:
 
 
 def _format_ranking(route: Route, count: int, report: Mapping[str, Any]) -> str:
-    """Return the text of a get_ranking.
+    """Return the text of a ranking.
 
     Args:
         count: the number of tools that the router selects from.
-        report: the get_ranking as JSON.
+        report: the ranking as JSON.
     """
     scores, always = report["scores"], report["always"]
     if not count and not always:
@@ -258,8 +258,8 @@ def _count_search_hits(selection: Selection) -> dict[str, int]:
             rank = trial.tool_rank.rank or sys.maxsize
             key = _get_message_key(trial)
             ranks[key] = max(ranks.get(key, 0), rank)
-    found = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
-    return {"first": DEFAULT_RESULTS, "messages": len(ranks), "found": found}
+    hits = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
+    return {"first": DEFAULT_RESULTS, "messages": len(ranks), "found": hits}
 
 
 def _format_location(declared: DeclaredCase) -> str:
@@ -321,10 +321,10 @@ def _list_lines(selection: Selection) -> Iterator[str]:
         yield from _wrap(f"{location}: not run: {skipped.reason}")
     yield from _list_coverage_lines(selection)
     if has_tool_search(selection.toolset):
-        first, number, found = _count_search_hits(selection).values()
+        first, number, hits = _count_search_hits(selection).values()
         messages = format_count(number, "message")
         yield (
-            f"search_tools: the expected tool is among the first {first} for {found} of"
+            f"search_tools: the expected tool is among the first {first} for {hits} of"
             f" {messages}"
         )
     keys = {_get_message_key(trial) for trial in selection.trials}
@@ -393,7 +393,7 @@ def _join_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _measure_difference(parts: Mapping[str, float], names: Sequence[str]) -> float:
-    """Return how much a word's score for the first tool differs from that for the others."""
+    """Return the difference of a word's scores for the first and the other tools."""
     first, *others = (parts.get(name, 0.0) for name in names)
     return abs(first - sum(others))
 

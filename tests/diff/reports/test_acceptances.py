@@ -45,7 +45,10 @@ def said(entries: str) -> list[str]:
             '  - {fingerprint: "0123456789ab", tool: x, reason: Why.}\n',
             "3:41 `tool` cannot be combined with `fingerprint`",
         ),
-        ("  - {fingerprint: abc, reason: Why.}\n", "3:19 `accept[0].fingerprint` does"),
+        (
+            "  - {fingerprint: abc, reason: Why.}\n",
+            "3:19 `accept[0].fingerprint` does not have",
+        ),
         ("  - {fingerprint: 123456789012, reason: Why.}\n", "3:19 `accept[0].finger"),
         ('  - {rule: a/b, tool: x, reason: " "}\n', "3:34 `accept[0].reason`"),
         ("  - {rule: a/b, tool: x}\n", "3:5 the key `reason` is missing"),

@@ -18,13 +18,13 @@ from ...project import WORKSPACE_FILE
 
 
 def list_run_inputs(workspace: Workspace) -> Iterator[str]:
-    """Yield the files and folders of the generator and of the project that a run reads."""
+    """Yield the inputs of a run: paths of the generator and of the project."""
     yield from list_program_files()
     yield from list_project_files(workspace)
 
 
 def list_program_files() -> Iterator[str]:
-    """Yield the files and folders of the generator, the runtime and the extensions."""
+    """Yield the folders of generator and runtime, and the extensions' modules."""
     yield from list_package_folders()
     yield os.path.dirname(str(toolcast_runtime.__file__))
     yield from list_loaded_paths()
