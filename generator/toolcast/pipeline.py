@@ -103,7 +103,7 @@ def generate(
             mentions = find_mentions_in_outputs(
                 toolset, removed, workspace.output, files
             )
-            findings += [_report_former_name(*mention) for mention in mentions]
+            findings += [_report_retired_name(*mention) for mention in mentions]
     findings += check_generated_imports(workspace, files)
     documents, problems = fill_documents(workspace)
     findings = sort_findings([*findings, *problems])
@@ -112,7 +112,7 @@ def generate(
     return GenerationResult(workspace, files, findings, documents)
 
 
-def _report_former_name(mention: FileMention, help_: str) -> Finding:
+def _report_retired_name(mention: FileMention, help_: str) -> Finding:
     end = mention.column + len(mention.name)
     return Finding(
         "name/retired-name-used",

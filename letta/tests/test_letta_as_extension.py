@@ -49,7 +49,9 @@ def test_what_only_its_author_can_decide_is_a_step(tmp_path: Path) -> None:
     options = ("--toolset", "ren", "--section", "bridge")
     said = run(tmp_path, "toolcast", "new", "brew_tea", *options).stdout
     [step] = [row for row in said.splitlines() if "fix specs" in row]
-    assert step.startswith("  3. fix specs/ren/brew_tea.yaml: nothing says why")
+    assert step.startswith(
+        "  3. fix specs/ren/brew_tea.yaml: `brew_tea` is not attached"
+    )
     assert "`letta: {attached: true}`" in step
     assert "  4. toolcast generate" in said
     spec = tmp_path / "specs/ren/brew_tea.yaml"
@@ -69,7 +71,7 @@ def test_its_fields_that_name_a_removed_tool_are_listed(
         subprocess.run(["git", *words], cwd=project.root, check=True)
     done = project.toolcast("remove", "search", "--without-notice", "--ignore-mentions")
     assert done.returncode == 0, done.stderr
-    assert "`letta.agents.helper.ends_turn[0]` names `search`" in done.stdout
+    assert "`letta.agents.helper.ends_turn[0]` refers to `search`" in done.stdout
 
 
 def test_a_tool_that_is_not_attached_tells_the_specs_reason() -> None:

@@ -25,7 +25,7 @@ from ..encoders.markdown import (
 )
 from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 from ..targets.exposure import Exposure, build_exposures
 from ..targets.prompt_blocks import PromptDocs, build_prompt_docs
 from ..targets.table import list_enabled_targets
@@ -54,7 +54,8 @@ def command(project: str | None, output: str, against: str | None) -> None:
 
     The file contains search, filters, schemas, access with reasons, and token costs, and
     loads nothing from other servers. Do not commit it: it repeats the specs, and `toolcast
-    check` does not update it. Exit codes: 2 if the file cannot be written.
+    check` does not update it. Exit codes: 2 if specs have errors or the file cannot be
+    written.
     """
     comparison, old_name = _NO_COMPARISON, ""
     if against is None:
@@ -359,7 +360,7 @@ def _render_page(data: Mapping[str, Any]) -> bytes:
         data: the result of `_build_data`.
     """
     document, style = (
-        read_packaged("catalog_page", f"catalog.{kind}").decode("utf-8")
+        read_package_file("catalog_page", f"catalog.{kind}").decode("utf-8")
         for kind in ("html", "css")
     )
     script = _render_script()
@@ -381,7 +382,8 @@ def _render_page(data: Mapping[str, Any]) -> bytes:
 def _render_script() -> str:
     """Return the JavaScript files, joined and wrapped in one function."""
     texts = [
-        read_packaged("catalog_page", f"{name}.js").decode("utf-8") for name in _SCRIPTS
+        read_package_file("catalog_page", f"{name}.js").decode("utf-8")
+        for name in _SCRIPTS
     ]
     body = "\n".join(texts)
     return f'"use strict";\n(() => {{\n{body}}})();\n'

@@ -95,8 +95,10 @@ def command(
     code = print_findings(printed, format_, fail_on=lowest_severity, context=context)
     if hidden_notes:
         notes_count = format_count(len(hidden_notes), "note")
+        verb = "is" if len(hidden_notes) == 1 else "are"
+        message = f"{notes_count} that cannot be suppressed {verb} hidden"
         hint = "run `toolcast check --all` to print all notes"
-        click.echo(f"{notes_count} hidden that cannot be suppressed; {hint}", err=True)
+        click.echo(f"{message}; {hint}", err=True)
     if workspace is None:
         sys.exit(USAGE)
     if code == 0 and format_ == "text":

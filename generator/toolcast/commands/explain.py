@@ -55,7 +55,7 @@ def _wrap(text: str, hanging_indent: str = "") -> str:
 def _print_list(
     check_rules: Mapping[str, Rule], diff_rules: Mapping[str, ChangeRule]
 ) -> None:
-    click.echo("Findings of `toolcast check`, which checks that\n")
+    click.echo("Rules of `toolcast check`, which checks that\n")
     for _, rule in sorted(check_rules.items()):
         purpose = rule.text.purpose.removeprefix("Checks that ")
         line = f"{rule.id:34} {rule.severity.word:8} {purpose}"

@@ -203,7 +203,7 @@ def _build_servers(
 
 
 # Completion reads file names and single YAML files, and loads no workspace, because a shell
-# runs it each time that the user presses the Tab key. ToolSource: Click, "Shell Completion".
+# runs it each time that the user presses the Tab key. Source: Click, "Shell Completion".
 
 # A shell inserts a completion into the command line unquoted, where it would execute `$(...)`
 # in a file name.

@@ -232,7 +232,9 @@ def _build_archive(files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files, key=lambda path: (path != "manifest.json", path)):
+            # The earliest date that the format allows.
             entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+            # Unix, on every system.
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
             archive.writestr(entry, files[path])

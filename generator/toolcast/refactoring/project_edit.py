@@ -250,6 +250,7 @@ def load_edited_workspace(
         for error in _list_errors(loaded.workspace)
         if error.rule not in tolerated_rules
     ]
+    # Errors that the specs already have do not refuse the edit.
     if new_errors:
         old_keys = {_finding_key(error, renamed) for error in _list_errors(workspace)}
         new_errors = [e for e in new_errors if _finding_key(e, renamed) not in old_keys]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, Workspace
-from ..tool_selection.trial import cases_of, messages_of
+from ..tool_selection.trial import list_case_messages, list_cases
 from .rule import Problem, problem_at, rule
 from .unknown_names import unknown_names
 
@@ -22,21 +22,21 @@ _HELP = "decide which tool the message means, and remove the other case"
 def check_contradictions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report cases that cannot all pass."""
     expected_tools: dict[str, str | None] = {}
-    for attempt in messages_of(toolset):
+    for attempt in list_case_messages(toolset):
         if attempt.is_near:
             continue
-        first = expected_tools.setdefault(attempt.same_words, attempt.tool)
+        first = expected_tools.setdefault(attempt.normalized_text, attempt.tool)
         if first != attempt.tool:
             message = f"in another case, the same message means {_format_tool(first)}"
             yield problem_at(attempt.owner, attempt.path, message, _HELP)
-    for attempt in messages_of(toolset):
-        expected = expected_tools.get(attempt.same_words)
+    for attempt in list_case_messages(toolset):
+        expected = expected_tools.get(attempt.normalized_text)
         if attempt.is_near and attempt.tool is not None and expected == attempt.tool:
             message = (
                 f"a near miss of `{attempt.tool}` is a message for it in another case"
             )
             yield problem_at(attempt.owner, attempt.path, message, _HELP)
-    for declared in cases_of(toolset):
+    for declared in list_cases(toolset):
         case, path = declared.case, declared.path
         if case.tool in case.never:
             never_path = (*path, "never", case.never.index(case.tool))
@@ -57,8 +57,8 @@ def _format_tool(tool: str | None) -> str:
 def check_duplicates(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report messages that occur twice with the same expectation."""
     seen: set[tuple[str, str | None, bool]] = set()
-    for attempt in messages_of(toolset):
-        key = attempt.same_words, attempt.tool, attempt.is_near
+    for attempt in list_case_messages(toolset):
+        key = attempt.normalized_text, attempt.tool, attempt.is_near
         if key in seen:
             message = "another case already has the same message"
             help_ = "remove one of them: a repeated message counts only once"
