@@ -1,8 +1,8 @@
 """Memory blocks of agents: render, compare and write the part from the specs.
 
-An agent treats its memory as true. So the text describes what exists, with the
-summaries of the specs, and gives no instructions. The rest of a block belongs to the
-agent: only the part between two markers is written.
+An agent treats its memory as true. So the text describes existing tools and tables, and
+contains no instructions. Toolcast writes only the part between two markers; the agent
+owns the rest of the block.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ def write_block_changes(
 
     Raises:
         BlockError: a block or its desired value has changed since the changes were
-            saved, and nothing was written; or a written block differs from what was
-            sent.
+            saved, and nothing was written; or the server stored another value than the
+            sent one.
     """
     changes_by_block = {
         (change.agent_id, change.label): change for change in current_changes

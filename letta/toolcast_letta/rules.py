@@ -280,7 +280,7 @@ def check_nested_definition(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 
 def _is_nested(reference: Reference) -> bool:
-    """Return whether a reference leads to a schema that is nested inside a definition."""
+    """Return whether a reference names a schema that is nested inside a definition."""
     is_definition = reference.text.startswith("#/$defs/")
     return (
         is_definition

@@ -277,7 +277,7 @@ def render_tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str |
 
 
 def format_tool_list(toolset: Toolset) -> str:
-    """Return one line for each tool: attached, or the reason why not.
+    """Return one line for each tool: attached, or the reason for not being attached.
 
     The text ends with a newline.
     """

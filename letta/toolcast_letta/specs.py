@@ -81,7 +81,7 @@ def build_tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
 
 
 def _collect_spec_fields(tool: ToolSpec) -> dict[str, Any]:
-    """Return the fields of a tool's spec by which its part of the definition is made."""
+    """Return the fields of a tool's spec that its `letta` object is derived from."""
     fields = {
         "letta": get_letta_fields(tool),
         "annotations": tool.annotations,

@@ -96,9 +96,10 @@ def load_backup(file: Path, seal: Seal) -> list[EntryBackup]:
 def restore_entries(
     settings: Settings, entries: Sequence[EntryBackup]
 ) -> tuple[Settings, list[str], list[str]]:
-    """Return the settings with the entries restored, what changed, and what could not.
+    """Return the settings with the entries restored, and two lists of descriptions.
 
-    An entry that was changed after the apply is not restored.
+    The first list describes the restored entries. The second one describes entries that
+    were changed after the apply: they are not restored.
     """
     restored: list[str] = []
     lost: list[str] = []

@@ -86,6 +86,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     if file is not None:
         try:
             chosen_plan = Plan.load(file, Seal())
+            # A saved plan can be for some of the agents only.
             desired = desired.select_agents(agent.name for agent in chosen_plan.agents)
         except (StateError, MissingSettingError) as error:
             fail(str(error))

@@ -34,16 +34,16 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Change:
-    """One change that applying the plan makes.
+    """One change to Letta.
 
     Attributes:
         action: `+` add, `~` change in place, `-` remove, `-/+` remove and add.
         layer: `server`, `registry`, `tool` (of an agent) or `rule`.
         name: the name of the tool, rule or server entry.
         agent: the agent's name, for `tool`, `rule`, and `server` in a settings file;
-            else empty.
+            empty for other changes.
         detail: a description of the change.
-        undo: why a rollback cannot undo the change; empty if it can.
+        undo: the reason if a rollback cannot undo the change; empty if it can.
     """
 
     action: str

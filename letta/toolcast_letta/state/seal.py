@@ -1,8 +1,8 @@
 """Signatures of files that persist between runs, to detect files that were edited.
 
-The key belongs to the user and is in their state folder, not in the project; so a
-cloned repository cannot contain a valid signature. TOOLCAST_LETTA_KEY sets the key if
-different machines plan and apply.
+The user's key is in their state folder, not in the project; so a cloned repository
+cannot contain a valid signature. TOOLCAST_LETTA_KEY sets the key if different machines
+plan and apply.
 """
 
 from __future__ import annotations

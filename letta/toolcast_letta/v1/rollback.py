@@ -22,8 +22,8 @@ class RollbackResult:
 
     Attributes:
         agents: the number of agents that are in their previous state.
-        lost: descriptions of what could not be restored.
-        stays: descriptions of later changes by others, which a rollback keeps.
+        lost: descriptions of tools and rules that could not be restored.
+        stays: descriptions of changes that were not undone.
     """
 
     agents: int
@@ -38,7 +38,7 @@ def preview_rollback(
     baselines: Baselines,
     restore: Collection[str] = (),
 ) -> Undo:
-    """Return what `roll_back` would do now, without changing anything.
+    """Return the effects that `roll_back` would have now, without changing anything.
 
     Raises:
         LettaError: a request failed.
