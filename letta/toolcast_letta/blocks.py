@@ -212,6 +212,7 @@ def render_block(toolset: Toolset, content: str) -> str:
     )
     text = "\n".join(lines)
     begin, end = _build_markers(toolset.name)
+    # `insert_part` finds the part only if each marker occurs once.
     if begin in text or end in text:
         raise BlockTextError(f"a summary or section contains `{begin}` or `{end}`")
     return f"{begin}\n{text}\n{end}"
@@ -220,6 +221,7 @@ def render_block(toolset: Toolset, content: str) -> str:
 def _render_tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
     yield f"The {len(attached)} attached tools of {toolset.name}:"
     sections = {section.name: section.heading for section in toolset.sections}
+    # None stands for the tools without a declared section, which are last.
     section_names = [*sections, None]
     for name in section_names:
         section_tools = [

@@ -76,6 +76,7 @@ def get_newest_backup(
         StateError: there is none.
     """
     folder = settings.resolve().parent
+    # The names contain the time; files that another user signed are skipped.
     for file in sorted(
         folder.glob(f"{_build_file_prefix(toolset)}*.json"), reverse=True
     ):

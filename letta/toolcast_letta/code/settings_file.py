@@ -223,6 +223,7 @@ def _set_server(
             # An entry that starts a program has other keys than an HTTP entry.
             if is_not_http(value):
                 return replace_element(text, servers_member.start, index, dict(server))
+            # Each edit is after the start of the element, so that this index remains valid.
             for key, new_value in server.items():
                 if value.get(key) != new_value:
                     text = set_member(text, element.start, key, new_value)

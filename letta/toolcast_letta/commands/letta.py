@@ -154,6 +154,7 @@ def plan(
     refused if applying it would delete or take over tools of other owners, unless an
     option allows it.
     """
+    # Imported here so that `--help` loads no libraries.
     from ..plan.plan import Overrides
     from . import operations
 

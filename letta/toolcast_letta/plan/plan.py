@@ -161,6 +161,7 @@ class Plan:
         Raises:
             StateError: see `Seal.save`.
         """
+        # A plan contains no secret: the umask decides who can read it.
         seal.save(path, self.to_json(), mode=0o666)
 
     @classmethod
@@ -175,6 +176,7 @@ class Plan:
 
     @classmethod
     def _from_json(cls, value: Mapping[str, Any]) -> Plan:
+        # JSON has arrays and objects in place of tuples and dataclasses.
         pairs = value["registry"].items()
         parts = {
             "registry": {name: (pair[0], pair[1]) for name, pair in pairs},

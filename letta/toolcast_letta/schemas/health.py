@@ -47,6 +47,7 @@ def _format_path(path: Path) -> str:
 
 def _check_node(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
     kind = node.get("type")
+    # As in Letta, other keywords imply the type.
     if not kind:
         if "properties" in node or "additionalProperties" in node:
             kind = "object"

@@ -56,6 +56,7 @@ class Seal:
         Raises:
             StateError: there is no key, and none can be created.
         """
+        # Sorted keys and fixed separators give equal values the same signature.
         text = json.dumps(
             value, ensure_ascii=False, separators=(",", ":"), sort_keys=True
         ).encode("utf-8", "surrogatepass")
@@ -178,6 +179,7 @@ def _create_key(path: Path) -> bytes:
         Folder.open_path(parent, create=True, mode=0o700) as folder,
         _wait_for_lock(folder),
     ):
+        # Another process can have created the key while this one waited for the lock.
         key = _read_key(path)
         if not key:
             key = secrets.token_hex(32).encode()
