@@ -204,7 +204,7 @@ def apply(
     sys.exit(operations.apply(_build_request(**shared), overrides, file))
 
 
-@command.command()
+@command.command(short_help="Compare Letta with the specs, and call tools.")
 @_add_options(*_SHARED)
 @click.option(
     "--tool",
@@ -243,7 +243,7 @@ def verify(
     sys.exit(operations.verify(_build_request(**shared), calls))
 
 
-@command.command()
+@command.command(short_help="Undo what was applied since a baseline.")
 @_add_options(*_SHARED)
 @click.argument("baseline", metavar="[BASELINE]", required=False, type=click.Path())
 @click.option(
