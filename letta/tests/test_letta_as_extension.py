@@ -69,7 +69,7 @@ def test_its_fields_that_name_a_removed_tool_are_listed(
         subprocess.run(["git", *words], cwd=project.root, check=True)
     done = project.toolcast("remove", "search", "--without-notice", "--ignore-mentions")
     assert done.returncode == 0, done.stderr
-    assert "`letta.agents.helper.ends_turn[0]` names `search`" in done.stdout
+    assert "`letta.agents.helper.ends_turn[0]` refers to `search`" in done.stdout
 
 
 def test_a_tool_that_is_not_attached_tells_the_specs_reason() -> None:
