@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .rendering.output_shape import MarkdownShape, PythonShape
     from .rendering.renderer import render
     from .reports.escaping import printable
-    from .rules.handler import place, way_to
+    from .rules.handler import format_call_path, format_location
     from .rules.rule import Problem, Rule, problem_at, rule
     from .rules.runner import check_workspace
     from .rules.subjects import Scope
@@ -116,7 +116,7 @@ __all__ = [
     "list_arguments",
     "list_enabled_targets",
     "load_workspace",
-    "place",
+    "format_location",
     "print_findings",
     "printable",
     "problem_at",
@@ -127,7 +127,7 @@ __all__ = [
     "select_listed_tools",
     "sort_findings",
     "trace_handler",
-    "way_to",
+    "format_call_path",
 ]
 
 __getattr__ = lazy_getattr(
@@ -181,7 +181,7 @@ __getattr__ = lazy_getattr(
         "list_arguments": "toolcast.static_analysis.modules",
         "list_enabled_targets": "toolcast.targets.table",
         "load_workspace": "toolcast.model.loading",
-        "place": "toolcast.rules.handler",
+        "format_location": "toolcast.rules.handler",
         "print_findings": "toolcast.commands.exit_codes",
         "printable": "toolcast.reports.escaping",
         "problem_at": "toolcast.rules.rule",
@@ -192,6 +192,6 @@ __getattr__ = lazy_getattr(
         "select_listed_tools": "toolcast.analysis.tool_search",
         "sort_findings": "toolcast.findings",
         "trace_handler": "toolcast.static_analysis.call_graph",
-        "way_to": "toolcast.rules.handler",
+        "format_call_path": "toolcast.rules.handler",
     },
 )

@@ -36,7 +36,7 @@ class Location(NamedTuple):
 
     Attributes:
         file: the path relative to the workspace's root, with forward slashes.
-        line: the 1-based line; 0 for the file as a whole.
+        line: the 1-based line; 0 for the entire file.
         column: the 1-based column, in characters.
         end_column: the 1-based column after the last character, on the same line.
     """

@@ -49,7 +49,9 @@ def test_what_only_its_author_can_decide_is_a_step(tmp_path: Path) -> None:
     options = ("--toolset", "ren", "--section", "bridge")
     said = run(tmp_path, "toolcast", "new", "brew_tea", *options).stdout
     [step] = [row for row in said.splitlines() if "fix specs" in row]
-    assert step.startswith("  3. fix specs/ren/brew_tea.yaml: `brew_tea` is not attached")
+    assert step.startswith(
+        "  3. fix specs/ren/brew_tea.yaml: `brew_tea` is not attached"
+    )
     assert "`letta: {attached: true}`" in step
     assert "  4. toolcast generate" in said
     spec = tmp_path / "specs/ren/brew_tea.yaml"

@@ -18,14 +18,14 @@ from toolcast.extension_api import (
     TracedObservation,
     Workspace,
     did_you_mean,
+    format_call_path,
+    format_location,
     format_quoted_list,
     list_enabled_targets,
-    place,
     problem_at,
     rule,
     select_listed_tools,
     trace_handler,
-    way_to,
 )
 
 from .handler_code import ANY_TOOL, MessageSendVisitor
@@ -172,11 +172,11 @@ def check_circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[P
             continue
         use = sending_uses.get(tool.name)
         if use is not None:
-            location = place(use.file, use.line)
+            location = format_location(use.file, use.line)
             yield problem_at(
                 tool,
                 ("letta", "attached"),
-                f"{location} {describe_sending_use(use)}{way_to(use.call_path)}",
+                f"{location} {describe_sending_use(use)}{format_call_path(use.call_path)}",
                 "set `attached: false` and `calls_agent_loop: true`, or get the data from a"
                 " database or Letta's management API instead",
             )
@@ -498,7 +498,7 @@ def check_undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
             yield problem_at(
                 tool,
                 ("letta",) if letta else ("name",),
-                f"{place(use.file, use.line)} {describe_sending_use(use)}{way_to(use.call_path)}; the spec does"
+                f"{format_location(use.file, use.line)} {describe_sending_use(use)}{format_call_path(use.call_path)}; the spec does"
                 " not declare it",
                 "add `calls_agent_loop: true` to `letta`: the server then refuses calls by"
                 " the agent itself",

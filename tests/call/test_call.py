@@ -230,7 +230,10 @@ def test_odd_servers(
             "--server, --mcp-stdio and --mcp-url cannot be combined",
         ),
         (["--header", "a: b"], "--header requires --mcp-url"),
-        (["--mcp-url", "http://127.0.0.1:9/", "--header", "a"], "--header is NAME:"),
+        (
+            ["--mcp-url", "http://127.0.0.1:9/", "--header", "a"],
+            "`--header` is not in the form NAME:",
+        ),
         (["--mcp-url", "ftp://a/"], "--mcp-url: the URL does not begin with https://"),
         (
             ["--mcp-stdio", "a", "--client", "b"],

@@ -79,7 +79,7 @@ def test_findings_stand_where_the_definition_is_written(shops: Project) -> None:
     """Told once, and kept away by any toolset that says why."""
     shops.write("definitions.yaml", MONEY.replace("EUR, USD", "EUR, EUR") + "fee: {}\n")
     said = shops.toolcast("check").stderr
-    twice = 'definitions.yaml:5:24: warning: schema/invalid-enum: "EUR" stands twice in `enum`'
+    twice = 'definitions.yaml:5:24: warning: schema/invalid-enum: `enum` contains "EUR" twice'
     unused = "definitions.yaml:6:1: warning: schema/unused-definition: no tool uses the definition `fee`"
     for line in (twice, unused):
         assert said.count(line) == 1, said
@@ -97,7 +97,7 @@ def test_a_name_stands_in_one_of_the_two_files(shops: Project) -> None:
     shops.write("specs/toy/definitions.yaml", ORDER + "currency: {enum: [CHF]}\n")
     done = shops.toolcast("check")
     assert done.returncode == 1
-    says = "specs/toy/definitions.yaml:2:1: error: schema/definition-reference: `currency` stands in definitions.yaml, too"
+    says = "specs/toy/definitions.yaml:2:1: error: schema/definition-reference: `currency` is also defined in definitions.yaml"
     assert says in done.stderr
 
 

@@ -95,7 +95,7 @@ def test_tokens_are_told_for_each_client() -> None:
         ("b", more),
     ]
     cost = f"{found[0].after['upfront']} upfront (+{more})"
-    assert found[0].message == f"the tools of `a` cost about, in tokens: {cost}"
+    assert found[0].message == f"estimated tokens for the tools of `a`: {cost}"
 
 
 def test_texts_of_prompt_docs_cost_there_alone() -> None:

@@ -19,7 +19,7 @@ from toolcast.diff.comparison import load_change_rules
 from toolcast.diff.table import FILE_KINDS, list_fields, load_spec_schema
 from toolcast.diff.walk import has_change_annotation
 from toolcast.extensions import ExtensionError, Fields
-from toolcast.package_data import read_packaged
+from toolcast.package_data import read_package_file
 from toolcast.spec_language import spec_language
 from toolcast.spec_language.spec_language import list_subfields
 
@@ -101,7 +101,7 @@ def test_every_kind_fires_in_a_case() -> None:
 
 def test_every_sentence_is_said_in_a_case() -> None:
     """With all that it names: one that names what nobody gives it fails where it is said."""
-    kinds = yaml.safe_load(read_packaged("diff", "rows.yaml"))["kinds"]
+    kinds = yaml.safe_load(read_package_file("diff", "rows.yaml"))["kinds"]
     said = defaultdict[str, set[str]](set)
     for case in single_changes():
         for change in (*case.compared.changes, *case.compared_back.changes):

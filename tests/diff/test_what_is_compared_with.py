@@ -75,7 +75,7 @@ def test_in_a_shallow_clone_a_folder_may_not_stand_for_a_branch(project: Any) ->
     done = toolcast(shallow, "diff", "--against", "origin/other")
     assert done.returncode == 2
     assert "this clone is shallow and does not contain origin/other" in done.stderr
-    assert "`fetch-depth: 0` of" in done.stderr
+    assert "set `fetch-depth: 0`" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["-dash", "tag"])
@@ -90,7 +90,7 @@ def test_a_repository_without_a_main_branch_is_told_so(project: Any) -> None:
     git(project.root, "branch", "-m", "trunk")
     done = project.toolcast("diff")
     assert done.returncode == 2
-    assert "no branch is called origin/main, origin/master, main or master" in done.stderr  # fmt: skip
+    assert "no branch is named origin/main, origin/master, main or master" in done.stderr  # fmt: skip
 
 
 def test_a_repository_without_a_commit_is_told_so(project: Any) -> None:

@@ -140,7 +140,7 @@ def test_a_text_of_the_server_may_still_name_what_it_does_not_list(
     run(tmp_path, tools)
     run(tmp_path, tools[1:])
     found = toolcast(tmp_path, "generate").stderr
-    assert "warning: name/retired-name-used: the text still says `a_b`" in found
+    assert "warning: name/retired-name-used: the text still mentions `a_b`" in found
     assert toolcast(tmp_path, "generate").returncode == 0
 
 

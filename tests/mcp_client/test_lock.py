@@ -26,7 +26,7 @@ from toolcast.mcp_client.server_listing import (
 )
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.exact_json import encode_exact
-from toolcast.rules.spec import server_lock
+from toolcast.rules.spec import check_server_locks
 from toolcast_runtime import CallContext
 from toolcast_runtime.external import ExternalTools, connection
 
@@ -338,8 +338,8 @@ def findings(project: Path) -> list[tuple[str, str]]:
     loaded = load_workspace(str(project))
     assert loaded.workspace is not None
     (toolset,) = loaded.workspace.toolsets
-    assert server_lock.check is not None
-    found = [*loaded.findings, *server_lock.check(toolset, loaded.workspace)]
+    assert check_server_locks.check is not None
+    found = [*loaded.findings, *check_server_locks.check(toolset, loaded.workspace)]
     return [(f"{one.location.file}:{one.location.line}", one.message) for one in found]
 
 
@@ -350,9 +350,9 @@ def test_a_lock_is_of_one_server_and_can_be_read(project: Path) -> None:
     lock.write_text(lock.read_text().replace("{", "{\n<<<<<<< HEAD", 1))
     ((place, message),) = findings(project)
     assert place == "toy/locks/other.json:2"
-    assert message.startswith("the lock of `other` is no JSON")
+    assert message.startswith("the lock file of `other` is not valid JSON")
     with_another(project, "locks/other.json", "x")
-    assert "`locks/other.json` is the lock of `another`, too" in dict(
+    assert "`locks/other.json` is also the lock file of `another`" in dict(
         message[::-1] for message in findings(project)
     )
 

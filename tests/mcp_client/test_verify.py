@@ -161,7 +161,7 @@ def test_a_generated_server_is_as_it_is_defined(client: str | None) -> None:
         (["--mcp-stdio", "no-such-program"], "cannot be started"),
         (["other", "--toolset", "x"], "there is no toolset `x`"),
         (["other", "--client", "x"], "there is no client `x`"),
-        (["other", "--fail-on", "x"], "--fail-on: `x` names no audience"),
+        (["other", "--fail-on", "x"], "--fail-on: `x` has no valid audience"),
     ],
 )
 def test_what_cannot_be_meant_is_told(

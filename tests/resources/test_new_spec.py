@@ -44,4 +44,4 @@ def test_a_resource_and_a_prompt(tmp_path: Path, kind: str) -> None:
 def test_no_tool_takes_the_name_of_the_definitions(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     done = run(tmp_path, "toolcast", "new", "definitions", expect=2)
-    assert "is the toolset's own file" in done.stderr
+    assert "is a file of the toolset itself" in done.stderr

@@ -64,8 +64,14 @@ def test_the_model_is_asked_about_every_message(
 @pytest.mark.parametrize(
     ("answer", "problems"),
     [
-        (["lamp"], ["`note` is meant, and it chose lamp", "`lamp` must not be chosen"]),
-        ([], ["`note` is meant, and it chose none"]),
+        (
+            ["lamp"],
+            [
+                "the case expects `note`, but the model chose lamp",
+                "`lamp` must not be chosen",
+            ],
+        ),
+        ([], ["the case expects `note`, but the model chose no tool"]),
     ],
 )
 def test_every_way_to_fail(
@@ -108,7 +114,7 @@ def test_a_model_that_answers_nothing_right_is_no_verdict_on_the_cases(
 def test_a_name_counts_once(project: Any, script: Script) -> None:
     script.body = completion(json.dumps({"tools": ["lamp", "lamp"]}))
     done = asked(project, script)
-    assert "`note` is meant, and it chose lamp\n" in done.stdout
+    assert "the case expects `note`, but the model chose lamp\n" in done.stdout
 
 
 def test_nobody_is_there(project: Any) -> None:

@@ -30,7 +30,7 @@ def test_a_removed_tool_is_found_in_the_texts_of_its_neighbours(
     named = {(one.location.file, one.message) for one in found(project_copy)}
     assert named
     assert {message for _, message in named} == {
-        "the text says `desktop_key`, and there is no such tool"
+        "the text mentions `desktop_key`, which is not a tool"
     }
     assert "specs/molecule/desktop_type.yaml" in {file for file, _ in named}
 

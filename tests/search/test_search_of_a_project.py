@@ -108,7 +108,9 @@ def test_the_names_of_the_two_are_taken(
         handlers=HANDLERS,
     )
     told = toolcast(made.root, "check")
-    assert ("reserved: it is the MCP" in told.stdout + told.stderr) is is_reserved
+    assert (
+        "reserved: it is a tool of the MCP" in told.stdout + told.stderr
+    ) is is_reserved
 
 
 @pytest.mark.parametrize(("search", "is_unknown"), [("true", False), ("false", True)])

@@ -112,11 +112,11 @@ def test_a_message_for_programs(project: Any) -> None:
             "--key-variable is not the name of a variable",
         ),
         (("--history", "before"), "--history requires MESSAGE"),
-        (("the lamp", "--top", "2"), "without effect with MESSAGE: --top"),
-        (("--with-model", "--margin", "0"), "without effect with a model: --margin"),
+        (("the lamp", "--top", "2"), "--top has no effect with MESSAGE"),
+        (("--with-model", "--margin", "0"), "--margin has no effect with a model"),
         (
             ("x", "--export", "agent-skills", "--output", "f", "--format", "json"),
-            "without effect with --export: MESSAGE, --format",
+            "MESSAGE, --format have no effect with --export",
         ),
         (
             ("--export", "agent-skills", "--output", "f"),
@@ -172,7 +172,7 @@ def test_a_case_that_fails_says_what_is_first_and_by_which_words(
     assert done.stdout == """\
 specs/toy/archive_page.yaml:5:
   "Remove that page from the wiki for good."
-    `archive_page` is number 2, and `delete_page` is first
+    `archive_page` has rank 2; `delete_page` ranks first
     word              archive_page  delete_page
     good                         -          37%
     wiki                       29%          27%
@@ -191,11 +191,11 @@ toy: 0 of 1 message pass
     [
         (
             "{message: ring the bell}",
-            "no word speaks for `archive_page`, nor for another",
+            "no word matches `archive_page` or another",
         ),
         (
             "{message: find the user}",
-            "no word speaks for `archive_page`, and `find_user`",
+            "no word matches `archive_page`; `find_user`",
         ),
         (
             "{message: archive a page, near: [archive it]}",
@@ -218,7 +218,7 @@ def test_a_message_that_means_no_tool_must_choose_none(
     cases = "cases: [{message: thank you, tool: null}, {message: the page, tool: null}]"
     done = pages(cases).toolcast("select")
     assert done.returncode == 1
-    assert "no tool is meant, and `archive_page` is chosen" in done.stdout
+    assert "the case expects no tool, but `archive_page` is chosen" in done.stdout
     assert "toy: 1 of 2 messages pass" in done.stdout
 
 
@@ -231,7 +231,7 @@ def test_gates_come_from_the_toolset_and_from_options(
     )
     assert project.toolcast("select").returncode == 0
     strict = project.toolcast("select", "--top", "1")
-    assert strict.returncode == 1 and "is number 2" in strict.stdout
+    assert strict.returncode == 1 and "has rank 2" in strict.stdout
     ahead = project.toolcast("select", "--margin", "0.9", "--top", "3")
     assert ahead.returncode == 0, "nothing follows behind the third tool"
     wide = project.toolcast("select", "--coverage", "0.5")
@@ -269,7 +269,7 @@ def test_each_client_is_tried_with_what_it_is_offered(
     done = project.toolcast("select")
     assert done.returncode == 1
     assert "    for guard\n" in done.stdout
-    assert "open_case.yaml:6: not run: nobody is offered `open_case`" in done.stdout
+    assert "open_case.yaml:6: not run: no client is offered `open_case`" in done.stdout
     assert project.toolcast("select", "--client", "guest").returncode == 0
 
 
@@ -279,7 +279,7 @@ def test_a_tie_is_no_choice(make_project: Callable[..., Any]) -> None:
     project = make_project(tools, toolset="targets: {registry: {}}\n")
     done = project.toolcast("select")
     assert done.returncode == 1
-    assert "    `ring_a` and `ring_b` score the same\n" in done.stdout
+    assert "    `ring_a` and `ring_b` have the same score\n" in done.stdout
     assert project.toolcast("select", "--top", "2").returncode == 0
 
 
@@ -290,7 +290,7 @@ def test_a_case_that_is_not_tried_says_why_and_one_of_no_tool_fails(
     cases = "cases:\n  - {message: fetch it, tool: far_fetch}\n"
     done = pages(far + cases).toolcast("select")
     assert done.returncode == 0
-    assert "not run: `far_fetch` is of an external server\n" in done.stdout
+    assert "not run: `far_fetch` is a tool of an external server\n" in done.stdout
     wrong = pages(far + cases + "  - {message: print it, tool: print_page}\n")
     for words in ((), ("--format", "json")):
         done = wrong.toolcast("select", *words)

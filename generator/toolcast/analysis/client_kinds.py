@@ -13,7 +13,7 @@ import yaml
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 
 
 class LoadingMode(StrEnum):
@@ -102,12 +102,13 @@ class ClientKind(NamedTuple):
 
         Args:
             tool: the tool.
-            tool_count: the number of tools that the client lists.
+            tool_count: the number of tools that the server lists to the client.
             has_hints: whether the MCP definitions contain search hints.
         """
         if self.loading is LoadingMode.UPFRONT or tool_count < self.defers_from:
             return True
         if self.mark:
+            # An entry of the spec wins over the hint that Toolcast generates.
             default = has_hints and tool.always
             return (tool.meta or {}).get(self.mark, default) is True
         return tool.always
@@ -122,7 +123,9 @@ class ClientKind(NamedTuple):
 
 
 def _load_kinds() -> Iterator[ClientKind]:
-    rows = yaml.load(read_packaged("analysis", "client_kinds.yaml"), yaml.CSafeLoader)
+    rows = yaml.load(
+        read_package_file("analysis", "client_kinds.yaml"), yaml.CSafeLoader
+    )
     for name, row in rows.items():
         limits = tuple(
             ClientLimit(**{**limit, "kind": LimitKind(limit["kind"])})
@@ -170,6 +173,7 @@ def list_tool_limits(
         tool: the tool; None for the limits of all clients.
         kind: the kind of limit.
     """
+    # A set, because clients of the same kind have equal limits.
     limits = {
         limit
         for client in list_callers(toolset)
@@ -184,4 +188,5 @@ def list_crossed_limits(
 ) -> list[ClientLimit]:
     """Return the limits that only one of two sizes exceeds."""
     low, high = sorted((before, after))
+    # A size that equals the maximum is still accepted.
     return [limit for limit in limits if low <= limit.maximum < high]

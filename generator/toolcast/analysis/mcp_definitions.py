@@ -69,6 +69,7 @@ def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str
     if has_hints:
         meta |= {_ALWAYS_LOAD: True} if tool.always else {_SEARCH_HINT: tool.summary}
     if meta:
+        # Entries of the spec override generated ones.
         definition["_meta"] = {**meta, **(tool.meta or {})}
     return definition
 

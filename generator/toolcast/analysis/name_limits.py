@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# The characters and the length that MCP recommends for tool names.
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 

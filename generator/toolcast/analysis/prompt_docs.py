@@ -63,6 +63,7 @@ def _render_action(action: Action) -> Code:
 def _render_result_limits(tool: ToolSpec) -> Iterator[Code]:
     """Yield sentences about the size of results, and the parameter that selects fields."""
     for unit, maximum in (tool.result.budget or {}).items():
+        # `next` is the argument for the next call, not a limit.
         if unit != "next":
             size = encode_inline(f"{maximum:,} {unit}")
             yield interpolate(
@@ -104,6 +105,7 @@ def group_tools_by_section(
     """
     declared = {section.name for section in toolset.sections}
     sections = list(toolset.sections)
+    # A declared section can have the name of the default section.
     if OTHER_SECTION not in declared:
         sections.append(Section(OTHER_SECTION, toolset.heading, "Tools"))
     tools_by_section: dict[str, list[ToolSpec]] = {}

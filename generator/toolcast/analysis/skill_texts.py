@@ -117,6 +117,7 @@ def _sanitize_description(text: str) -> str:
     text = text.translate(_BRACKETS)
     if len(text) <= MAX_DESCRIPTION_CHARACTERS:
         return text
+    # Cut off between two words, with three characters for the ellipsis.
     return text[: MAX_DESCRIPTION_CHARACTERS - 3].rpartition(" ")[0].rstrip() + "..."
 
 
@@ -136,6 +137,7 @@ def list_shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]
     for field in ("description", "guidance"):
         if text := toolset.skill.get(field):
             yield ("skill", field), text
+    # The instructions are the default of both texts.
     if {"description", "guidance"} - toolset.skill.keys() and toolset.instructions:
         yield ("instructions",), toolset.instructions
 

@@ -232,6 +232,7 @@ def compute_client_costs(
     """
     texts = texts or PromptTexts()
     kind = kind or find_client_kind(toolset, client)
+    # Clients of a provider's API use the generated registry, all others the MCP server.
     target = "registry" if kind is not None and kind.is_api else "mcp"
     if target not in toolset.targets:
         target = "registry"
@@ -271,6 +272,7 @@ def compute_client_costs(
             count(json.dumps(tool.openai()["function"]))
             for tool in list_server_tools(toolset, tools)
         )
+        # The same toolset without options of the MCP server, and so without tool search.
         without_search = replace(toolset, targets={**toolset.targets, "mcp": {}})
         full_list_tokens = compute_client_costs(
             without_search, client, texts, kind, count

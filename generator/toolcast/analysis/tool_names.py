@@ -44,7 +44,7 @@ def compile_mention_pattern(
 ) -> re.Pattern[str] | None:
     """Return a pattern that finds mentions of names; None without names.
 
-    Its only matching group is the name. An English word is found only in backticks, after
+    The name is the only group of a match. An English word is found only in backticks, after
     `call`, `invoke`, `prefer` and `run`, and after a server's prefix.
 
     Args:

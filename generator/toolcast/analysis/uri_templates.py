@@ -39,6 +39,7 @@ def check_template(template: str) -> Iterator[str]:
         yield "has a variable twice"
     if sum(match[1].startswith("+") for match in expressions) > 1:
         yield "has two variables with `+`, which both match several parts of a path"
+    # The boundary between adjacent variables would be ambiguous.
     ends = [match.end() for match in expressions]
     if any(match.start() in ends for match in expressions if match[1][:1] != "?"):
         yield "has two variables without text between them"

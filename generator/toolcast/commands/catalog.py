@@ -25,7 +25,7 @@ from ..encoders.markdown import (
 )
 from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 from ..targets.exposure import Exposure, build_exposures
 from ..targets.prompt_blocks import PromptDocs, build_prompt_docs
 from ..targets.table import list_enabled_targets
@@ -54,7 +54,8 @@ def command(project: str | None, output: str, against: str | None) -> None:
 
     The file contains search, filters, schemas, access with reasons, and token costs, and
     loads nothing from other servers. Do not commit it: it repeats the specs, and `toolcast
-    check` does not update it. Exit codes: 2 if the file cannot be written.
+    check` does not update it. Exit codes: 2 if specs have errors or the file cannot be
+    written.
     """
     comparison, old_name = _NO_COMPARISON, ""
     if against is None:
@@ -243,6 +244,7 @@ def _build_tool(
         "returns": (
             None if tool.returns is None else encode_compact_json(tool.listed_returns)
         ),
+        # Outer names come first, so that they are within the limit.
         "words": list(_list_search_texts(tool.listed_parameters))[:_MAX_SEARCH_TEXTS],
         "annotations": tool.annotations,
         "clients": exposure.clients,
@@ -359,10 +361,11 @@ def _render_page(data: Mapping[str, Any]) -> bytes:
         data: the result of `_build_data`.
     """
     document, style = (
-        read_packaged("catalog_page", f"catalog.{kind}").decode("utf-8")
+        read_package_file("catalog_page", f"catalog.{kind}").decode("utf-8")
         for kind in ("html", "css")
     )
     script = _render_script()
+    # `base-uri` and `form-action` are not covered by `default-src`.
     policy = (
         f"default-src 'none'; style-src {hash_source(style)};"
         f" script-src {hash_source(script)}; base-uri 'none'; form-action 'none'"
@@ -381,7 +384,8 @@ def _render_page(data: Mapping[str, Any]) -> bytes:
 def _render_script() -> str:
     """Return the JavaScript files, joined and wrapped in one function."""
     texts = [
-        read_packaged("catalog_page", f"{name}.js").decode("utf-8") for name in _SCRIPTS
+        read_package_file("catalog_page", f"{name}.js").decode("utf-8")
+        for name in _SCRIPTS
     ]
     body = "\n".join(texts)
     return f'"use strict";\n(() => {{\n{body}}})();\n'

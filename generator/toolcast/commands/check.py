@@ -54,7 +54,7 @@ def command(
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
     from ..pipeline import generate
-    from ..rules.table import rules
+    from ..rules.table import load_rules
     from .progress import show_progress
 
     root = project_root(project)
@@ -86,7 +86,7 @@ def command(
         # These notes would be in the output of every run: no change of a spec removes them.
         unsuppressable = {
             rule_id
-            for rule_id, rule in rules(context.extensions).items()
+            for rule_id, rule in load_rules(context.extensions).items()
             if not rule.can_be_suppressed
         }
         notes = (finding for finding in findings if finding.severity is Severity.NOTE)
@@ -95,8 +95,10 @@ def command(
     code = print_findings(printed, format_, fail_on=lowest_severity, context=context)
     if hidden_notes:
         notes_count = format_count(len(hidden_notes), "note")
+        verb = "is" if len(hidden_notes) == 1 else "are"
+        message = f"{notes_count} that cannot be suppressed {verb} hidden"
         hint = "run `toolcast check --all` to print all notes"
-        click.echo(f"{notes_count} hidden that cannot be suppressed; {hint}", err=True)
+        click.echo(f"{message}; {hint}", err=True)
     if workspace is None:
         sys.exit(USAGE)
     if code == 0 and format_ == "text":

@@ -48,7 +48,10 @@ _GROUPS = {
         "schema": "Print the JSON Schema of spec files.",
     },
 }
-"""Commands by section of `toolcast --help`, each with its short help."""
+"""Commands by section of `toolcast --help`, each with its short help.
+
+The short helps are repeated here, so that the list of commands imports none of them.
+"""
 _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
 _LOCATIONS = {
     "init": "init.init:command",
@@ -147,7 +150,7 @@ class _LazyGroup(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        # The same column width in all sections.
+        # Pad the names, so that all sections have the same column width.
         width = max(map(len, _COMMANDS))
         for title, group in _GROUPS.items():
             with formatter.section(title):

@@ -1,4 +1,4 @@
-"""Shared functions of the commands: project folder, output of findings, exit codes.
+"""Shared functions of the commands: project folder, reports and exit codes.
 
 Functions named `..._or_exit`, and others whose docstring says so, end the program with
 `SystemExit`.
@@ -97,7 +97,7 @@ def _load_or_exit(project: str | None, code: int, last_line: str = "") -> Worksp
 
 
 def parse_limits_or_exit(text: str) -> Limits:
-    """Parse the value of `--fail-on`; end the program with exit code 2 if it is invalid."""
+    """Parse the value of `--fail-on`, or end the program with exit code 2."""
     from ..diff.review.verdict import InvalidLimitError, parse_limits
 
     try:
@@ -165,6 +165,7 @@ def write_output_or_exit(
     folder, name = os.path.split(os.path.abspath(output))
     if not name or os.path.isdir(os.path.join(folder, name)):
         fail(f"{output or '.'} is a folder\n  help: add a file name, such as {example}")
+    # Compare real paths, because a link can lead into the output folder.
     output_folder = os.path.join(
         os.path.realpath(os.path.join(workspace.root, workspace.output)), ""
     )
@@ -283,7 +284,7 @@ def is_color_wanted(format_: str, stream: TextIO | None = None) -> bool:
 def get_exit_code(
     findings: Sequence[Finding], fail_on: Severity = Severity.ERROR
 ) -> int:
-    """Return `FINDINGS` if a finding has at least the severity `fail_on`, else `CLEAN`."""
+    """Return `FINDINGS` if a finding has severity `fail_on` or higher, else `CLEAN`."""
     worst = max((finding.severity for finding in findings), default=None)
     return FINDINGS if worst is not None and worst >= fail_on else CLEAN
 
@@ -295,7 +296,7 @@ def format_findings(
     *,
     with_notes: bool,
 ) -> str:
-    """Return findings in a format of `--format`; text ends with a line that counts them."""
+    """Return findings in a format of `--format`; text ends with their number."""
     is_text = format_ == "text"
     selected = findings
     if is_text and not with_notes:

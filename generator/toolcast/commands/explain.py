@@ -29,11 +29,11 @@ def command(rule: str | None) -> None:
     unknown rule.
     """
     from ..diff.comparison import load_change_rules as change_rules
-    from ..rules.table import rules
+    from ..rules.table import load_rules
     from ..suggestions import did_you_mean
 
     extensions = list_extensions(find_root(os.getcwd()))
-    check_rules, diff_rules = rules(extensions), change_rules(extensions)
+    check_rules, diff_rules = load_rules(extensions), change_rules(extensions)
     if rule is None:
         _print_list(check_rules, diff_rules)
     elif rule in check_rules:
@@ -55,7 +55,7 @@ def _wrap(text: str, hanging_indent: str = "") -> str:
 def _print_list(
     check_rules: Mapping[str, Rule], diff_rules: Mapping[str, ChangeRule]
 ) -> None:
-    click.echo("Findings of `toolcast check`, which checks that\n")
+    click.echo("Rules of `toolcast check`, which checks that\n")
     for _, rule in sorted(check_rules.items()):
         purpose = rule.text.purpose.removeprefix("Checks that ")
         line = f"{rule.id:34} {rule.severity.word:8} {purpose}"
@@ -67,10 +67,12 @@ def _print_list(
 
 
 def _print_rule(rule: Rule) -> None:
-    from ..rules.rule import limit
+    from ..rules.rule import format_suppression_note
 
     page = rule.text
-    click.echo(f"{rule.id} ({rule.severity.word}{limit(rule)})\n\n{page.purpose}\n")
+    click.echo(
+        f"{rule.id} ({rule.severity.word}{format_suppression_note(rule)})\n\n{page.purpose}\n"
+    )
     click.echo(_wrap(page.why))
     for title, example in (("Bad", page.bad), ("Good", page.good)):
         if example:

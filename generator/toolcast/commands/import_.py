@@ -178,6 +178,7 @@ def _load_or_create_workspace(project: str | None) -> Workspace:
     from ..project import find_misnamed, find_root
 
     folder = os.getcwd()
+    # Loading reports a misspelled toolcast.yaml, which a new project would hide.
     if project is None and find_root(folder) is None and find_misnamed(folder) is None:
         return Workspace(folder, (), ())
     return load_workspace_or_exit(project)

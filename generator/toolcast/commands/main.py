@@ -38,10 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def build_run_key() -> str:
-    """Return a key that is equal for two commands that print the same for equal inputs.
+    """Return a key that identifies the command and the form of its output.
 
-    It contains the arguments, the working directory, whether output is colored, and the
-    checkout folder of GitHub Actions.
+    Two runs with equal keys and equal inputs print the same. The key contains the arguments,
+    the working directory, whether output is colored, and GitHub Actions' checkout folder.
     """
     has_color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     checkout = os.environ.get("GITHUB_WORKSPACE")

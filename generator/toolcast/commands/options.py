@@ -203,7 +203,7 @@ def _build_servers(
 
 
 # Completion reads file names and single YAML files, and loads no workspace, because a shell
-# runs it each time that the user presses the Tab key. ToolSource: Click, "Shell Completion".
+# runs it each time that the user presses the Tab key. Source: Click, "Shell Completion".
 
 # A shell inserts a completion into the command line unquoted, where it would execute `$(...)`
 # in a file name.
@@ -265,10 +265,10 @@ def complete_rules(
 ) -> list[CompletionItem]:
     """Complete ids of check rules and of change rules; the help is the rule's purpose."""
     from ..diff.comparison import load_change_rules as change_rules
-    from ..rules.table import rules
+    from ..rules.table import load_rules
 
     extensions = list_extensions(_find_root(ctx))
-    items = [(rule.id, rule.text.purpose) for rule in rules(extensions).values()]
+    items = [(rule.id, rule.text.purpose) for rule in load_rules(extensions).values()]
     items += [(rule.id, rule.meaning) for rule in change_rules(extensions).values()]
     return _build_completions(items, incomplete)
 
@@ -294,6 +294,7 @@ def _list_toolset_folders(ctx: click.Context) -> Iterator[str]:
         return
     folders = _read_yaml_object(os.path.join(root, WORKSPACE_FILE)).get("toolsets")
     for folder in folders if isinstance(folders, list) else ():
+        # Completion reads no files outside of the project.
         if isinstance(folder, str) and not folder.startswith(("/", "..")):
             yield os.path.join(root, folder)
 
@@ -305,6 +306,7 @@ def _read_yaml_object(path: str) -> dict[str, Any]:
     from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 
     try:
+        # One byte more than the limit, so that the parser reports a larger file.
         document, _ = read_yaml(path, read_regular_file(path, MAX_BYTES + 1))
     except OSError:
         return {}

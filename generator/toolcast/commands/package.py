@@ -165,7 +165,10 @@ def _collect_files(
                 remaining_bytes -= len(data)
                 if remaining_bytes < 0:
                     limit = _MAX_ARCHIVE_BYTES >> 20
-                    fail(f"the archive would contain more than {limit} MiB")
+                    fail(
+                        f"the archive would contain more than {limit} MiB\n"
+                        "  help: move large files out of the handlers package"
+                    )
     return contents
 
 
@@ -213,6 +216,7 @@ def _walk_files(
                         f"{path!a} is not a valid file name on every system\n"
                         "  help: rename it"
                     )
+                # Links are not followed: reading a link as a file fails.
                 elif entry.is_dir(follow_symlinks=False):
                     queue.append(path)
                 elif _SECRET_NAME.fullmatch(name):
@@ -232,7 +236,9 @@ def _build_archive(files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files, key=lambda path: (path != "manifest.json", path)):
+            # The earliest date that the format allows.
             entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+            # Unix, on every system.
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
             archive.writestr(entry, files[path])

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..reports.escaping import printable
-from ..tool_selection.trial import cases_of, catalogs, try_cases
+from ..tool_selection.trial import list_cases, list_catalogs, run_cases
 from .exit_codes import (
     CLEAN,
     FINDINGS,
@@ -66,7 +66,7 @@ _REQUIRED_PARAMETERS = {
 def _reject_nan(
     _ctx: click.Context, _option: click.Parameter, value: float | None
 ) -> float | None:
-    """Return the value of a limit, or raise `click.BadParameter` if it is not a number.
+    """Return the value of a limit; raise `click.BadParameter` for NaN.
 
     Comparisons with NaN are false, so that such a limit would have no effect.
     """
@@ -85,18 +85,22 @@ def _reject_nan(
     multiple=True,
     help="Message before MESSAGE; may be repeated, oldest first.",
 )
-@click.option("--top", type=click.IntRange(1), help="Override `selection.top`.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    help="Rank that the expected tool must reach. Default: `selection.top`.",
+)
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1),
     callback=_reject_nan,
-    help="Override `selection.margin`.",
+    help="Required lead over the next tool. Default: `selection.margin`.",
 )
 @click.option(
     "--coverage",
     type=click.FloatRange(0, 1),
     callback=_reject_nan,
-    help="Override `selection.coverage`.",
+    help="Part of the tools that must have a case. Default: `selection.coverage`.",
 )
 @click.option(
     "--with-model", is_flag=True, help="Query the model of the toolset's `router:`."
@@ -198,7 +202,8 @@ def _check_options(ctx: click.Context, options: Mapping[str, Any]) -> None:
     ineffective = [label for name, label in used.items() if name not in effective]
     if ineffective:
         names = ", ".join(ineffective)
-        fail(f"without effect with {mode}: {names}\n  help: remove {names}")
+        verb = "has" if len(ineffective) == 1 else "have"
+        fail(f"{names} {verb} no effect with {mode}\n  help: remove {names}")
     endpoint, variable = options["endpoint"], options["key_variable"]
     if endpoint is not None and not endpoint.startswith(("http://", "https://")):
         fail("--endpoint must begin with http:// or https://")
@@ -218,7 +223,7 @@ def _export(
 
     Ends the program with exit code 2 unless exactly one of the toolsets has cases.
     """
-    toolsets_with_cases = [toolset for toolset in toolsets if any(cases_of(toolset))]
+    toolsets_with_cases = [toolset for toolset in toolsets if any(list_cases(toolset))]
     if not toolsets_with_cases:
         fail(
             "there are no selection cases to export\n"
@@ -232,7 +237,7 @@ def _export(
     if options["export"] == "promptfoo":
         tools = toolset.list_target_tools("registry")
         if client is not None:
-            tools = catalogs(toolset, client)[0].tools
+            tools = list_catalogs(toolset, client)[0].tools
         text = encode_promptfoo(
             toolset,
             tools,
@@ -241,7 +246,7 @@ def _export(
             options["key_variable"],
         )
         exported = {None, *(tool.name for tool in tools)}
-        skipped = sum(case.case.tool not in exported for case in cases_of(toolset))
+        skipped = sum(case.case.tool not in exported for case in list_cases(toolset))
     else:
         text = encode_agent_skills(toolset)
     output = options["output"]
@@ -274,11 +279,11 @@ def _run_cases(
     for toolset, model in zip(toolsets, models, strict=True):
         settings = replace(toolset.selection, **limits)
         if model is None:
-            selections.append(try_cases(toolset, settings, client))
+            selections.append(run_cases(toolset, settings, client))
         else:
-            from ..tool_selection.model_trial import try_cases_with
+            from ..tool_selection.model_trial import run_cases_with_model
 
-            selections.append(try_cases_with(model, toolset, settings, client))
+            selections.append(run_cases_with_model(model, toolset, settings, client))
     trials = [trial for selection in selections for trial in selection.trials]
     # If no request succeeded, the model itself does not work.
     if trials and all(trial.chosen is None for trial in trials):
@@ -294,7 +299,7 @@ def _run_cases(
         texts = [
             format_selection(selection)
             for selection in selections
-            if selection.trials or selection.untried or not selection.passes
+            if selection.trials or selection.skipped_cases or not selection.passes
         ]
         click.echo("\n".join(texts) or NO_CASES, nl=False)
     return CLEAN if passes else FINDINGS

@@ -1,4 +1,4 @@
-"""Reports of `toolcast select`: get_ranking of a message, results of cases, exports."""
+"""Reports of `toolcast select`: ranking of a message, results of cases, exports."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ..tool_selection.trial import (
     DeclaredCase,
     Selection,
     Trial,
-    cases_of,
-    catalogs,
-    confusions,
-    routed,
-    same_words,
+    build_routed_tools,
+    list_cases,
+    list_catalogs,
+    list_confusions,
+    normalize_message,
 )
 from .exit_codes import fail, format_count
 
@@ -95,8 +95,8 @@ def print_ranking(
     from toolcast_runtime.router import Router
     from toolcast_runtime.router.lexical_ranking import get_ranking
 
-    offered = catalogs(toolset, client)[0].tools
-    all_tools = routed(offered)
+    offered = list_catalogs(toolset, client)[0].tools
+    all_tools = build_routed_tools(offered)
     always = [tool.name for tool in offered if tool.always]
     tools = [tool for tool in all_tools if tool.name not in always]
     route = asyncio.run(Router(model).route(message, tools, history))
@@ -122,8 +122,8 @@ def print_ranking(
         "servers_not_asked": [server.name for server in toolset.mcp_servers],
         "cases": [
             {"place": _format_location(case), "tool": case.case.tool}
-            for case in cases_of(toolset)
-            if same_words(case.case.message) == same_words(message)
+            for case in list_cases(toolset)
+            if normalize_message(case.case.message) == normalize_message(message)
         ],
     }
     if format_ == "json":
@@ -142,11 +142,11 @@ def _estimate(tools: Sequence[RoutedTool]) -> int:
 
 
 def _format_ranking(route: Route, count: int, report: Mapping[str, Any]) -> str:
-    """Return the text of a get_ranking.
+    """Return the text of a ranking.
 
     Args:
         count: the number of tools that the router selects from.
-        report: the get_ranking as JSON.
+        report: the ranking as JSON.
     """
     scores, always = report["scores"], report["always"]
     if not count and not always:
@@ -230,13 +230,13 @@ def build_selection_report(selection: Selection) -> dict[str, Any]:
             "margin": gates.margin,
             "coverage": gates.coverage,
         },
-        "covered": round(selection.covered, 4),
-        "without_case": list(selection.uncovered),
+        "covered": round(selection.coverage, 4),
+        "without_case": list(selection.uncovered_tools),
         "not_tried": [
             {"message": skipped.declared.case.message, "reason": skipped.reason}
-            for skipped in selection.untried
+            for skipped in selection.skipped_cases
         ],
-        "confused": [pair._asdict() for pair in confusions(selection.trials)],
+        "confused": [pair._asdict() for pair in list_confusions(selection.trials)],
         "messages": [_build_trial(trial) for trial in selection.trials],
         **(
             {"search": _count_search_hits(selection)}
@@ -254,12 +254,12 @@ def _count_search_hits(selection: Selection) -> dict[str, int]:
     ranks: dict[Hashable, int] = {}
     listed = {tool.name for tool in selection.toolset.tools if tool.always}
     for trial in selection.trials:
-        if trial.standing and not trial.is_near and trial.tool not in listed:
-            rank = trial.standing.rank or sys.maxsize
+        if trial.tool_rank and not trial.is_near and trial.tool not in listed:
+            rank = trial.tool_rank.rank or sys.maxsize
             key = _get_message_key(trial)
             ranks[key] = max(ranks.get(key, 0), rank)
-    found = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
-    return {"first": DEFAULT_RESULTS, "messages": len(ranks), "found": found}
+    hits = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
+    return {"first": DEFAULT_RESULTS, "messages": len(ranks), "found": hits}
 
 
 def _format_location(declared: DeclaredCase) -> str:
@@ -276,7 +276,7 @@ def _quote(message: str, width: int = _WIDTH) -> str:
 
 
 def _build_trial(trial: Trial) -> dict[str, Any]:
-    standing = trial.standing
+    standing = trial.tool_rank
     return {
         "message": trial.message,
         "is_near_miss": trial.is_near,
@@ -291,14 +291,14 @@ def _build_trial(trial: Trial) -> dict[str, Any]:
         "margin": round(standing.margin, 4) if standing else None,
         "words": {
             word: {name: round(part, 3) for name, part in parts.items()}
-            for word, parts in trial.words.items()
+            for word, parts in trial.word_scores.items()
         },
     }
 
 
 def _list_lines(selection: Selection) -> Iterator[str]:
     name = selection.toolset.name
-    for trial, clients in _merge_clients(selection.failed):
+    for trial, clients in _merge_clients(selection.failed_trials):
         yield f"{printable(_format_location(trial.declared))}:"
         prefix = "near miss " if trial.is_near else ""
         yield f"  {prefix}{_quote(trial.message, _WIDTH - 2 - len(prefix))}"
@@ -308,7 +308,7 @@ def _list_lines(selection: Selection) -> Iterator[str]:
             yield from _wrap(f"for {', '.join(clients)}", "    ")
         yield from _list_table_lines(trial)
         yield ""
-    pairs = confusions(selection.trials)
+    pairs = list_confusions(selection.trials)
     if pairs:
         yield "Confused tools, the expected one first:"
         for pair in pairs:
@@ -316,19 +316,19 @@ def _list_lines(selection: Selection) -> Iterator[str]:
             terms = f": {', '.join(pair.words)}" if pair.words else ""
             yield from _wrap(f"{pair.tool} with {pair.other}, {count}{terms}", "  ")
         yield ""
-    for skipped in selection.untried:
+    for skipped in selection.skipped_cases:
         location = _format_location(skipped.declared)
         yield from _wrap(f"{location}: not run: {skipped.reason}")
     yield from _list_coverage_lines(selection)
     if has_tool_search(selection.toolset):
-        first, number, found = _count_search_hits(selection).values()
+        first, number, hits = _count_search_hits(selection).values()
         messages = format_count(number, "message")
         yield (
-            f"search_tools: the expected tool is among the first {first} for {found} of"
+            f"search_tools: the expected tool is among the first {first} for {hits} of"
             f" {messages}"
         )
     keys = {_get_message_key(trial) for trial in selection.trials}
-    failed_keys = {_get_message_key(trial) for trial in selection.failed}
+    failed_keys = {_get_message_key(trial) for trial in selection.failed_trials}
     passed = len(keys) - len(failed_keys)
     yield f"{name}: {passed} of {format_count(len(keys), 'message')} pass"
 
@@ -341,13 +341,13 @@ def _get_message_key(trial: Trial) -> Hashable:
 
 def _list_coverage_lines(selection: Selection) -> Iterator[str]:
     number = len(selection.toolset.list_target_tools("registry"))
-    covered = number - len(selection.uncovered)
+    covered = number - len(selection.uncovered_tools)
     verb = "has" if number == 1 else "have"
     text = f"{covered} of {format_count(number, 'tool')} {verb} a case"
     required = selection.gates.coverage
-    if selection.covered < required:
+    if selection.coverage < required:
         text += f", but {required:.0%} must have one"
-    uncovered = format_first(selection.uncovered, _MAX_NAMES_SHOWN)
+    uncovered = format_first(selection.uncovered_tools, _MAX_NAMES_SHOWN)
     yield from _wrap(f"{text}; without a case: {uncovered}" if uncovered else text)
 
 
@@ -369,7 +369,7 @@ def _list_table_lines(trial: Trial) -> Iterator[str]:
     The words with the largest difference between the tools are first.
     """
     names = list(
-        dict.fromkeys(name for parts in trial.words.values() for name in parts)
+        dict.fromkeys(name for parts in trial.word_scores.values() for name in parts)
     )
     if trial.tool in names:
         names = [str(trial.tool), *(name for name in names if name != trial.tool)]
@@ -379,7 +379,7 @@ def _list_table_lines(trial: Trial) -> Iterator[str]:
     widths = [max(len(heading), 6) for heading in headings]
     yield f"    {'word':16}  {_join_columns(headings, widths)}"
     decisive = sorted(
-        trial.words.items(), key=lambda item: -_measure_difference(item[1], names)
+        trial.word_scores.items(), key=lambda item: -_measure_difference(item[1], names)
     )
     for term, parts in decisive[:_MAX_TERMS]:
         cells = [f"{parts[name]:.0%}" if name in parts else "-" for name in names]
@@ -393,7 +393,7 @@ def _join_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _measure_difference(parts: Mapping[str, float], names: Sequence[str]) -> float:
-    """Return how much a word's score for the first tool differs from that for the others."""
+    """Return the difference of a word's scores for the first and the other tools."""
     first, *others = (parts.get(name, 0.0) for name in names)
     return abs(first - sum(others))
 
@@ -456,7 +456,7 @@ def encode_agent_skills(toolset: Toolset) -> str:
     """
     triggers = {
         declared.case.message: declared.case.tool is not None
-        for declared in cases_of(toolset)
+        for declared in list_cases(toolset)
     }
     evals = [
         {"query": message, "should_trigger": should_trigger}
@@ -466,7 +466,7 @@ def encode_agent_skills(toolset: Toolset) -> str:
 
 
 def _build_tests(toolset: Toolset, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for declared in cases_of(toolset):
+    for declared in list_cases(toolset):
         case = declared.case
         if case.tool is not None and case.tool not in names:
             continue

@@ -229,7 +229,7 @@ def _build_block_table(toolset: Toolset, costs: ClientCosts) -> _Table:
 
 
 def _describe_client(costs: ClientCosts) -> dict[str, Any]:
-    """Return the name and kind of a client; null for a caller with access to all tools."""
+    """Return name and kind of a client; null for callers with access to all tools."""
     client, kind = costs.client, costs.kind
     return {"client": client and client.name, "kind": kind and kind.name}
 

@@ -1,1 +1,1 @@
-"""What a change of specs means: for callers, for prompts, for Python code, for access."""
+"""Comparison of two versions of a project, with grades for callers, prompts, code and access."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 from ..parsing.tree import Path
 from ..spec_language.spec_language import (
     MESSAGE_PLACEHOLDERS,
@@ -250,7 +250,7 @@ def _add_field(
 
 @cache
 def _load_data() -> Mapping[str, Any]:
-    text = read_packaged("diff", "rows.yaml")
+    text = read_package_file("diff", "rows.yaml")
     data: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     return data
 

@@ -247,6 +247,7 @@ def plan_import(
         before, after = ({}, {}) if rejected else editing.collect_files()
     except UneditableValueError as error:
         raise EditRefusedError(f"{error}", "make this change by hand") from None
+    # New tools follow the existing ones.
     orders = [tool.order for tool in specs.values() if tool.order is not None]
     last_order = int(max(orders, default=0))
     new_tools = {
@@ -276,6 +277,7 @@ def plan_import(
         edited_workspace, rejected = _load_edited_specs(workspace, edit, tools_by_file)
     if edited_workspace is None:
         lines = {tool: f"`{tool}`: {reason}" for tool, reason in rejected.items()}
+        # Plan again without these tools, because their existing specs must not change.
         remaining = source.reject_tools(lines)
         if not remaining.listing.tools:
             raise EditRefusedError("\n".join(remaining.rejected.values()))

@@ -326,6 +326,7 @@ def list_variations(
             first_group, second_group = first_entries[name], second_entries[name]
             if len(first_group) != len(second_group):
                 differences.append(Variation(kind, name))
+            # Compare further entries with the same name in their order.
             for entry, other in zip(first_group, second_group, strict=False):
                 paths = find_differences(entry, other, encode_exact)
                 differences += [Variation(kind, name, path) for path in paths]

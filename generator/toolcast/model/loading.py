@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..extensions import install_command, list_missing, load_fields
+from ..extensions import format_install_command, list_missing, load_fields
 from ..findings import Finding, Location, Severity, has_errors
 from ..parsing.project_files import DiskFiles, ProjectFiles
 from ..parsing.tree import Document, Path, Source
@@ -127,7 +127,7 @@ def _check_extensions(document: Document, workspace: Workspace) -> Iterator[Find
             "spec/missing-extension",
             ("extensions", workspace.extensions.index(name)),
             f"the extension `{name}` is not installed",
-            f"{install_command(name)}, or remove it from `extensions`",
+            f"{format_install_command(name)}, or remove it from `extensions`",
         )
 
 

@@ -14,7 +14,7 @@ from ..model.loading import KnownTools, load_workspace
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles, EditedFiles
 from ..parsing.tree import Path, Source
-from ..rules.runner import check_workspace, without_suppressed
+from ..rules.runner import apply_suppressions, check_workspace
 from ..suggestions import did_you_mean, format_quoted_list
 from .spec_text import SpecText
 
@@ -250,6 +250,7 @@ def load_edited_workspace(
         for error in _list_errors(loaded.workspace)
         if error.rule not in tolerated_rules
     ]
+    # Errors that the specs already have do not refuse the edit.
     if new_errors:
         old_keys = {_finding_key(error, renamed) for error in _list_errors(workspace)}
         new_errors = [e for e in new_errors if _finding_key(e, renamed) not in old_keys]
@@ -278,7 +279,7 @@ def _finding_key(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str]:
 def _list_errors(workspace: Workspace) -> list[Finding]:
     today = datetime.date.today()
     findings = check_workspace(workspace, today, {Severity.ERROR})
-    return _select_errors(without_suppressed(workspace, findings, today))
+    return _select_errors(apply_suppressions(workspace, findings, today))
 
 
 def _select_errors(findings: Iterable[Finding]) -> list[Finding]:

@@ -1,1 +1,1 @@
-"""Rules: a page a family, and a module for each that this room finds itself."""
+"""Rules: a documentation page for each family, and a module for each family with checks."""

@@ -22,7 +22,7 @@ import yaml
 
 from ..encoders.json_text import encode_json
 from ..extensions import ExtensionError, load_fields
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 
 KINDS = (
     "tool",
@@ -308,7 +308,7 @@ def _get_field(node: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any
 
 @cache
 def _read_yaml(name: str) -> dict[str, Any]:
-    text = read_packaged("spec_language", f"{name}.yaml")
+    text = read_package_file("spec_language", f"{name}.yaml")
     value: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     return value
 
@@ -384,7 +384,7 @@ def _load_schema(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
             },
         }
     if kind not in DESCRIBED_KINDS:
-        text = read_packaged("schemas", f"{kind}.schema.json").decode("utf-8")
+        text = read_package_file("schemas", f"{kind}.schema.json").decode("utf-8")
         output_schema: dict[str, Any] = json.loads(text)
         return output_schema
     return _remove_annotations(load_annotated_schema(kind, extensions))

@@ -182,6 +182,7 @@ def resolve_type(
     if definition is None:
         return None
     if definition.kind not in ("external", "module"):
+        # A function is not a type.
         return None if definition.function else definition
     name = definition.name
     for prefix in ("typing_extensions.", "collections.abc."):
@@ -324,6 +325,7 @@ class TypeReader:
             return _build_union(types)
         container, item_type = _KNOWN_TYPES[base], types[-1]
         keyword = "additionalProperties" if base == "builtins.dict" else "items"
+        # Generated types use `Sequence` and `Mapping`, too: only their items can differ.
         fit = item_type.fit
         if name not in _READ_ONLY_TYPES:
             fit = max(container.fit, fit)
@@ -405,6 +407,7 @@ def _build_union(members: list[JsonType]) -> JsonType:
         and null in schemas
         and isinstance(others[0].get("type"), str | list)
     ):
+        # `type: [string, "null"]` keeps the other keywords of the string's schema.
         types = others[0]["type"]
         types = [*([types] if isinstance(types, str) else types), "null"]
         schema = {**others[0], "type": list(dict.fromkeys(types))}

@@ -235,6 +235,8 @@ class _Traversal:
                 TracedObservation(seen.text, file, seen.line, call_path, seen.tools)
             )
         for mention in node.mentions:
+            # From the most specific source to the least: around the access, in the function,
+            # in its callers, in the functions that it calls.
             pools = (
                 self._find_enclosing_pools(mention.context)
                 or self._get_own_pools(node)

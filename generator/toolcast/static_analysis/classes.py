@@ -73,6 +73,7 @@ def read_class(
     """
     members = _read_enum_members(reader, module, node)
     if members is not None:
+        # The function expects a member of the enumeration, not its value.
         return JsonType(build_enum_schema(list(members.values())), Fit.CONVERTED)
     return _read_object(reader, module, node, depth)
 
@@ -235,6 +236,7 @@ def _collect_fields(
     kinds: set[str] = set()
     for decorator in node.decorator_list:
         factory = decorator.func if isinstance(decorator, ast.Call) else decorator
+        # Other decorators could change the fields.
         if reader.resolve_type(module, factory) not in _DATACLASSES:
             raise UnknownTypeError(
                 f"`{node.name}` is decorated with `{format_expression(factory)}`"
@@ -310,6 +312,7 @@ def _check_settings(node: ast.ClassDef, harmless_settings: Set[str]) -> None:
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         if "model_config" not in names:
             continue
+        # Only a call such as `ConfigDict(frozen=True)` shows the settings.
         settings: list[str | None] = [None]
         if isinstance(value, ast.Call) and not value.args:
             settings = [keyword.arg for keyword in value.keywords]

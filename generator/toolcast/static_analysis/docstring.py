@@ -65,13 +65,13 @@ def parse_docstring(text: str | None, names: Collection[str]) -> Docstring:
     description = "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
     return Docstring(
         _strip_lines(description),
-        {name: _join_words(p.description) for name, p in parameters.items()},
+        {name: _normalize_spaces(p.description) for name, p in parameters.items()},
         {name: p.type_name for name, p in parameters.items() if p.type_name},
-        _join_words(returns),
+        _normalize_spaces(returns),
     )
 
 
-def _join_words(text: str | None) -> str:
+def _normalize_spaces(text: str | None) -> str:
     return " ".join((text or "").split())
 
 

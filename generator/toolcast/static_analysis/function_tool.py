@@ -289,6 +289,7 @@ class _FunctionReader:
         if documented_type is None:
             return JsonType({})
         try:
+            # NumPy style marks optional parameters: `limit : int, optional`.
             source = documented_type.removesuffix("optional").rstrip(" ,")
             node = ast.parse(source, mode="eval").body
             return self.types.read(self.module, node)
@@ -309,6 +310,7 @@ class _FunctionReader:
             return
         if is_valid_value(schema, value):
             schema["default"] = value
+        # A default of None often means only that the parameter is optional.
         elif value is not None:
             self._note(
                 argument,
@@ -322,6 +324,7 @@ class _FunctionReader:
         if node is None:
             return None, True
         try:
+            # A new reader, because the notes on TypedDicts are only about parameters.
             json_type = TypeReader(self.types.names, read_class).read(self.module, node)
         except UnknownTypeError as error:
             self._note(
@@ -344,6 +347,7 @@ class _FunctionReader:
         names = {n.id for n in nodes if isinstance(n, ast.Name)}
         constants = {n.value for n in nodes if isinstance(n, ast.Constant)} - {None}
         is_simple = all(isinstance(n, _SIMPLE_NODES | ast.Name) for n in nodes)
+        # A module can shadow built-in names.
         is_builtin = names <= _BUILTIN_NAMES.difference(self.module.bindings)
         return ast.unparse(node) if is_simple and is_builtin and not constants else None
 

@@ -203,13 +203,16 @@ class _HandlerCache:
                 reference.module, reference.function
             )
         except ExternalDefinitionError as error:
+            # The rule `handler/not-found` reports a missing name.
             is_found = not error.is_absent
             return HandlerCode(module, is_found, str(error) if is_found else "")
         definition = definitions[0]
         node = definition.node
         source = self.load_module(definition.module) or module
+        # With several definitions, the signature depends on conditions at run time.
         if len(definitions) > 1 or not isinstance(node, FunctionDefinition):
             return HandlerCode(module, source=source)
+        # Decorators can change the signature.
         is_plain = definition.kind == "function" and not node.decorator_list
         signature = _build_signature(node) if is_plain else None
         location = f"{source.file}:{node.lineno}"

@@ -46,6 +46,7 @@ def _list_creating_calls(
         if called is None or called.kind != "function":
             yield node, scope
             return
+        # A function of the package: its `return` statements create the value.
         body = scope.resolver.get_body(called)
         body_scope = ExpressionScope(
             scope.resolver, called.module, {}, body.assignments

@@ -261,11 +261,13 @@ class _Search:
                 )
         if any(results):
             return True
+        # An import of a submodule makes it an attribute of its package.
         submodule = self._names.load_module(f"{module.name}.{name}")
         if module.is_package and submodule is not None:
             definition = Definition("module", submodule, submodule.name)
             self.meanings.append(Meaning(definition, module.file, star=path.star))
             return True
+        # PEP 562: the `__getattr__` of a module can return any name.
         if "__getattr__" in module.bindings:
             problem = f"comes from the `__getattr__` of {module.file}"
             self._add_unknown(module, name, problem, path)
@@ -370,7 +372,7 @@ class _Search:
             ):
                 bindings.append(star)
         for binding in bindings:
-            # A `global` statement of a function can run before any line.
+            # A function with a `global` statement can run at any time.
             is_earlier = binding.value is None or binding.line < line
             if is_earlier and binding.value != source:
                 return (

@@ -151,6 +151,7 @@ def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule 
     real_root = os.path.realpath(root)
     for source in sources:
         stem = os.path.normpath(os.path.join(source, *name.split(".")))
+        # A package wins over a module of the same name, as in Python's import system.
         for file in (os.path.join(stem, "__init__.py"), f"{stem}.py"):
             real_path = os.path.realpath(os.path.join(root, file))
             if not os.path.exists(real_path) or os.path.isdir(real_path):
@@ -209,6 +210,7 @@ def _parse_module(
         return PythonModule(name, file, f"the file has {size:,} bytes")
     try:
         data = read_regular_file(path, MAX_MODULE_BYTES)
+        # Parsing can emit warnings, such as `invalid escape sequence`.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(data)
@@ -279,6 +281,7 @@ def _list_nested_statements(node: ast.AST) -> Iterator[ast.AST]:
 
 def _walk_scope(body: list[ast.stmt]) -> Iterator[ast.AST]:
     """Yield the nodes of a scope in source order; of nested scopes only the header."""
+    # Not recursive, because deeply nested code would exceed the recursion limit.
     pending: list[ast.AST] = [*reversed(body)]
     while pending:
         node = pending.pop()
@@ -307,6 +310,7 @@ def _list_bindings(
         for name, imported in _list_imported_names(node, module):
             yield name, Binding(node.lineno, imported)
     elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+        # `x: int` without a value binds nothing.
         if node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
@@ -346,6 +350,7 @@ def _list_imported_names(
     source = node.module or ""
     if node.level:
         parts = module.name.split(".")
+        # In an `__init__.py`, the first dot is the package itself.
         up = node.level - 1 if module.is_package else node.level
         base = parts[: max(len(parts) - up, 0)]
         source = ".".join([*base, *([source] if source else [])])

@@ -91,6 +91,7 @@ class OriginChecker:
                 self._resolve_attribute(
                     definition, "__call__", definition.module, _MAX_STEPS
                 )
+            # Calling a class runs its constructor, which must be in the package, too.
             if definition.kind == "class":
                 self._find_constructor(definition, _MAX_STEPS)
         return definitions
@@ -275,6 +276,7 @@ class OriginChecker:
             except ExternalDefinitionError as error:
                 if error.is_unproved:
                     raise
+                # Members of external classes are never accepted.
                 continue
             for parent in parents:
                 members = members or self._find_members(
@@ -293,6 +295,7 @@ class OriginChecker:
         members: list[PackageDefinition] = []
         for binding in bindings.get(name, ()):
             if isinstance(binding.value, ast.expr):
+                # `_resolve` reads names of the module, not names of the class body.
                 for node in ast.walk(binding.value):
                     if isinstance(node, ast.Name) and node.id in bindings:
                         raise ExternalDefinitionError(
@@ -343,6 +346,7 @@ class OriginChecker:
             if root.id not in local:
                 location = f"{python_module.file}:{value.lineno}"
                 self._resolve(called.module, value, location, steps - 1)
+            # Parameters and assigned local names are not followed.
             for binding in local.get(root.id, ()):
                 if isinstance(binding.value, ImportedName):
                     for meaning in self._names.list_binding_meanings(

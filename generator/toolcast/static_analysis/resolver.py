@@ -167,6 +167,7 @@ class Resolver(ModuleNames):
                     if isinstance(inner_node, ast.Assign):
                         for target in inner_node.targets:
                             if _is_self_attribute(target):
+                                # The class body wins over methods.
                                 values.setdefault(target.attr, inner_node.value)
             self._members[node] = _ClassMembers(functions, values)
         return self._members[node]

@@ -380,7 +380,7 @@ def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
         """
     assert findings(tmp_path, code)["letta/circular-handler"] == (
         "handlers/asking.py:10 sends a message to the agent: "
-        "`Letta().agents.messages.create`, by way of `work` "
+        "`Letta().agents.messages.create`, called through `work` "
         "(handlers/work.py:3) -> `ask`"
     )
 

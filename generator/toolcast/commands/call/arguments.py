@@ -1,6 +1,6 @@
-"""Make one call from the command line: find the tool, check arguments, print the result.
+"""Make one call from the command line, and print its result.
 
-It is shared by calls to tools of toolsets and of MCP servers. Requires `click`.
+Shared by calls to tools of toolsets and of MCP servers. Requires `click`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _JSON_TYPES = ("object", "null")
 
 
 class CallError(Exception):
-    """Call that cannot be sent, because of the package, the server or the client's name.
+    """Call that cannot be sent because of the package, server or client.
 
     The message is complete; text from other parties in it is escaped.
     """

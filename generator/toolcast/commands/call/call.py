@@ -60,7 +60,7 @@ def command(
     folder: str,
     project: str | None,
 ) -> None:
-    """Call a tool of a generated toolset or of any MCP server; without TOOL, list the tools.
+    """Call a tool of a toolset or of any MCP server; without TOOL, list the tools.
 
     \b
     toolcast call add a=2 b=3
@@ -173,6 +173,7 @@ def _call_in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -
     # -P: modules are imported from the project, not from the current folder.
     module = "toolcast.commands.call.local_call"
     program = [sys.executable, "-P", "-m", module, *arguments]
+    # Output that is still buffered must precede the output of the new process.
     sys.stdout.flush()
     try:
         process = subprocess.run(  # noqa: S603  # our own module, without a shell
@@ -181,6 +182,7 @@ def _call_in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -
             check=False,
         )
     except KeyboardInterrupt:
+        # A shell's exit code for a process that was interrupted.
         return 130
     code = process.returncode
     # A shell's exit code for a process that was ended by a signal.

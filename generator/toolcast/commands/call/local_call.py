@@ -35,7 +35,7 @@ from .arguments import NOT_CALLED, CallError, OfferedTools, Request, call_once
 @click.argument("package")
 @click.argument("request")
 def main(package: str, request: str) -> None:
-    """Call a tool of the toolset in the generated PACKAGE; REQUEST is a `Request` as JSON."""
+    """Call a tool of the toolset in PACKAGE; REQUEST is a `Request` as JSON."""
     try:
         code = call_in_toolset(package, Request(**json.loads(request)))
     except CallError as error:

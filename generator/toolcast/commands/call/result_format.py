@@ -245,7 +245,7 @@ def _escape(text: str) -> str:
 
 
 def _format_value(value: Any, width: int = _WIDTH, depth: int = 0) -> list[str]:
-    """Return the lines of a JSON value; the lines of tables have at most `width` columns."""
+    """Return the lines of a JSON value; tables have at most `width` columns."""
     if depth == _MAX_DEPTH:
         return [_escape(_encode_json(value))]
     if isinstance(value, str):
@@ -288,7 +288,7 @@ def _format_object(value: Mapping[str, Any], width: int, depth: int) -> Iterator
 def _format_records(
     rows: Sequence[Mapping[str, Any]], width: int, depth: int
 ) -> list[str]:
-    """Return a table of the rows, or one block per row if the table would be too large."""
+    """Return a table of the rows, or a block per row if the table is too large."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     headings = [_escape(key) for key in columns]
     cells = [

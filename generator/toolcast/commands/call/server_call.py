@@ -1,5 +1,6 @@
-"""Call a tool of an MCP server, and answer its questions (MCP elicitation) at the terminal.
+"""Call a tool of an MCP server; the user answers its questions at the terminal.
 
+Questions are MCP elicitation requests.
 The server's text is untrusted: each question names the server, and an answer is sent only
 after the user has seen and approved it.
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _DEFAULT_TIMEOUT_S = 60.0
 _EMPTY_FILE = "version: 1\naccept:\n"
 """Start of a new file of accepted changes."""
+# An empty list in flow style must become one in block style before entries are appended.
 _EMPTY_LIST = re.compile(r"^(accept:)[ \t]*\[[ \t]*\]\s*\Z", re.MULTILINE)
 
 
@@ -305,9 +306,9 @@ def _add_acceptances(
     until: datetime.date | None,
     changes: Sequence[Change],
 ) -> None:
-    """Append entries to the file of accepted changes, whose text is otherwise unchanged.
+    """Append entries to the file of accepted changes.
 
-    Fingerprints with an entry in force are skipped. Ends the program with exit code 2, and
+    The rest of its text is unchanged. Fingerprints with an entry in force are skipped. Ends the program with exit code 2, and
     writes nothing, if no change has one of the fingerprints, an argument is invalid, or
     entries cannot be appended to the file's text.
 
@@ -323,10 +324,10 @@ def _add_acceptances(
 
     today = datetime.date.today()
     folder_path, name = os.path.split(os.path.abspath(file))
-    known = [change.fingerprint for change in changes]
+    change_fingerprints = [change.fingerprint for change in changes]
     for fingerprint in fingerprints:
-        if fingerprint not in known:
-            suggestion = did_you_mean(fingerprint, known)
+        if fingerprint not in change_fingerprints:
+            suggestion = did_you_mean(fingerprint, change_fingerprints)
             help_ = f"\n  help: {suggestion}" if suggestion else ""
             fail(f"no change has the fingerprint `{fingerprint}`{help_}")
     if until is not None and until <= today:

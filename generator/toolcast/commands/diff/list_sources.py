@@ -84,7 +84,9 @@ def compare_listings_or_exit(
         The lists as workspaces, the comparison, and the findings of `check` that the changes
         add and fix. Rules that do not apply to tool lists are left out.
     """
-    if headers and not any(word.startswith(_URL_PREFIXES) for word in arguments):
+    if headers and not any(
+        argument.startswith(_URL_PREFIXES) for argument in arguments
+    ):
         fail("--header requires a URL as OLD or NEW")
     sources: list[ToolSource] = []
     problems = []
@@ -129,7 +131,7 @@ def _remove_lines(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _check_listing(listing: ServerListing) -> Iterator[Finding]:
-    """Yield the findings that loading a spec would report, and others about list entries."""
+    """Yield findings that loading specs would report, and those about list entries."""
     names = set()
     for tool in listing.tools:
         name = tool["name"]
@@ -146,7 +148,7 @@ def _check_listing(listing: ServerListing) -> Iterator[Finding]:
 def _check_entry(
     tool: Mapping[str, Any], *, is_duplicate: bool
 ) -> Iterator[tuple[str, str, str, Severity]]:
-    """Yield problems of a list entry that a spec cannot have, as arguments of a finding."""
+    """Yield problems that only list entries can have, as arguments of a finding."""
     name = tool["name"]
     if is_duplicate:
         message = f"another tool has the name `{name}`, too"
@@ -241,7 +243,10 @@ def _read_committed_file(revision: str, path: str) -> bytes:
         path = posixpath.join(prefix.replace(os.sep, "/"), path)
     path = posixpath.normpath(path)
     if path.startswith(("/", "..")) or path == ".":
-        raise ListingError(f"{label}: the path is not a file of the repository")
+        raise ListingError(
+            f"{label}: the path is not a file of the repository\n"
+            "  help: use a path relative to the repository, or one that begins with `./`"
+        )
     try:
         files = CommitFiles(repository, resolve_commit(repository, revision))
         return files.read(path, MAX_SOURCE_BYTES + 1)

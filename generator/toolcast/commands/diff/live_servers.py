@@ -164,35 +164,35 @@ def verify(
         listing = read_server(target, twice=True)
     except ListingError as error:
         fail(f"{error}\n  help: {_HELP_UNREADABLE}")
-    own = _select_toolset(toolsets, listing)
-    is_proxied = entry is not None and entry.name in own.proxied_servers
+    selected = _select_toolset(toolsets, listing)
+    is_proxied = entry is not None and entry.name in selected.proxied_servers
     if entry is not None and is_proxied:
-        own = build_proxied_toolset(own, entry)
+        selected = build_proxied_toolset(selected, entry)
     elif entry is None:
-        listing, others = exclude_external_tools(own, listing)
-        if others:
-            verb = "is" if others == 1 else "are"
-            count = format_count(others, "tool")
+        listing, excluded = exclude_external_tools(selected, listing)
+        if excluded:
+            verb = "is" if excluded == 1 else "are"
+            count = format_count(excluded, "tool")
             note = f"{count} of `mcp_servers` {verb} not compared"
             click.echo(f"note: {target.name}: {note}", err=True)
-    has_skills = "skills" in own.targets and not is_proxied
-    declared = build_declared_listing(own, listing, client, has_skills=has_skills)
-    files = {tool.name: tool.source.file for tool in own.tools}
-    owner = ListingOwner(own.name, own.source.file, files)
+    has_skills = "skills" in selected.targets and not is_proxied
+    declared = build_declared_listing(selected, listing, client, has_skills=has_skills)
+    files = {tool.name: tool.source.file for tool in selected.tools}
+    owner = ListingOwner(selected.name, selected.source.file, files)
     changes = compare_listings(declared, listing, owner)
     declared_names = {tool["name"] for tool in declared.tools}
     is_renamed = any(change.rule.id == _RENAMED for change in changes.changes)
     has_no_tool = declared_names.isdisjoint(_list_names(listing))
     if declared_names and not is_renamed and has_no_tool and listing.tools:
-        _fail_unrelated(target.name, own.name, listing, entry)
+        _fail_unrelated(target.name, selected.name, listing, entry)
     _print_notes(target.name, listing, changes.varying)
-    against = f"the toolset {own.name}"
+    against = f"the toolset {selected.name}"
     root = workspace.root
     sys.exit(_print_changes(changes.changes, against, limits, format_, root))
 
 
 def _find_entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
-    """Return the entry of `mcp_servers` with a name, and the toolsets to compare with it.
+    """Return the toolsets to compare, and the entry of `mcp_servers` with a name.
 
     A toolset whose tools are calls to the server is the only one to compare. Ends the program
     with exit code 2 if no toolset has the entry.
@@ -335,6 +335,7 @@ def lock(
     if compared_paths or format_ != "text":
         against = compared_paths[0] if len(compared_paths) == 1 else "the locks"
         code = _print_changes(all_changes, against, limits, format_, workspace.root)
+    # An error takes precedence over differences.
     if is_failed:
         sys.exit(USAGE)
     if update:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _HOST = "127.0.0.1"
 _INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-url"
+# -P: no modules are imported from the current folder.
 _SERVER_PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.server_process")
 _GRACE_S = 2
 """Time that running calls have to end before the server stops."""
@@ -129,7 +130,7 @@ def _reserve_port(port: int) -> int:
 def _restart(
     server: _DevServer, root: str, name: str, client: str | None, *, is_generated: bool
 ) -> None:
-    """Restart the server if its outputs are generated and its handlers can be imported.
+    """Restart the server if generation and the import of all handlers succeeded.
 
     Otherwise prints the errors and lets the old server run.
     """
@@ -169,6 +170,7 @@ def _restart(
             path = "/mcp/" if client else plan.path
             url = encode_shell_word(f"http://{_HOST}:{server.port}{path}")
             line = f"{_INSPECTOR} {url!s}"
+            # The name of the variable, so that the command contains no secret.
             if os.environ.get(plan.token_variable):
                 line += f' --header "Authorization: Bearer ${plan.token_variable}"'
             click.echo(printable(f"  {line}"), err=True)

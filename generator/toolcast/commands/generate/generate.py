@@ -146,6 +146,7 @@ def generate_project(
     if foreign and not force:
         return build(FINDINGS, sort_findings([*findings, *foreign]), out=out)
     outcome = build(CLEAN, findings, out=out)
+    # An outcome with foreign files is not stored, so that each run reports them.
     if not foreign:
         # Store the outcome of an identical next run, which would write nothing.
         unchanged = written._replace(

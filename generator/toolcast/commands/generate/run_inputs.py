@@ -12,20 +12,20 @@ from ...model.model import Workspace
 from ...model.python_project import PYPROJECT
 from ...model.spec_files import DEFINITIONS_FILE
 from ...model.spec_schema import find_declared_schema
-from ...package_data import package_folders
+from ...package_data import list_package_folders
 from ...parsing.tree import Source
 from ...project import WORKSPACE_FILE
 
 
 def list_run_inputs(workspace: Workspace) -> Iterator[str]:
-    """Yield the files and folders of the generator and of the project that a run reads."""
+    """Yield the inputs of a run: paths of the generator and of the project."""
     yield from list_program_files()
     yield from list_project_files(workspace)
 
 
 def list_program_files() -> Iterator[str]:
-    """Yield the files and folders of the generator, the runtime and the extensions."""
-    yield from package_folders()
+    """Yield the folders of generator and runtime, and the extensions' modules."""
+    yield from list_package_folders()
     yield os.path.dirname(str(toolcast_runtime.__file__))
     yield from list_loaded_paths()
 

@@ -121,7 +121,8 @@ def watch_changes(
             ignore_permission_denied=True,
         )
         try:
-            # Start watching before the run, so that a change during the run is seen.
+            # The first value comes when the watch has started, at the latest after the poll
+            # interval. Start it before the run, so that a change during the run is seen.
             next(changes, None)
             yield reason
             written_documents = _read_files(watched.documents)
@@ -199,7 +200,7 @@ def find_watched_paths(
         workspace = load_workspace(root).workspace
     except ExtensionError:
         workspace = None
-    # Installed packages change only with an update, a checkout of the generator at any time.
+    # Files of the generator are watched in a checkout, but not in site-packages.
     program = [path for path in list_program_files() if not _is_installed(path)]
     if workspace is None:
         if previous is not None:
@@ -256,6 +257,7 @@ def _find_folders(root: str, watched: WatchedPaths) -> frozenset[str]:
 
 def _walk_folders(tree: str) -> Iterator[str]:
     for folder, names, _ in os.walk(tree):
+        # Do not walk into the folders of other programs, such as caches.
         names[:] = [name for name in names if not TOOL_FILES.fullmatch(name)]
         yield folder
 

@@ -1,4 +1,4 @@
-"""`toolcast init --deployment`: Docker, Compose, HAProxy and systemd files for a project."""
+"""Write the Docker, Compose, HAProxy and systemd files of `init --deployment`."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def draft_functions(
     toolset_name: str | None,
     section: str | None,
 ) -> ProjectEdit:
-    """Draft a spec for each function, with an adapter if the function cannot be a handler.
+    """Draft a spec for each function, and an adapter for one that is not a handler.
 
     Args:
         references: the functions, each as `module:function`.
@@ -215,6 +215,7 @@ def _draft_handler(
     if is_own and tool.accepts_all and tool.returns_json and tool.fit is Fit.PLAIN:
         return reference, {}
     module = module_name(name)
+    # The handlers package can contain a module of this name, for example the function's own.
     for stem in (module, f"{module}_tool"):
         handler = HandlerReference(f"{package}.{stem}", module)
         path = get_handler_path(workspace, handler)
@@ -222,49 +223,55 @@ def _draft_handler(
             break
     else:
         raise EditRefusedError(f"{path} exists", "pass another NAME for the tool")
-    is_made = tool.fit is Fit.CONVERTED
-    is_typed = not is_made and tool.is_annotated
-    is_typed = is_typed and all(
-        parameter.annotation for parameter in tool.call_parameters
-    )
-    called, imported = "_function", "validate_call"
-    if is_made and tool.accepts_all:
-        called = "validate_call(_function)"
-    elif is_made:
-        # A parameter that is left out can have a class that pydantic cannot validate.
-        imported = "ConfigDict, validate_call"
-        config = "config=ConfigDict(arbitrary_types_allowed=True)"
-        called = f"validate_call({config})(_function)"
+    template = "new/adapter.py.jinja"
+    view = _build_adapter_view(workspace, toolset, reference, name, tool)
+    files = dict(render_missing_packages(workspace, handler))
+    files[path] = format_python(template, render(template, view))
+    return handler, files
+
+
+def _build_adapter_view(
+    workspace: Workspace,
+    toolset: Toolset,
+    reference: HandlerReference,
+    name: str,
+    tool: FunctionTool,
+) -> View:
+    """Return the values for the template of an adapter.
+
+    The adapter has the function's parameters if all of them have an annotation. Otherwise it
+    passes on keyword arguments.
+    """
+    module = module_name(name)
+    is_converted = tool.fit is Fit.CONVERTED
+    has_annotations = all(parameter.annotation for parameter in tool.call_parameters)
+    is_explicit = not is_converted and tool.is_annotated and has_annotations
     # Without `returns` in the spec, only results that are JSON values have a type.
     annotation = tool.result_annotation if tool.returns_json else None
     result = "Any" if tool.returns is not None else annotation or "object"
     # With the generated type of the arguments, a type checker compares the function's
     # parameters with the spec, if the function accepts the arguments unchanged.
     types = ""
-    if not is_typed and tool.is_typed and "registry" in toolset.targets:
-        types = (
-            f"{class_name(name)}{'Given' if tool.needs_python_values else 'Arguments'}"
-        )
-    is_direct = bool(types) and tool.fit is Fit.PLAIN
-    call_type = "Any"
-    if result not in ("Any", "object"):
-        awaitable = f"Awaitable[{result}]" if tool.is_async else result
-        call_type = f"Callable[..., {awaitable}]"
-    if is_direct or is_typed:
+    if not is_explicit and tool.is_typed and "registry" in toolset.targets:
+        suffix = "Given" if tool.needs_python_values else "Arguments"
+        types = f"{class_name(name)}{suffix}"
+    call_type = _build_call_type(tool, result)
+    if is_explicit or (types and tool.fit is Fit.PLAIN):
         call_type = ""
     has_any = "Any" in (result, call_type)
     typing_names = {"TYPE_CHECKING": types, "Any": has_any, "Unpack": types}
     typing = [name for name, is_used in typing_names.items() if is_used]
     abc = [name for name in ("Awaitable", "Callable") if name in call_type]
+    pydantic_names, call_value = _build_call_value(tool)
+    prefix, end = ("", "") if tool.returns_json else ("to_jsonable_python(", ")")
     awaited = "await " if tool.is_async else ""
-    before, after = ("", "") if tool.returns_json else ("to_jsonable_python(", ")")
-    view = View(
+    return View(
         module=encode_line(reference.module),
         function=encode_identifier(reference.function),
         name=encode_identifier(module),
         definition=encode_line("async def" if tool.is_async else "def"),
-        is_open=not is_typed,
-        is_made=is_made,
+        is_explicit=is_explicit,
+        is_converted=is_converted,
         abc=encode_line(", ".join(abc)),
         typing=encode_line(", ".join(typing)),
         has_imports=bool(abc or typing),
@@ -272,15 +279,15 @@ def _draft_handler(
         types_module=encode_line(
             ".".join(filter(None, (workspace.package, toolset.name, "tools", module)))
         ),
-        taken=encode_line(f"Unpack[{types}]" if types else "object"),
+        arguments_type=encode_line(f"Unpack[{types}]" if types else "object"),
         call_type=encode_line(call_type),
+        call_value=encode_line(call_value),
         call=encode_line("_call" if call_type else "_function"),
-        from_pydantic=encode_line(imported),
-        called=encode_line(called),
+        pydantic=encode_line(pydantic_names),
         makes_json=not tool.returns_json,
         result=encode_line(result),
-        before=encode_line(f"{before}{awaited}"),
-        after=encode_line(after),
+        before_call=encode_line(f"{prefix}{awaited}"),
+        after_call=encode_line(end),
         parameters=[
             View(
                 name=encode_identifier(parameter.name),
@@ -292,10 +299,24 @@ def _draft_handler(
             for parameter in tool.call_parameters
         ],
     )
-    template = "new/adapter.py.jinja"
-    files = dict(render_missing_packages(workspace, handler))
-    files[path] = format_python(template, render(template, view))
-    return handler, files
+
+
+def _build_call_type(tool: FunctionTool, result: str) -> str:
+    """Return the annotation of the adapter's reference to the function."""
+    if result in ("Any", "object"):
+        return "Any"
+    return f"Callable[..., {f'Awaitable[{result}]' if tool.is_async else result}]"
+
+
+def _build_call_value(tool: FunctionTool) -> tuple[str, str]:
+    """Return the names to import from pydantic, and the expression that calls the function."""
+    if tool.fit is not Fit.CONVERTED:
+        return "", "_function"
+    if tool.accepts_all:
+        return "validate_call", "validate_call(_function)"
+    # A parameter that is left out can have a class that pydantic cannot validate.
+    config = "config=ConfigDict(arbitrary_types_allowed=True)"
+    return "ConfigDict, validate_call", f"validate_call({config})(_function)"
 
 
 def _draft_spec(

@@ -208,7 +208,7 @@ def command(
 def _write_into_repository(
     root: str, toolset: str, handlers: str | None, *, into: bool, minimal: bool
 ) -> None:
-    """Write only Toolcast's own files, and print the settings that the user has to add."""
+    """Write only Toolcast's own files, and print the settings that the user adds."""
     import keyword
 
     from ...encoders.json_text import encode_compact_json

@@ -1,4 +1,4 @@
-"""Write new files of a project, all or none, and no existing file."""
+"""Create the files of a new project, without overwriting existing files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from ..exit_codes import fail
 
 
 def find_conflicts(root: str, paths: Iterable[str]) -> list[str]:
-    """Return the paths below `root` that exist, and files where a path needs a folder."""
+    """Return the existing paths that prevent files from being created.
+
+    Args:
+        root: the folder of the project.
+        paths: the files to create, relative to the root.
+
+    Returns:
+        Each of these files that exists, and each file where a folder is needed.
+    """
     conflicts: dict[str, None] = {}
     for path in paths:
         parts = path.split("/")
@@ -33,7 +41,7 @@ def exit_on_conflicts(paths: list[str], help_: str = "") -> None:
 
 
 def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
-    """Write all files, or end the program with exit code 2 and write none.
+    """Create all files; if one cannot be created, create none and exit with code 2.
 
     Args:
         root: the folder of the project.

@@ -1,4 +1,4 @@
-"""Draft new files: specs of toolsets, tools, resources and prompts, and handler stubs."""
+"""Draft specs of toolsets, tools, resources and prompts, and handler stubs."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def get_section(toolset: Toolset, name: str | None) -> str | None:
 
 
 def find_schema_reference(toolset: Toolset) -> str | None:
-    """Return the schema reference for specs in the toolset's folder, like toolset.yaml's.
+    """Return the schema reference for specs next to the toolset's toolset.yaml.
 
     `{}` is a placeholder for the kind of the spec. Returns None if toolset.yaml has no schema
     reference, or one of another form.
@@ -278,7 +278,9 @@ def choose_keyword(toolset: Toolset, name: str) -> str:
 
 
 def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
-    """Draft a handler stub with the parameters of a spec, and add `handler` if it is missing.
+    """Draft a handler stub with the parameters of a spec.
+
+    If the spec has no `handler`, it is added.
 
     Raises:
         EditRefusedError: the handler's file exists, the tool has no handler, or the toolset

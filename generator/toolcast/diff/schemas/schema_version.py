@@ -347,7 +347,7 @@ class Acceptor:
             if not validator.is_valid(value):
                 return False
         except (ValueError, TypeError):
-            return False  # The engine gave up on a pattern: no match was found.
+            return False  # The validator stopped matching a pattern, so it did not find the value valid.
         if self.is_closed and not isinstance(value, dict):
             return False
         if self.is_closed and self.version.declared_names.find_undeclared(value):
