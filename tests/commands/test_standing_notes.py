@@ -33,9 +33,7 @@ def test_they_are_one_line(project: Project) -> None:
 
 
 def test_they_are_whole_where_they_are_asked_for(project: Project) -> None:
-    said = (
-        "note: access/external-systems: the toolset speaks to the host `mail.example`"
-    )
+    said = "note: access/external-systems: external systems used: host `mail.example`"
     for words, code in ((["--all"], 0), (["--fail-on", "note"], 1)):
         done = project.toolcast("check", *words)
         assert done.returncode == code and said in done.stderr

@@ -328,7 +328,9 @@ def test_an_edit_that_brings_an_error_is_refused(notes: Project) -> None:
     for name in ("find_note", "store_note"):
         notes.edit(f"specs/toy/{name}.yaml", "summary:", "skill: {}\nsummary:")
     said = refused(notes, 1, "rename", "find_note", "store__note")
-    assert "error: name/skill-name: the skill's name, `store-note`, is that of" in said
+    assert (
+        "error: name/skill-name: the skill's name `store-note` is also that of" in said
+    )
     assert "error: the specs would have the errors above after this change\n" in said
 
 

@@ -244,6 +244,7 @@ def _build_tool(
         "returns": (
             None if tool.returns is None else encode_compact_json(tool.listed_returns)
         ),
+        # Outer names come first, so that they are within the limit.
         "words": list(_list_search_texts(tool.listed_parameters))[:_MAX_SEARCH_TEXTS],
         "annotations": tool.annotations,
         "clients": exposure.clients,
@@ -364,6 +365,7 @@ def _render_page(data: Mapping[str, Any]) -> bytes:
         for kind in ("html", "css")
     )
     script = _render_script()
+    # `base-uri` and `form-action` are not covered by `default-src`.
     policy = (
         f"default-src 'none'; style-src {hash_source(style)};"
         f" script-src {hash_source(script)}; base-uri 'none'; form-action 'none'"

@@ -165,6 +165,7 @@ def write_output_or_exit(
     folder, name = os.path.split(os.path.abspath(output))
     if not name or os.path.isdir(os.path.join(folder, name)):
         fail(f"{output or '.'} is a folder\n  help: add a file name, such as {example}")
+    # Compare real paths, because a link can lead into the output folder.
     output_folder = os.path.join(
         os.path.realpath(os.path.join(workspace.root, workspace.output)), ""
     )

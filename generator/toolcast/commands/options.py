@@ -294,6 +294,7 @@ def _list_toolset_folders(ctx: click.Context) -> Iterator[str]:
         return
     folders = _read_yaml_object(os.path.join(root, WORKSPACE_FILE)).get("toolsets")
     for folder in folders if isinstance(folders, list) else ():
+        # Completion reads no files outside of the project.
         if isinstance(folder, str) and not folder.startswith(("/", "..")):
             yield os.path.join(root, folder)
 
@@ -305,6 +306,7 @@ def _read_yaml_object(path: str) -> dict[str, Any]:
     from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 
     try:
+        # One byte more than the limit, so that the parser reports a larger file.
         document, _ = read_yaml(path, read_regular_file(path, MAX_BYTES + 1))
     except OSError:
         return {}

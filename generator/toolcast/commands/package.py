@@ -165,7 +165,10 @@ def _collect_files(
                 remaining_bytes -= len(data)
                 if remaining_bytes < 0:
                     limit = _MAX_ARCHIVE_BYTES >> 20
-                    fail(f"the archive would contain more than {limit} MiB")
+                    fail(
+                        f"the archive would contain more than {limit} MiB\n"
+                        "  help: move large files out of the handlers package"
+                    )
     return contents
 
 
@@ -213,6 +216,7 @@ def _walk_files(
                         f"{path!a} is not a valid file name on every system\n"
                         "  help: rename it"
                     )
+                # Links are not followed: reading a link as a file fails.
                 elif entry.is_dir(follow_symlinks=False):
                     queue.append(path)
                 elif _SECRET_NAME.fullmatch(name):

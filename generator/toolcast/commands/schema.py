@@ -47,7 +47,8 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
     that specs name; `toolcast check` reports outdated ones. Exit codes: 1 if such a file is
     not a schema of Toolcast, 2 if toolcast.yaml cannot be read.
     """
-    if writes == (kind is not None):
+    has_kind = kind is not None
+    if writes == has_kind:
         help_ = f"pass one of {', '.join(SCHEMAS)}, or --write"
         fail(f"expected either KIND or --write\n  help: {help_}")
     if writes:

@@ -372,7 +372,7 @@ class _Search:
             ):
                 bindings.append(star)
         for binding in bindings:
-            # A `global` statement of a function can run before any line.
+            # A function with a `global` statement can run at any time.
             is_earlier = binding.value is None or binding.line < line
             if is_earlier and binding.value != source:
                 return (

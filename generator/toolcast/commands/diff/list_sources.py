@@ -243,7 +243,10 @@ def _read_committed_file(revision: str, path: str) -> bytes:
         path = posixpath.join(prefix.replace(os.sep, "/"), path)
     path = posixpath.normpath(path)
     if path.startswith(("/", "..")) or path == ".":
-        raise ListingError(f"{label}: the path is not a file of the repository")
+        raise ListingError(
+            f"{label}: the path is not a file of the repository\n"
+            "  help: use a path relative to the repository, or one that begins with `./`"
+        )
     try:
         files = CommitFiles(repository, resolve_commit(repository, revision))
         return files.read(path, MAX_SOURCE_BYTES + 1)

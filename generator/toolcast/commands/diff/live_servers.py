@@ -335,6 +335,7 @@ def lock(
     if compared_paths or format_ != "text":
         against = compared_paths[0] if len(compared_paths) == 1 else "the locks"
         code = _print_changes(all_changes, against, limits, format_, workspace.root)
+    # An error takes precedence over differences.
     if is_failed:
         sys.exit(USAGE)
     if update:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _HOST = "127.0.0.1"
 _INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-url"
+# -P: no modules are imported from the current folder.
 _SERVER_PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.server_process")
 _GRACE_S = 2
 """Time that running calls have to end before the server stops."""

@@ -257,6 +257,7 @@ def _find_folders(root: str, watched: WatchedPaths) -> frozenset[str]:
 
 def _walk_folders(tree: str) -> Iterator[str]:
     for folder, names, _ in os.walk(tree):
+        # Do not walk into the folders of other programs, such as caches.
         names[:] = [name for name in names if not TOOL_FILES.fullmatch(name)]
         yield folder
 

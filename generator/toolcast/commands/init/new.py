@@ -101,6 +101,7 @@ def command(
         click.echo("\nNotes on the source code:")
     for note in edit.notes:
         click.echo(printable(f"  {note}"))
+    # The last step is `toolcast generate`, which requires specs without errors.
     fixes = _list_fixes(workspace.root, new)
     print_steps([*edit.steps[:-1], *fixes, edit.steps[-1]])
 
