@@ -129,13 +129,17 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
             2,
             "/none/plan.json cannot be written: No such",
         ),
-        (("verify", "--tool", "list_plain"), 2, "`list_plain` is not attached"),
-        (("verify", "--turn", "x"), 2, "`x` is not attached"),
+        (
+            ("verify", "--tool", "list_plain"),
+            2,
+            "the spec of `list_plain` does not attach it",
+        ),
+        (("verify", "--turn", "x"), 2, "the spec of `x` does not attach it"),
         (("rollback",), 2, "has no baseline of toy on http://"),
         (("rollback", "none.json"), 2, "none.json cannot be read"),
         (("blocks", "--out", "."), 2, "'--out': File '.' is a directory"),
         (("blocks", "--write", "."), 2, "'--write': File '.' is a directory"),
-        (("plan", "--base-url", "nowhere"), 2, "`nowhere` is no URL"),
+        (("plan", "--base-url", "nowhere"), 2, "`nowhere` is not an http or https URL"),
     ],
 )
 def test_mistakes_are_told(
@@ -173,8 +177,8 @@ def test_a_wrong_key(run: Callable[..., Result], toy: Any) -> None:
     result = run("plan")
     assert result.exit_code == 1
     assert result.output == (
-        f"error: Letta at {toy.fake.url} asks for its key, and LETTA_API_KEY is not the"
-        " one that it asks (HTTP 401)\n"
+        f"error: Letta at {toy.fake.url} requires a key, and LETTA_API_KEY is wrong"
+        " (HTTP 401)\n"
     )
 
 

@@ -1,8 +1,8 @@
 """Memory blocks of agents: render, compare and write the part from the specs.
 
-An agent treats its memory as true. So the text describes what exists, with the
-summaries of the specs, and gives no instructions. The rest of a block belongs to the
-agent: only the part between two markers is written.
+An agent treats its memory as true. So the text describes existing tools and tables, and
+contains no instructions. Toolcast writes only the part between two markers; the agent
+owns the rest of the block.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ def write_block_changes(
 
     Raises:
         BlockError: a block or its desired value has changed since the changes were
-            saved, and nothing was written; or a written block differs from what was
-            sent.
+            saved, and nothing was written; or the server stored another value than the
+            sent one.
     """
     changes_by_block = {
         (change.agent_id, change.label): change for change in current_changes
@@ -212,6 +212,7 @@ def render_block(toolset: Toolset, content: str) -> str:
     )
     text = "\n".join(lines)
     begin, end = _build_markers(toolset.name)
+    # `insert_part` finds the part only if each marker occurs once.
     if begin in text or end in text:
         raise BlockTextError(f"a summary or section contains `{begin}` or `{end}`")
     return f"{begin}\n{text}\n{end}"
@@ -220,6 +221,7 @@ def render_block(toolset: Toolset, content: str) -> str:
 def _render_tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
     yield f"The {len(attached)} attached tools of {toolset.name}:"
     sections = {section.name: section.heading for section in toolset.sections}
+    # None stands for the tools without a declared section, which are last.
     section_names = [*sections, None]
     for name in section_names:
         section_tools = [

@@ -41,7 +41,7 @@ _SENDING_METHODS = frozenset("""
     """.split())
 # Attributes between resource and method; they only change the type of the response.
 _WRAPPERS = frozenset(["with_raw_response", "with_streaming_response"])
-# Libraries whose clients have methods with the same names.
+# Libraries with clients that have methods of the same names.
 _UNRELATED_PACKAGES = frozenset(
     ["azure", "openai", "anthropic", "langchain", "slack_sdk", "telegram", "discord"]
 )
@@ -99,7 +99,7 @@ class MessageSendVisitor:
             text for argument in arguments for text in local.find_strings(argument)
         ]
         if any("messages" in text for text in texts):
-            if self._is_sent_below_base(node, texts, local):
+            if self._is_sent_by_base_url(node, texts, local):
                 self._add(node)
             for argument in arguments:
                 if isinstance(argument, (ast.Name, ast.Attribute)) and any(
@@ -128,7 +128,7 @@ class MessageSendVisitor:
         if any(_is_message_address(text) for text in local.find_strings(node)):
             self._add(node)
 
-    def _is_sent_below_base(
+    def _is_sent_by_base_url(
         self, node: ast.Call, paths: list[str], local: LocalScope
     ) -> bool:
         """Return whether a client's base URL and a path form the route for messages.

@@ -186,6 +186,7 @@ def check_circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[P
 def check_refused_approval(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Yield the attached tools whose calls the server refuses after an approval."""
     client = toolset.find_client(build_settings(toolset).server.client or "")
+    # Only for such a client the server accepts an approval by Letta.
     if client is not None and client.client_confirms:
         return
     for tool in toolset.tools:
@@ -280,7 +281,7 @@ def check_nested_definition(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 
 def _is_nested(reference: Reference) -> bool:
-    """Return whether a reference leads to a schema that is nested inside a definition."""
+    """Return whether a reference names a schema that is nested inside a definition."""
     is_definition = reference.text.startswith("#/$defs/")
     return (
         is_definition
@@ -358,6 +359,7 @@ def check_duplicate_name(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
         return
     first: dict[str, str] = {}
     for other in workspace.toolsets:
+        # Of two toolsets with the same name of a tool, only the later one is reported.
         if other.name == toolset.name:
             break
         if has_attached_tools(other):

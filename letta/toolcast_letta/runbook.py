@@ -217,6 +217,7 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
     name = encode_shell_word(tool.name)
     is_approved = bool(part.get("requires_approval"))
     is_called = is_attached and bool(tool.examples)
+    # Without this option, verification skips these tools.
     changing = " --call-changing" if can_change_data(tool) or is_approved else ""
     only = f" --tool {name}{changing}" if is_called else " --no-calls"
     turn = f" --no-calls --turn {name}{changing}"
@@ -277,7 +278,7 @@ def render_tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str |
 
 
 def format_tool_list(toolset: Toolset) -> str:
-    """Return one line for each tool: attached, or the reason why not.
+    """Return one line for each tool: attached, or the reason for not being attached.
 
     The text ends with a newline.
     """

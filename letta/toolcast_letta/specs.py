@@ -60,6 +60,7 @@ def list_offered_tools(toolset: Toolset) -> list[ToolSpec]:
     if not toolset.clients:
         return tools
     client = toolset.find_client(build_settings(toolset).server.client or "")
+    # The rule `letta/invalid-settings` reports this.
     if client is None:
         return []
     return [tool for tool in tools if toolset.is_offered(tool, client)]
@@ -81,7 +82,7 @@ def build_tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
 
 
 def _collect_spec_fields(tool: ToolSpec) -> dict[str, Any]:
-    """Return the fields of a tool's spec by which its part of the definition is made."""
+    """Return the fields of a tool's spec that its `letta` object is derived from."""
     fields = {
         "letta": get_letta_fields(tool),
         "annotations": tool.annotations,

@@ -1,4 +1,4 @@
-"""What a change of the specs does to the cases: which messages a tool loses, and to which."""
+"""Changes of the outcomes of selection cases: messages that tools gain and lose."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ cases:
 
 
 def workspace(folder: Path, toolset: str = "", **tools: str) -> Workspace:
-    """A project in a folder, loaded."""
+    """Write a project to a folder, and load it."""
     specs = folder / "specs" / "toy"
     specs.mkdir(parents=True)
     (folder / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")

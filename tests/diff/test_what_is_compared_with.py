@@ -1,4 +1,4 @@
-"""`--against`: which commit or folder is meant, and what is said where there is none."""
+"""`--against`: commits, branches and folders, and errors if there is none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Any:
-    """A repository whose only commit has a tool that was removed since."""
+    """Return a repository with one commit; a tool was removed after it."""
     made = make_project({"a": TOOL, "b": TOOL})
     git(made.root, "init", "--quiet", "-b", "main")
     git(made.root, "add", ".")

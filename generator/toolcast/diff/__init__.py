@@ -1,1 +1,1 @@
-"""Comparison of two versions of a project, with grades for callers, prompts, code and access."""
+"""Graded comparison of two versions of a project."""

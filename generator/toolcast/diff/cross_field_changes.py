@@ -1,4 +1,4 @@
-"""Compare former names, actions, commands, exclusions and other combinations of fields."""
+"""Compare names, actions, commands, exclusions and other related fields."""
 
 from __future__ import annotations
 
@@ -87,6 +87,7 @@ def _compare_former_names(pair: ToolPair) -> Iterator[Change]:
     for name in old_names:
         if name in new_names or name == old.name:
             continue
+        # The call succeeds, but another tool than before answers it.
         if any(tool.name == name for tool in pair.toolset_after.tools):
             yield make_change(
                 pair.files,
@@ -138,7 +139,7 @@ def _is_optional_extension(
 def _compare_required_parameters(
     pair: ToolPair, old: Action, new: Action
 ) -> Iterator[Change]:
-    """Yield the changes of an action's `requires_any`, one of which a call must contain."""
+    """Yield the changes of the parameters of which an action requires at least one."""
     before, after = set(old.requires_any), set(new.requires_any)
     if before == after:
         return

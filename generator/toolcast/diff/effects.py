@@ -1,4 +1,4 @@
-"""Effects of all changes together on clients: visible tools, their number and token costs."""
+"""Effects of changes on clients: visible tools, their number and token costs."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def list_effects(
 def _is_unchanged(
     toolsets: tuple[Toolset, Toolset], old_versions: _OldVersions
 ) -> bool:
-    """Return whether two versions of a toolset are equal, so that there are no effects."""
+    """Return whether two versions of a toolset are equal and have no effects."""
     before, after = toolsets
     return (
         before.source.data == after.source.data
@@ -230,6 +230,7 @@ def _compare_visible_tools(
     old_versions: _OldVersions,
 ) -> Iterator[Effect]:
     """Yield an effect for each tool whose targets changed for a client."""
+    # Tools are looked up by identity: a renamed tool has another name in each version.
     old_targets = {id(tool): targets for tool, targets in before}
     no_targets: frozenset[str] = frozenset()
     for tool, targets in after:
@@ -282,6 +283,7 @@ def _compare_tool_counts(
     client = toolset.find_client(name) if name else None
     limits = list_client_limits(toolset, client, LimitKind.TOOLS)
     for limit in list_crossed_limits(limits, before, after):
+        # A toolset without clients has one caller without a name.
         subject = f"{format_value(name)} has" if name else "there are"
         yield Effect(
             EffectKind.TOOLS,

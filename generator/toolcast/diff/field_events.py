@@ -1,4 +1,4 @@
-"""Detect what happened to a value of a spec field: the events that annotations declare."""
+"""Detect the events of changed spec fields, such as `raised` or `more`."""
 
 from __future__ import annotations
 
@@ -53,10 +53,12 @@ def _detect_events(node: Any, events: Any, old: Any, new: Any) -> Iterator[Event
     elif "unordered" in node and {*map(build_json_key, old)} == {
         *map(build_json_key, new)
     }:
+        # The order of these items has no meaning.
         return
     elif any(
         name.startswith(("to ", "from ")) and "null" not in name for name in events
     ):
+        # The caller keeps the one of the two events that the field declares.
         yield Event(f"from {_format_event_value(old)}", old, new)
         yield Event(f"to {_format_event_value(new)}", old, new)
     elif is_added_or_removed:
@@ -74,6 +76,7 @@ def _detect_events(node: Any, events: Any, old: Any, new: Any) -> Iterator[Event
 
 def _detect_entry_events(events: Any, old: Any, new: Any) -> Iterator[Event]:
     """Yield the events of an object's entries, or of an array's items."""
+    # One of the values can be ABSENT: then all entries are added or removed.
     if isinstance(old, dict) or isinstance(new, dict):
         old_entries, new_entries = as_mapping(old), as_mapping(new)
         for key in dict.fromkeys((*new_entries, *old_entries)):
@@ -101,7 +104,7 @@ def _detect_entry_events(events: Any, old: Any, new: Any) -> Iterator[Event]:
 
 
 def is_reordered(events: Any, old: Any, new: Any) -> bool:
-    """Return whether an object's keys changed their order, in a field that declares `moved`."""
+    """Return whether the keys of an object changed their order, if that is an event."""
     return "moved" in events and list(as_mapping(old)) != list(as_mapping(new))
 
 

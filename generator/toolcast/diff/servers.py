@@ -1,4 +1,4 @@
-"""Compare external servers, and the programs, hosts and variables that a toolset uses."""
+"""Compare external servers and the resources that a toolset reaches."""
 
 from __future__ import annotations
 

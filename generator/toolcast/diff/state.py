@@ -190,7 +190,7 @@ def _list_defaults(toolset: Toolset, extensions: tuple[str, ...]) -> Mapping[str
 
 
 def is_reported_as_whole(node: Mapping[str, Any]) -> bool:
-    """Return whether adding or removing a field is one change, whatever the value contains."""
+    """Return whether adding or removing a field is reported as one change."""
     events = node.get("change", {})
     return "set" in events or "unset" in events
 

@@ -174,7 +174,8 @@ def _convert_error(
         expected_types = get_expected_types(error)
         rule = "spec/wrong-type"
         message = f"{name} must be {format_types(expected_types)}, not {describe_value(value)}"
-        help_ = suggest_type_fix(expected_types, value)
+        fallback = f"change the value to {format_types(expected_types)}"
+        help_ = suggest_type_fix(expected_types, value) or fallback
     else:
         rule = "spec/invalid-value"
         message = f"{name}: {shorten_path(error.message)}"
@@ -183,7 +184,7 @@ def _convert_error(
         suggestion = suggest_handler(value) if path == ("handler",) else ""
         if error.validator == "enum" and isinstance(value, str):
             suggestion = did_you_mean(value, map(str, subschema["enum"]))
-        help_ = suggestion or _get_description(subschema)
+        help_ = suggestion or _get_description(subschema) or "correct the value"
     yield document.source.error(rule, path, message, help_)
 
 

@@ -287,7 +287,7 @@ class Definitions:
     """The schemas that the tools of a toolset share.
 
     Attributes:
-        schemas: the schemas by name; the toolset's replace those of the workspace.
+        schemas: the schemas of the toolset and of the workspace, by name.
         source: `definitions.yaml` of the toolset, or of the workspace if it has none.
     """
 

@@ -1,1 +1,1 @@
-"""Rules: a documentation page for each family, and a module for each family with checks."""
+"""Rules of `check`: a module and a documentation page for each family."""

@@ -596,7 +596,7 @@ def check_duplicate_names(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
 
 
 def _list_names(toolset: Toolset) -> Iterator[_DeclaredName]:
-    """Yield the names that callers of a toolset can use, including previous names of tools."""
+    """Yield the names that callers can use, including previous names of tools."""
     for name in get_server_tool_names(toolset):
         search = ("targets", "mcp", "search")
         yield _DeclaredName(toolset, search, "tool", name, "targets.mcp.search")

@@ -1,4 +1,4 @@
-"""Rules of the family `cli`: keywords, flags and usage lines of the generated commands.
+"""Rules of the family `cli`: keywords, flags and usage of generated commands.
 
 `cli.md` explains each rule.
 """
@@ -19,7 +19,7 @@ from .subjects import Scope
 
 @rule("cli/missing-decision", on="tool", severity=Severity.ERROR, target="cli")
 def check_decision(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a tool without a required `cli` entry, or without a reason for its absence."""
+    """Report a tool without a required `cli` entry, or excluded without a reason."""
     decisions = scope.toolset.targets["cli"].get("decisions")
     if decisions == "required" and "cli" not in tool.fields:
         message = f"`{tool.name}` has no `cli` entry, which the target requires"
@@ -137,7 +137,7 @@ def _check_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:
 
 @rule("cli/invalid-usage", on="toolset", severity=Severity.WARNING)
 def check_program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report a `program` that pyproject.toml does not define as this toolset's command."""
+    """Report a `program` that pyproject.toml does not define as the command."""
     program = toolset.targets.get("cli", {}).get("program")
     if not isinstance(program, str) or workspace.commands is None:
         return

@@ -48,7 +48,7 @@ def _collect_declared_tables(tool: ToolSpec) -> dict[str, set[str]]:
 def _problem_at_data(
     tool: ToolSpec, access: TableAccess, predicate: str, help_: str
 ) -> Problem:
-    """Return a problem about a line of code, located at `data` or `handler` of the spec."""
+    """Return a problem about a line of code, at `data` or `handler` of the spec."""
     path = ("data",) if tool.data is not None else ("handler",)
     location = format_location(access.file, access.line)
     message = f"{location} {predicate}{format_call_path(access.call_path)}"

@@ -122,7 +122,7 @@ def _check_reference(
 def _check_dependency_parameters(
     signature: Signature, uses: Sequence[str], toolset: Toolset
 ) -> Iterator[tuple[str, str]]:
-    """Yield message and help for each dependency that a function does not accept by name."""
+    """Yield message and help for dependencies that a function does not accept."""
     for name in uses:
         if name not in toolset.dependencies:
             continue  # Reported by `handler/unknown-dependency`.
@@ -443,7 +443,7 @@ def check_handler_packages(toolset: Toolset, workspace: Workspace) -> Iterator[P
 
 
 def _suggest_package(toolset: Toolset, workspace: Workspace) -> str:
-    """Suggest a package of existing handlers whose name resembles the toolset's package.
+    """Suggest a package of existing handlers with a similar name.
 
     Empty if a handler is in the toolset's package, or if no package resembles it.
     """
@@ -528,7 +528,7 @@ def check_signature(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 def _compare_signature(
     tool: ToolSpec, signature: Signature
 ) -> Iterator[tuple[str, str]]:
-    """Yield message and help of each difference between a signature and the parameters."""
+    """Yield message and help where a signature differs from the parameters."""
     declared = tool.schemas["parameters"].declared
     names = declared.names
     always_sent = _list_always_sent(tool)
@@ -711,7 +711,7 @@ def _is_ask_method(node: ast.expr, call_variables: set[str]) -> bool:
 
 @rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
 def check_undeclared_parameters(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report optional parameters of a handler that no call can contain, and vice versa."""
+    """Report parameters that only the handler or only the schema accepts."""
     code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return

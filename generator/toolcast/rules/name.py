@@ -76,7 +76,7 @@ def check_server_names(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
 
 
 def _list_own_names(toolset: Toolset) -> dict[str, tuple[str, str]]:
-    """Return the toolset's names by look-alike key, each with a description for messages."""
+    """Return the toolset's own names by look-alike key, with a description."""
     names: dict[str, tuple[str, str]] = {}
     # Later entries win: of previous names the first one, and a present name before all of them.
     for tool in reversed(toolset.tools):
@@ -495,7 +495,7 @@ _NAME_IN_TEXT = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
 def check_shared_skill_texts(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report shared texts of a toolset's skill that mention tools which a client lacks."""
+    """Report shared texts of a skill that mention tools which a client lacks."""
     if not has_toolset_skill(toolset):
         return
     texts = list(list_shared_texts(toolset))
@@ -556,7 +556,7 @@ def _split_name(name: str) -> tuple[str, ...]:
 def _list_deletions(
     parts: tuple[str, ...],
 ) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Yield the parts of a name, and all variants with one character of a part deleted.
+    """Yield the parts of a name, and each variant without one character.
 
     Two names can be one edit apart only if they have a variant in common. Each variant comes
     with whether the deleted character is a letter; parts that are too short are not varied.

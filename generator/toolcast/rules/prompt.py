@@ -97,7 +97,7 @@ _ORDERS_AFTER_NAME = (
     r" (?:\w+ ){0,1}(?:call|use|invoke|run|execute|trust)"
 )
 
-# A run of characters that can be the name of a tool, in folded text.
+# A run of characters that can be the name of a tool, in case-folded text.
 _NAME_CHARACTERS = re.compile(r"[a-z0-9_.-]+")
 _MAX_NAME_CHARACTERS = 128
 """Length of a tool name."""
@@ -132,8 +132,8 @@ class CrossToolInstructions:
         if names and _any_order_pattern().search(text):
             yield from _build_order_pattern(tuple(sorted(names))).finditer(text)
 
-    def suspected(self, texts: Texts) -> set[str]:
-        """Return the texts that contain a tool's name and an instruction to use some tool."""
+    def find_candidates(self, texts: Texts) -> set[str]:
+        """Return the texts that contain a name and an instruction to use any tool."""
         orders = (*_ORDERS_BEFORE_NAME, _ORDERS_AFTER_NAME)
         candidates = texts.find_candidates(
             re.compile(_match_any_whitespace(order)) for order in orders
@@ -156,10 +156,10 @@ class CrossToolInstructions:
         ]
 
     def _find_folds(self, runs: frozenset[str]) -> frozenset[str]:
-        """Return the folded names among runs of name characters.
+        """Return the case-folded tool names among runs of name characters.
 
-        The end of a run is ignored from a full stop on, because names may contain full stops
-        and sentences end with one.
+        The part of a run before each full stop is compared as well, because a sentence may
+        end with a name.
         """
         folds = set(runs & self._names_by_fold.keys())
         for run in [run[:_MAX_NAME_CHARACTERS] for run in runs if "." in run]:
@@ -189,7 +189,7 @@ def _add_orders(name: str) -> str:
 
 
 def _match_any_whitespace(pattern: str) -> str:
-    """Replace the spaces of a pattern by a pattern for one to four white space characters."""
+    """Replace each space of a pattern by one to four white space characters."""
     return pattern.replace(" ", r"\s{1,4}")
 
 
@@ -506,7 +506,7 @@ def format_excerpt(text: str) -> str:
 
 
 def _find_phrases(texts: Texts, phrases: Sequence[Phrase]) -> dict[str, str]:
-    """Return each text that contains a phrase, with the message about its first phrase."""
+    """Return the texts that contain a phrase, each with a message about the first."""
     messages: dict[str, str] = {}
     for text in texts.find_candidates(phrase.candidate_pattern for phrase in phrases):
         match = find_first_phrase(text, phrases)
@@ -698,7 +698,7 @@ def check_other_tools(texts: Texts, scope: Scope) -> Iterator[Problem]:
     names = {tool.name for other in scope.workspace.toolsets for tool in other.tools}
     instructions = CrossToolInstructions(names)
     messages = _find_phrases(texts, OTHER_TOOLS)
-    candidates = instructions.suspected(texts).union(messages)
+    candidates = instructions.find_candidates(texts).union(messages)
     for owner, path, text, is_key, is_defined in texts.locate(candidates):
         if not is_defined:
             continue

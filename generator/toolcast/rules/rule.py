@@ -29,7 +29,7 @@ from .subjects import Parameter, Scope, Texts, ToolSchema
 
 
 class Problem(NamedTuple):
-    """A problem that a check reports; `Rule.finding` adds the rule id and the severity.
+    """A problem that a check reports, without rule id and severity.
 
     Attributes:
         location: file, line and columns of the problem.
@@ -66,7 +66,7 @@ def problem_at(
     *,
     at_key: bool = False,
 ) -> Problem:
-    """Return a problem located at a path of a spec, toolset, definitions file or workspace.
+    """Return a problem at a path of a spec or another file.
 
     Args:
         owner: the object whose file contains the path.

@@ -153,7 +153,7 @@ def demote_upstream_findings(
 
 
 def _field_at_line(source: Source, line: int) -> str:
-    """Return the top-level field that contains a line, or "" if the line is above the first field."""
+    """Return the top-level field that contains a line, or "" above the first one."""
 
     def first_line(field: str) -> int:
         return source.span((field,), at_key=True).line
@@ -187,7 +187,7 @@ _SuppressingSpec = Toolset | ToolSpec | ResourceSpec | PromptSpec
 def apply_suppressions(
     workspace: Workspace, findings: Iterable[Finding], today: datetime.date
 ) -> list[Finding]:
-    """Return the findings that are not suppressed, and findings about the suppressions themselves.
+    """Remove suppressed findings, and add findings about the suppressions.
 
     A suppression applies to its own file; one in `toolset.yaml` also applies to the toolset's
     `definitions.yaml`. Suppressions with an unknown rule, without effect, or past their `until`
@@ -262,7 +262,7 @@ def _is_expired(entry: Suppression, today: datetime.date) -> bool:
 def _check_suppression(
     entry: Suppression, is_used: bool, today: datetime.date, rules: Mapping[str, Rule]
 ) -> tuple[str, Severity, str, str] | None:
-    """Return rule id, severity, message and help of the problem with a suppression, if any."""
+    """Return rule id, severity, message and help if a suppression has a problem."""
     if entry.rule not in rules:
         message = f"unknown rule `{entry.rule}`"
         help_ = did_you_mean(entry.rule, [*rules]) or (

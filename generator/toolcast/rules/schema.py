@@ -119,7 +119,7 @@ _IDENTIFYING_KEYWORDS = (
 def check_shared_definitions(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report shared definitions that are ambiguous, or not independent of other schemas."""
+    """Report shared definitions that are ambiguous or depend on other schemas."""
     definitions = toolset.definitions
     if definitions is None:
         return
@@ -273,7 +273,7 @@ def check_validity(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def check_circular_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report references that lead back to themselves without descending into the value."""
+    """Report references that recur without descending into the value."""
     for reference in schema.graph.loops:
         message = f"the reference `{reference.text[:_MAX_REFERENCE_SHOWN]}` is circular"
         help_ = (
@@ -604,7 +604,7 @@ def check_dangling_references(schema: ToolSchema, scope: Scope) -> Iterator[Prob
 
 
 def _list_targets(schema: JsonSchema, shared: Definitions | None) -> Iterator[str]:
-    """Yield the references to all definitions of a schema, and to all shared definitions."""
+    """Yield references to all definitions of a schema and all shared ones."""
     for path in schema.subschemas:
         if path[-2:-1] in (("$defs",), ("definitions",)):
             yield "#/" + "/".join(map(str, path))
@@ -618,7 +618,7 @@ _WORD_EDGE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
 def check_pattern_support(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report patterns that the runtime's validator rejects, or matches in its own way."""
+    """Report patterns that the runtime's validator rejects or reads differently."""
     if _exceed_size_together(schema.graph):
         message = "the patterns of the schema are too large together to validate calls"
         help_ = "use fewer patterns with smaller repetition counts, and `maxLength` for lengths"
@@ -627,7 +627,7 @@ def check_pattern_support(schema: ToolSchema, scope: Scope) -> Iterator[Problem]
 
 
 def _exceed_size_together(schema: JsonSchema) -> bool:
-    """Return whether all patterns together are too large, although each one is accepted."""
+    """Return whether all patterns together are too large, but none alone."""
     return schema.patterns_are_too_large and (
         schema.has_too_many_patterns
         or all(can_be_applied(text) for _, text, _ in schema.patterns)

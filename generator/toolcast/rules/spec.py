@@ -170,7 +170,7 @@ def _check_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]
 def _find_skipped_defaults(
     parameters: Mapping[str, Any], condition: Any
 ) -> Iterator[str]:
-    """Yield optional parameters that a condition requires although their default matches it.
+    """Yield optional parameters with a matching default that a condition requires.
 
     A condition is evaluated on the arguments as sent, so a call that omits the parameter does
     not satisfy `required`.
@@ -605,7 +605,7 @@ _REQUIRED_KEYS = {
 def check_server_transports(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report servers that cannot be reached with their settings, and malformed references."""
+    """Report contradictory settings of servers, and malformed references."""
     texts: list[tuple[str, Path, str]] = []
     for server in toolset.mcp_servers:
         path = ("mcp_servers", server.name)
@@ -627,7 +627,7 @@ def check_server_transports(
 
 
 def _check_server(server: McpServer) -> Iterator[tuple[str, str, str]]:
-    """Yield key, message and help of each problem; the key is empty for the whole server."""
+    """Yield key, message and help of each problem; an empty key is the server."""
     if not _SERVER_NAME.fullmatch(server.name):
         message = f"`{server.name}` is not a valid server name"
         yield "", message, "use 1 to 64 letters, digits, `_` and `-`"

@@ -47,7 +47,7 @@ _TEXT_SEPARATOR = "\n\0\n"
 
 
 def fold_case(text: str) -> str:
-    """Convert to lower case, with the same length and as `re.IGNORECASE` compares letters."""
+    """Convert to lower case as `re.IGNORECASE` does, without changing the length."""
     if not text.isascii():
         for character, letter in _FOLDS.items():
             text = text.replace(character, letter)

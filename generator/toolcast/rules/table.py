@@ -104,7 +104,7 @@ def load_rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
 
 
 def _list_module_rules(module: ModuleType) -> Iterator[Rule]:
-    """Yield the rules in `RULES` of a module, and the rules that the module itself defines."""
+    """Yield the rules in `RULES` of a module, and the rules that it defines."""
     yield from getattr(module, "RULES", ())
     for value in vars(module).values():
         # Rules that are imported from another module have another page.
@@ -144,7 +144,7 @@ def _validate_rule(origin: str, rule: Any, used_ids: set[str]) -> None:
 
 
 def _guard_check(rule: Rule) -> Check | None:
-    """Wrap the check of an extension so that errors name the rule and yields are validated."""
+    """Wrap a check of an extension: validate its yields, name the rule in errors."""
     check = rule.check
     if check is None:
         return None

@@ -146,7 +146,7 @@ def _matches_tool(reference: NameReference) -> bool:
 
 
 def _find_pattern_problem(reference: NameReference) -> tuple[str, str] | None:
-    """Return message and help for a pattern that matches no tool, or for a renamed tool."""
+    """Return message and help for a pattern without a match, or a renamed tool."""
     text = reference.name
     if "*" not in text and ":" not in text:
         return _find_renamed_tool(reference)

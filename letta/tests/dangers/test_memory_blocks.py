@@ -72,7 +72,7 @@ def test_a_part_is_shown_written_and_verified(
     assert (block(stage, "my_tools"), block(stage, "my_data")) == (HERS, "")
     verified = letta("verify", "--no-calls")
     assert verified.exit_code == 1
-    assert "differs: the block `my_tools` of keeper is not as the specs say" in (
+    assert "differs: the block `my_tools` of keeper differs from the specs" in (
         verified.output
     )
 
@@ -117,7 +117,7 @@ def test_what_has_changed_since_it_was_shown_is_not_overwritten(
     stage.ask("PATCH", path, {"value": "Newer."})
     done = letta("blocks", "--write", str(file))
     assert done.exit_code == 1
-    assert "`my_tools` of keeper was shown with another text" in done.output
+    assert "the specs' text for `my_tools` of keeper has changed" in done.output
     assert (block(stage, "my_tools"), block(stage, "my_data")) == ("Newer.", "")
 
     value = json.loads(file.read_text())
@@ -161,7 +161,7 @@ def test_a_block_that_is_not_there_and_one_that_is_too_short(
     stage.project.edit("specs/toy/toolset.yaml", "label: my_data", "label: my_map")
     done = letta("blocks")
     assert done.exit_code == 1
-    assert "and its limit is 60" in done.output
+    assert "its limit is 60" in done.output
     assert "`my_map` of keeper does not exist: create it in Letta" in done.output
 
 

@@ -173,10 +173,10 @@ def test_reading_the_other_history(project_copy: Project) -> None:
     said = checked(project_copy)
     line = line_of(project_copy, path, "chats = bridge_transcripts")
     assert (
-        f"data/undeclared-table: {path}:{line} reads `bridge_transcripts`, a table that"
-        " the spec does not name"
+        f"data/undeclared-table: {path}:{line} reads `bridge_transcripts`, which"
+        " `data` does not declare"
     ) in said
-    assert "it names `chat_transcripts`" in said
+    assert "or use a declared table: `chat_transcripts`" in said
 
 
 def test_deleting_where_the_spec_says_reading(project_copy: Project) -> None:

@@ -138,7 +138,7 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
 
         for body, said in (
             ({"dry_run": 1}, "`dry_run` must be a boolean"),
-            ({"allow": []}, "`allow` is not known"),
+            ({"allow": []}, "`allow` is not a known key"),
             ({"drop_stale": "x"}, "`drop_stale` must be an array of strings"),
         ):
             wrong = server.sync(**body)

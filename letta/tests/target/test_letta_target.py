@@ -86,8 +86,8 @@ def test_the_module_imports_no_library_and_names_no_tool(generated: Any) -> None
 def test_the_module_wants_what_the_command_derives(generated: Any) -> None:
     program = (
         "from generated.toy.letta import LETTA\n"
-        "from toolcast_letta.plan.planning import desired_digest\n"
-        "print(desired_digest(LETTA.desired_state({'TOY_AGENT_ID': 'agent-1',"
+        "from toolcast_letta.plan.planning import compute_desired_digest\n"
+        "print(compute_desired_digest(LETTA.desired_state({'TOY_AGENT_ID': 'agent-1',"
         " 'TOY_MCP_TOKEN': 't'})))"
     )
     ran = generated.run("-c", program)

@@ -75,7 +75,7 @@ def test_one_machine_plans_and_another_applies(toy: Any, tmp_path: Path) -> None
     key = {"TOOLCAST_LETTA_KEY": "a secret of both machines"}
     plan.save(file, Seal({**key, "XDG_STATE_HOME": "/a"}))
     assert Plan.load(file, Seal({**key, "XDG_STATE_HOME": "/b"})).id == plan.id
-    with pytest.raises(StateError, match="less than 16"):
+    with pytest.raises(StateError, match="fewer than 16"):
         Seal({"TOOLCAST_LETTA_KEY": "short"}).sign(1)
 
 

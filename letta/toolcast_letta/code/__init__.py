@@ -1,1 +1,1 @@
-"""Letta Code, whose settings file has the MCP servers of each agent."""
+"""Letta Code: its settings file lists the MCP servers of each agent."""

@@ -76,6 +76,7 @@ def get_newest_backup(
         StateError: there is none.
     """
     folder = settings.resolve().parent
+    # The names contain the time; files that another user signed are skipped.
     for file in sorted(
         folder.glob(f"{_build_file_prefix(toolset)}*.json"), reverse=True
     ):
@@ -96,9 +97,10 @@ def load_backup(file: Path, seal: Seal) -> list[EntryBackup]:
 def restore_entries(
     settings: Settings, entries: Sequence[EntryBackup]
 ) -> tuple[Settings, list[str], list[str]]:
-    """Return the settings with the entries restored, what changed, and what could not.
+    """Return the settings with the entries restored, and two lists of descriptions.
 
-    An entry that was changed after the apply is not restored.
+    The first list describes the restored entries. The second one describes entries that
+    were changed after the apply: they are not restored.
     """
     restored: list[str] = []
     lost: list[str] = []

@@ -116,6 +116,7 @@ def remove_element(text: str, start: int, index: int) -> str:
     """Return the text without an element of the array at `start`."""
     existing = list_elements(text, start)
     element = existing[index]
+    # The comma before the element, or after the first one, is removed, too.
     if index > 0:
         return text[: existing[index - 1].end] + text[element.end :]
     if len(existing) > 1:
@@ -162,6 +163,7 @@ def _detect_indent(text: str) -> str:
         inside = line.lstrip(" \t")
         if inside and inside != line:
             return line[: len(line) - len(inside)]
+    # A text on one line stays so, unless it is an empty object.
     return "  " if _skip_opening(text, 0) == len(text.rstrip(_SPACE)) - 1 else ""
 
 

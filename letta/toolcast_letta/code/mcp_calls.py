@@ -159,6 +159,7 @@ def _format_connection_error(
     url: str, headers: Mapping[str, str], error: BaseException
 ) -> str:
     """Return why a connection failed as one line, without the values of headers."""
+    # Task groups wrap the exception that caused the failure.
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = f"{type(error).__name__}: {error}"

@@ -99,7 +99,8 @@ class SettingsBackend:
     def lock(self) -> AbstractContextManager[None]:
         """Return a context manager without effect.
 
-        Writing compares the file with what was read, under a lock.
+        `Settings.write` has its own lock, and compares the file with the version that
+        was read.
         """
         return nullcontext()
 
@@ -132,10 +133,12 @@ class SettingsBackend:
                     compute_digest(written),
                 )
             )
+        # Before writing, so that each replaced entry can be restored.
         copy = save_backup(self.path, plan.toolset, backups, Seal(self.environment))
         report(f"backup saved: {copy}")
         after.write(before)
         report(f"{self.path}: written")
+        # A running Letta Code can write its own settings at any time.
         if Settings.read(self.path) != Settings(after.path, after.text, True):
             raise SettingsError(f"{self.path} was changed while it was written")
         return build_apply_result(plan, changed=True, baseline=str(copy))

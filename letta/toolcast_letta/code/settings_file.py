@@ -53,8 +53,8 @@ def resolve_home(
 
     Args:
         agent_id: the agent's id.
-        base_url: the URL of a server, or `local:FOLDER`. None stands for the device if
-            the id is that of a local agent, else for the cloud.
+        base_url: the URL of a server, or `local:FOLDER`. None selects the device for
+            the id of a local agent, and the cloud for other ids.
         environment: the environment variables.
     """
     if base_url is None:
@@ -127,7 +127,7 @@ class Settings:
         """Return settings in which one server of an agent is set.
 
         An existing server is updated in place, a new one is appended, and a missing
-        agent is added. Nothing else changes.
+        agent is added. The rest of the text is unchanged.
         """
         text = self.text
         member = next((m for m in list_members(text) if m.key == "agents"), None)
@@ -150,7 +150,7 @@ class Settings:
     ) -> Settings:
         """Return settings in which an agent's server is replaced as a whole.
 
-        None as the entry removes the server. Nothing else changes.
+        None as the entry removes the server. The rest of the text is unchanged.
         """
         text = self.text
         member = next(m for m in list_members(text) if m.key == "agents")
@@ -182,6 +182,7 @@ class Settings:
         Raises:
             SettingsError: the file has changed, or cannot be written.
         """
+        # Write to the target of a symbolic link, so that the link remains.
         target = Path(os.path.realpath(self.path))
         try:
             parent = str(target.parent)
@@ -219,8 +220,10 @@ def _set_server(
     elements = list_elements(text, servers_member.start)
     for index, (value, element) in enumerate(zip(servers, elements, strict=True)):
         if value.get("name") == server["name"]:
+            # An entry that starts a program has other keys than an HTTP entry.
             if is_not_http(value):
                 return replace_element(text, servers_member.start, index, dict(server))
+            # Each edit is after the start of the element, so that this index remains valid.
             for key, new_value in server.items():
                 if value.get(key) != new_value:
                     text = set_member(text, element.start, key, new_value)

@@ -154,6 +154,7 @@ def plan(
     refused if applying it would delete or take over tools of other owners, unless an
     option allows it.
     """
+    # Imported here so that `--help` loads no libraries.
     from ..plan.plan import Overrides
     from . import operations
 
@@ -203,7 +204,7 @@ def apply(
     sys.exit(operations.apply(_build_request(**shared), overrides, file))
 
 
-@command.command()
+@command.command(short_help="Compare Letta with the specs, and call tools.")
 @_add_options(*_SHARED)
 @click.option(
     "--tool",
@@ -242,7 +243,7 @@ def verify(
     sys.exit(operations.verify(_build_request(**shared), calls))
 
 
-@command.command()
+@command.command(short_help="Undo what was applied since a baseline.")
 @_add_options(*_SHARED)
 @click.argument("baseline", metavar="[BASELINE]", required=False, type=click.Path())
 @click.option(

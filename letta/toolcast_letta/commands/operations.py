@@ -77,6 +77,7 @@ def plan(
             _print(f"Not saved: {out}\n")
     if new_plan.blockers:
         return FINDINGS
+    # As in Terraform, exit code 2 means that the plan has changes.
     return USAGE if detailed_exitcode and new_plan.changes else CLEAN
 
 
@@ -86,6 +87,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     if file is not None:
         try:
             chosen_plan = Plan.load(file, Seal())
+            # A saved plan can be for some of the agents only.
             desired = desired.select_agents(agent.name for agent in chosen_plan.agents)
         except (StateError, MissingSettingError) as error:
             fail(str(error))
@@ -227,6 +229,7 @@ def rollback(
         fail(str(error))
     if (baseline.toolset, baseline.base_url) != (desired.toolset, api.base_url):
         fail(f"the baseline is for {baseline.toolset} at {baseline.base_url}")
+    # The search for the newest baseline has skipped these files.
     for line in baselines.list_foreign_files(desired.toolset) if file is None else ():
         _print(f"ignored: {line}\n", err=True)
     agent_ids = {agent.id for agent in desired.agents}

@@ -17,7 +17,7 @@ A Letta server adds it to each call itself.
 
 
 def format_alias(name: str) -> str:
-    """Return the name that stands for a server in tool names: `mcp__<alias>__<tool>`."""
+    """Return the alias of a server in the names of its tools: `mcp__<alias>__<tool>`."""
     return re.sub("_{2,}", "_", re.sub("[^a-zA-Z0-9_-]", "_", name)) or "tool"
 
 
@@ -26,8 +26,8 @@ def build_desired_entry(
 ) -> dict[str, Any]:
     """Build the entry of the toolset's MCP server for an agent.
 
-    Headers that a user added to the existing entry are preserved, unless that entry
-    belongs to another owner: its headers are meant for another server.
+    Headers that a user added to the existing entry are preserved, unless another owner
+    created that entry for another server.
     """
     own_headers = {AGENT_HEADER: agent.id}
     if desired.token is not None:
@@ -59,7 +59,7 @@ def is_not_http(server: Mapping[str, Any]) -> bool:
 def is_foreign(
     server: Mapping[str, Any], desired: DesiredState, agent: DesiredAgent
 ) -> bool:
-    """Return whether an entry with the toolset's server name belongs to another owner.
+    """Return whether another owner created an entry with the toolset's server name.
 
     The toolset's own entry has the URL of its server, or the agent header that apply
     writes.
@@ -80,9 +80,10 @@ def set_entry(
     An existing HTTP entry is updated and retains its other keys; an entry that is not
     HTTP is replaced. A new entry is appended.
     """
-    result = [dict(one) for one in servers]
+    result = [dict(server) for server in servers]
     for server in result:
         if server.get("name") == entry["name"]:
+            # An entry that starts a program has other keys than an HTTP entry.
             if is_not_http(server):
                 server.clear()
             server.update(entry)
@@ -93,7 +94,7 @@ def set_entry(
 def compare_entry(
     servers: Sequence[Mapping[str, Any]], entry: Mapping[str, Any], agent: str
 ) -> Change | None:
-    """Return the change that setting an entry makes; None if it changes nothing.
+    """Return the change from the existing entry to a new one; None if they are equal.
 
     The change contains no secret.
     """

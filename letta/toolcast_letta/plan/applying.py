@@ -1,4 +1,4 @@
-"""Apply a plan, unless Letta or the specs have changed since it was made."""
+"""Apply a plan, unless Letta or the specs have changed in the meantime."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ def apply_plan(
         # that got a tool which the plan deletes.
         _raise_if_blocked(new_plan)
         raise_if_changed(list(_compare_outcomes(plan, new_plan)))
+        # An interrupted run can have been complete except for marking its baseline.
         if not new_plan.changes:
             backend.close_interrupted_run(desired)
             return build_apply_result(new_plan, changed=False)

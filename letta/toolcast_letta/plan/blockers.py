@@ -34,6 +34,7 @@ def list_blockers(
         )
     else:
         yield from _check_offered_tools(desired, current)
+    # A settings file has no registry, and no tools and rules of agents.
     if current.backend == "code":
         for desired_agent in desired.agents:
             state = current.agents[desired_agent.name]
@@ -72,7 +73,7 @@ def _check_server_list(
         )
         return
     own_servers = [
-        one for one in state.servers if one.get("name") == desired.server_name
+        server for server in state.servers if server.get("name") == desired.server_name
     ]
     if len(own_servers) > 1:
         yield Blocker(
@@ -144,6 +145,7 @@ def _check_offered_tools(
 
     The MCP server must offer what the specs declare before the registry is changed.
     """
+    # A refresh with an empty list would delete every tool of the server.
     if not current.offered:
         yield Blocker(
             "empty-list",
@@ -206,6 +208,7 @@ def _check_owners(
         registered = current.registry.get(name)
         if registered is None or current.is_own_tool(name):
             continue
+        # No override: the built-in tool would be missing once the toolset's is removed.
         if registered.is_built_in:
             yield Blocker(
                 "capture",

@@ -1,7 +1,7 @@
-"""Detect changes that others made after a plan was made.
+"""Detect changes by other clients since a plan was created.
 
-Each part must be in its state before or after the plan. So an interrupted apply can be
-continued, and any other change is detected.
+Each part of Letta must be in its state before or after the plan. So an interrupted
+apply can be continued, and any other change is detected.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .tool_rules import are_same_rules
 def list_changes_since(
     plan: Plan, location: str, desired: DesiredState, current: CurrentState
 ) -> list[str]:
-    """Return descriptions of the changes since a plan was made.
+    """Return descriptions of the changes since a plan was created.
 
-    Parts in the state that the plan leads to are not changes.
+    Parts that already have the plan's resulting state are not changes.
     """
     return list(_compare_state(plan, location, desired, current))
 
@@ -49,6 +49,7 @@ def _compare_state(
         for name in sorted({*offered, *plan.offered}):
             if offered.get(name) != plan.offered.get(name):
                 yield f"the MCP server added, changed or removed `{name}`"
+    # The second value is the entry's state after the plan.
     if current.backend == "v1" and fingerprint_entry(current.entry) not in (
         plan.entry,
         f"http {desired.server_url} token",
@@ -58,6 +59,7 @@ def _compare_state(
         if name in plan.registry:
             if fingerprint not in plan.registry[name]:
                 yield f"`{name}` was changed in the registry"
+        # Letta registers the tools that the plan found offered along with the others.
         elif fingerprint is not None and name not in plan.offered:
             yield f"`{name}` was added to the registry"
     for agent in plan.agents:
@@ -71,7 +73,7 @@ def _compare_state(
 def _compare_servers(
     plan: AgentPlan, state: AgentState, desired: DesiredState
 ) -> Iterator[str]:
-    """Yield changes of an agent's list of MCP servers since the plan was made."""
+    """Yield changes of an agent's list of MCP servers since the plan was created."""
     if compute_digest(list(state.servers)) not in (
         plan.servers_before,
         plan.servers_after,
@@ -87,13 +89,14 @@ def _compare_servers(
 def list_agent_changes_since(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> Iterator[str]:
-    """Yield changes of an agent's type, tools and rules since the plan was made."""
+    """Yield changes of an agent's type, tools and rules since the plan was created."""
     if state.type != plan.type:
         yield f"the type of {plan.name} changed from {plan.type} to {state.type}"
     for name, tool_id in state.tools.items():
         if name not in plan.tools_before:
             if name not in plan.tools_after:
                 yield f"`{name}` was attached to {plan.name}"
+        # An interrupted apply can already have attached the tool by its new id.
         elif tool_id != plan.tools_before[name]:
             registered = current.registry.get(name)
             if registered is None or registered.id != tool_id:

@@ -77,6 +77,7 @@ def list_missing_tools(
                 f" {current.format_owner(registered)} replaced it; delete that tool, and"
                 " Letta creates the built-in tool again"
             )
+    # Other lost tools are not required, and are only reported as warnings.
     for name in list_lost_tools(agent, plan, current):
         registered = current.registry.get(name)
         if registered is not None and registered.is_built_in:

@@ -170,6 +170,7 @@ def build_desired_state(
     Raises:
         MissingSettingError: a required variable is not set, or the URL is not valid.
     """
+    # The tools are iterated more than once.
     tools = tuple(tools)
     server = settings.server
     url = server_url or _resolve_setting(

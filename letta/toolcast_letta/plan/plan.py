@@ -34,16 +34,16 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Change:
-    """One change that applying the plan makes.
+    """One change to Letta.
 
     Attributes:
         action: `+` add, `~` change in place, `-` remove, `-/+` remove and add.
         layer: `server`, `registry`, `tool` (of an agent) or `rule`.
         name: the name of the tool, rule or server entry.
         agent: the agent's name, for `tool`, `rule`, and `server` in a settings file;
-            else empty.
+            empty for other changes.
         detail: a description of the change.
-        undo: why a rollback cannot undo the change; empty if it can.
+        undo: the reason if a rollback cannot undo the change; empty if it can.
     """
 
     action: str
@@ -161,6 +161,7 @@ class Plan:
         Raises:
             StateError: see `Seal.save`.
         """
+        # A plan contains no secret: the umask decides who can read it.
         seal.save(path, self.to_json(), mode=0o666)
 
     @classmethod
@@ -175,6 +176,7 @@ class Plan:
 
     @classmethod
     def _from_json(cls, value: Mapping[str, Any]) -> Plan:
+        # JSON has arrays and objects in place of tuples and dataclasses.
         pairs = value["registry"].items()
         parts = {
             "registry": {name: (pair[0], pair[1]) for name, pair in pairs},

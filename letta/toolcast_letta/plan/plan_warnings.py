@@ -99,6 +99,7 @@ def _list_server_warnings(
         )
     yield from _list_tool_setting_warnings(desired, current, agents)
     for agent in agents:
+        # Letta Code tags the agents that it opens.
         if "origin:letta-code" in current.agents[agent.name].tags:
             yield (
                 f"Letta Code opens {agent.name} and removes all its rules when it starts:"
@@ -150,7 +151,7 @@ def _list_tool_setting_warnings(
         for tool in current.registry.values()
         if tool.is_built_in
     ]
-    # The most frequent limit of built-in tools is taken for the server's default.
+    # The server's default is not known: use the most frequent limit of built-in tools.
     default_limit = max(limits, key=limits.count, default=None)
     undeclared = []
     for name in sorted({name for agent in agents for name in agent.tools_after}):

@@ -76,6 +76,7 @@ def _plan_settings_file(
     changes = []
     for agent in desired.agents:
         state = current.agents[agent.name]
+        # A blocker reports it.
         if state.is_ambiguous:
             continue
         entry = build_desired_entry(state.servers, desired, agent)
@@ -156,7 +157,7 @@ def fingerprint_registry(
 ) -> dict[str, tuple[str | None, str | None]]:
     """Return the fingerprints, before and after the plan, of the tools it concerns.
 
-    None stands for a tool that is not registered.
+    The fingerprint of a tool that is not registered is None.
     """
     if current.backend == "code":
         return {}
@@ -231,6 +232,8 @@ def _compare_registry(desired: DesiredState, current: CurrentState) -> Iterator[
     }
     for name, tool in sorted(desired.tools.items()):
         registered = current.registry.get(name)
+        # Letta does not register a tool with such a schema. If the tool is attached, a
+        # blocker reports it.
         if (
             name in current.offered
             and current.offered[name].problem
@@ -341,6 +344,7 @@ def _compare_agent(
                 reason = f"now {desired.removed_names[name]}"
             detail = f"detached: {reason}" if reason else "detached"
             yield Change("-", "tool", name, plan.name, detail)
+    # An agent can have the same rule more than once.
     before = _count_rules(plan.rules_before)
     after = _count_rules(plan.rules_after)
     for text, count in after.items():

@@ -32,6 +32,7 @@ def _format_plan_lines(plan: Plan) -> Iterator[str]:
         yield f"{plan.toolset} in {plan.location}"
     for agent in plan.agents:
         yield f"{agent.name} is {agent.id}{_format_agent_kind(agent)}"
+    # The changes of a layer and agent are adjacent in a plan.
     for (layer, agent_name), changes in groupby(plan.changes, _get_group_key):
         yield ""
         if layer == "server" and agent_name:

@@ -122,6 +122,8 @@ def _list_needed_rules(
     needs: RuleNeeds, has_loop_rule: Collection[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the tool name and type of each rule that an agent's tools need."""
+    # Specs decide about own tools. For a tool of another owner, an existing rule that
+    # continues or ends the turn is enough.
     for name, ends_turn in sorted({**needs.expected, **needs.own}.items()):
         if ends_turn:
             yield name, EXIT_LOOP
@@ -129,6 +131,7 @@ def _list_needed_rules(
             name in needs.own or name not in has_loop_rule
         ):
             yield name, CONTINUE_LOOP
+    # Built-in tools get the rules that Letta itself gives them.
     decided = {*needs.own, *needs.expected, *has_loop_rule}
     if needs.agent_type in TYPES_WITH_LOOP_RULES:
         for name in sorted({*needs.built_in} - decided):

@@ -21,9 +21,9 @@ _UNIONS = ("anyOf", "oneOf", "allOf")
 
 
 def list_schema_problems(schema: Mapping[str, Any]) -> list[str]:
-    """Return why Letta would not register a tool with this input schema.
+    """Return the reasons for which Letta would not register a tool with this schema.
 
-    Each problem begins with its path, such as `root.properties.rows: ...`.
+    Each reason has its path as a prefix, such as `root.properties.rows: ...`.
     """
     return [
         f"{_format_path(path)}: {problem}"
@@ -47,6 +47,7 @@ def _format_path(path: Path) -> str:
 
 def _check_node(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
     kind = node.get("type")
+    # As in Letta, other keywords imply the type.
     if not kind:
         if "properties" in node or "additionalProperties" in node:
             kind = "object"

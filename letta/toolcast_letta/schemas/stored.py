@@ -152,6 +152,7 @@ def _merge_alternatives(options: list[Any]) -> list[Any]:
             if option not in result:
                 result.append(option)
             continue
+        # As Letta does, which keeps alternatives of a type only if their formats differ.
         for index, previous in enumerate(result):
             if not isinstance(previous, dict):
                 continue

@@ -120,7 +120,7 @@ def sync(
     if plan.blockers or dry_run or (adds_only and removals):
         return plan, None
     result = apply_plan(plan, backend, desired, _logger.info)
-    # The runbook tells users to wait for this line.
+    # The runbook names this line as the end of the synchronization.
     _logger.info("tools+rules synced - %d tools, %d rules", result.tools, result.rules)
     for line in plan.missing:
         _logger.warning("missing: %s", line)
@@ -208,7 +208,7 @@ def build_startup_task(
         for pause in itertools.chain(
             _RETRY_DELAYS_S, itertools.repeat(_RETRY_DELAYS_S[-1])
         ):
-            # The last attempt is made when the timeout ends, not before.
+            # The last attempt starts when the timeout ends, not before.
             pause = min(pause, max(timeout - waited, 0.0))
             await asyncio.sleep(pause)
             waited += pause

@@ -73,6 +73,7 @@ class LettaToolset(LettaSettings):
             agent.id or environment.get(agent.id_env or "", "").strip()
             for agent in self.agents
         ]
+        # The caller could be the agent with the unknown id.
         if caller not in ids and all(ids):
             return None
         return (

@@ -147,8 +147,10 @@ class Baselines:
             StateError: the baseline cannot be saved.
         """
         for older in reversed(self.list_all(baseline.toolset, baseline.base_url)):
+            # Only applies since the last complete one are continued.
             if older.complete:
                 break
+            # An interrupted apply for other agents is not continued.
             if {a.id for a in older.agents} == {a.id for a in baseline.agents}:
                 return self._continue(older, baseline)
         saved = datetime.now(UTC).isoformat(timespec="microseconds")
@@ -171,6 +173,7 @@ class Baselines:
             older,
             agents=agents,
             renamed={**older.renamed, **newer.renamed},
+            # The older value is from before the interrupted run.
             holders={**newer.holders, **older.holders},
         )
         self._write(continued)
@@ -188,6 +191,7 @@ class Baselines:
 
     def path(self, baseline: Baseline) -> Path:
         """Return the file of a baseline."""
+        # All digits of the time without its zone, which is always UTC.
         stamp = "".join(char for char in baseline.saved[:26] if char.isdigit())
         return self.folder / f"{baseline.toolset}-{stamp}.json"
 
@@ -202,6 +206,7 @@ class Baselines:
         """
         baselines = []
         for file in self._list_files(toolset):
+            # `list_foreign_files` describes the skipped files.
             with contextlib.suppress(ForeignFileError):
                 baseline = self.load(file)
                 if (baseline.toolset, baseline.base_url) == (toolset, base_url):

@@ -1,8 +1,8 @@
 """Signatures of files that persist between runs, to detect files that were edited.
 
-The key belongs to the user and is in their state folder, not in the project; so a
-cloned repository cannot contain a valid signature. TOOLCAST_LETTA_KEY sets the key if
-different machines plan and apply.
+The user's key is in their state folder, not in the project; so a cloned repository
+cannot contain a valid signature. TOOLCAST_LETTA_KEY sets the key if different machines
+plan and apply.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ class Seal:
         Raises:
             StateError: there is no key, and none can be created.
         """
+        # Sorted keys and fixed separators give equal values the same signature.
         text = json.dumps(
             value, ensure_ascii=False, separators=(",", ":"), sort_keys=True
         ).encode("utf-8", "surrogatepass")
@@ -178,6 +179,7 @@ def _create_key(path: Path) -> bytes:
         Folder.open_path(parent, create=True, mode=0o700) as folder,
         _wait_for_lock(folder),
     ):
+        # Another process can have created the key while this one waited for the lock.
         key = _read_key(path)
         if not key:
             key = secrets.token_hex(32).encode()

@@ -169,7 +169,7 @@ class LettaApi:
     def list_tools(self) -> list[dict[str, Any]]:
         """Return all registered tools of the organization.
 
-        The request has no filter: a filtered one makes Letta write every built-in tool
+        The request has no filter: for a filtered one Letta writes every built-in tool
         again.
         """
         return self._list_all_pages(
@@ -284,6 +284,7 @@ class LettaApi:
             base_url=self.base_url,
             api_key=self._api_key,
             timeout=self._timeout,
+            # The default would send a failed PATCH up to three times.
             max_retries=0,
         )
 
@@ -368,6 +369,7 @@ class LettaApi:
         except APIStatusError as error:
             status = error.status_code
             message = f"{label}: HTTP {status}{self._format_detail(error.body)}"
+            # After a server error the change can have been made.
             is_unverified = changes and status >= 500
             raise (UnverifiedStateError if is_unverified else LettaError)(
                 message, status

@@ -129,6 +129,7 @@ def _probe_offered_tools(
         config = build_server_config(
             desired, raw.get("custom_headers") if raw else None
         )
+        # If the entry will change, the URL and headers that it will have are probed.
         is_up_to_date = raw is not None and all(
             (raw.get(key) or None) == value for key, value in config.items()
         )
@@ -136,6 +137,7 @@ def _probe_offered_tools(
             return read_offered_tools(api, desired), ""
         offered = api.probe_server(desired.server_name, config)
     except LettaError as error:
+        # Letta refused the request itself; its MCP server is not the cause.
         if error.status in (401, 403):
             raise
         return {}, _explain_unreachable(error, desired)

@@ -45,6 +45,7 @@ def ensure_entry(
         report(f"changed the entry {desired.server_name}")
     else:
         return current
+    # Letta registers the tools of a new entry immediately: read everything again.
     renewed = read_current_state(api, desired)
     if renewed.entry is None or not renewed.entry.has_token:
         raise LettaError(f"the entry {desired.server_name} differs from what was sent")
@@ -114,8 +115,10 @@ def _list_outdated_tools(desired: DesiredState, current: CurrentState) -> list[s
 def _can_refresh(plan: Plan, current: CurrentState, missing: list[str]) -> bool:
     """Return whether a refresh reads every tool and deletes none."""
     new_names = [name for name in missing if name not in current.registry]
+    # A refresh ignores the tools beyond its limit.
     if len(current.registry) + len(new_names) > MAX_REFRESHED_TOOLS:
         return False
+    # A refresh deletes registered tools that the server does not offer.
     return all(name in plan.offered for name in current.own_names)
 
 

@@ -22,8 +22,8 @@ class RollbackResult:
 
     Attributes:
         agents: the number of agents that are in their previous state.
-        lost: descriptions of what could not be restored.
-        stays: descriptions of later changes by others, which a rollback keeps.
+        lost: descriptions of tools and rules that could not be restored.
+        stays: descriptions of changes that were not undone.
     """
 
     agents: int
@@ -38,7 +38,7 @@ def preview_rollback(
     baselines: Baselines,
     restore: Collection[str] = (),
 ) -> Undo:
-    """Return what `roll_back` would do now, without changing anything.
+    """Return the effects that `roll_back` would have now, without changing anything.
 
     Raises:
         LettaError: a request failed.
@@ -80,6 +80,7 @@ def roll_back(
         for name in undo.register:
             api.register_tool(desired.server_name, name)
             report(f"registered {name} again")
+        # Tools that were registered again have new ids.
         current = replace(current, registry=read_registry(api))
         if undo.register:
             settings = {
@@ -97,6 +98,7 @@ def roll_back(
         lost += undo.lost
         stays = [line for agent in undo.agents for line in agent.stays]
         stays += undo.stays
+        # The next apply then saves a new baseline instead of continuing this one.
         baselines.finish(baseline)
         return RollbackResult(restored, tuple(lost), tuple(dict.fromkeys(stays)))
 
@@ -108,6 +110,7 @@ def _build_undo(
     current: CurrentState,
     restore: Collection[str],
 ) -> Undo:
+    # Only the selected agents are rolled back.
     agent_ids = {agent.id for agent in desired.agents}
     baseline = replace(
         baseline, agents=tuple(a for a in baseline.agents if a.id in agent_ids)

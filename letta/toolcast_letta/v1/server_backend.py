@@ -92,8 +92,10 @@ class ServerBackend:
         report(f"baseline saved: {file}")
         for line in self.baselines.list_foreign_files(desired.toolset):
             report(f"ignored: {line}")
+        # This order never leaves an agent without a tool that is being replaced, and
+        # each step can be repeated after an interruption.
         current = ensure_entry(api, desired, current, report)
-        # A renamed tool keeps the settings that it had under its former name.
+        # A renamed tool gets the settings of its former name.
         settings = {
             baseline.renamed.get(name, name): tool_settings
             for name, tool_settings in baseline.settings.items()
@@ -109,6 +111,7 @@ class ServerBackend:
             for agent in plan.agents
             for line in _list_differences(agent, read_agent(api, agent.id), current)
         ]
+        # An open baseline is continued by the next apply.
         if not missed:
             self.baselines.finish(baseline)
         return build_apply_result(
@@ -238,7 +241,7 @@ def _update_agent(
 def _list_differences(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> list[str]:
-    """Return the differences of an agent from the state that the plan leads to."""
+    """Return the differences of an agent from the plan's resulting state."""
     lines = []
     tool_ids = {name: current.registry[name].id for name in plan.tools_after}
     for name in sorted({*tool_ids, *state.tools}):

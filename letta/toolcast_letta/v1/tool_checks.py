@@ -34,6 +34,7 @@ def run_agent_checks(
         if name not in attached:
             yield CheckResult(agent.name, name, "run", False, "it is not attached")
         elif reason:
+            # A tool that the user named must be called for verification to succeed.
             is_asked = bool(calls.tools)
             yield CheckResult(agent.name, name, "run", None, reason, is_asked)
         else:
@@ -136,6 +137,7 @@ def _run_turn(
     if returns[-1].get("status") != "success":
         output = str(returns[-1].get("tool_return"))
         return result(False, f"it failed: {api.redact(output)[:200]}")
+    # A tool that does not end the turn is followed by at least one more step.
     if steps < 2 and not tool.ends_turn:
         return result(False, "the turn ended after one step: its rule is missing")
     return result(True, f"{steps} step{'' if steps == 1 else 's'}")

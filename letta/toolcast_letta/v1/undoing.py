@@ -1,8 +1,8 @@
-"""Compute what a rollback does, from a baseline and the current state.
+"""Compute a rollback from a baseline and the current state.
 
-A baseline has the state before an apply and the state that the apply led to.
-Differences between these two are undone. Differences between the second and the current
-state were made by others and are kept.
+A baseline has the states before and after an apply. Differences between these two are
+undone. Differences between the state after the apply and the current state come from
+others and are kept.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..state.baseline import AgentBaseline, Baseline
 
 @dataclass(frozen=True)
 class AgentUndo:
-    """What a rollback does to one agent.
+    """The effect of a rollback on one agent.
 
     Attributes:
         name: the agent's name in the toolset.
@@ -33,8 +33,8 @@ class AgentUndo:
         tools: the names of its tools after the rollback.
         rules: its rules after the rollback.
         changes: descriptions of the changes.
-        lost: descriptions of what cannot be restored.
-        stays: descriptions of later changes by others, which the rollback keeps.
+        lost: descriptions of tools and rules that cannot be restored.
+        stays: descriptions of later changes by others, which are not undone.
     """
 
     name: str
@@ -48,14 +48,14 @@ class AgentUndo:
 
 @dataclass(frozen=True)
 class Undo:
-    """What a rollback does.
+    """The effects of a rollback.
 
     Attributes:
-        agents: what it does to each agent.
+        agents: the effects on each agent.
         register: the tools to register again, which the MCP server still offers.
-        lost: descriptions of what cannot be restored, in addition to those of the
-            agents.
-        stays: descriptions of what is kept, in addition to those of the agents.
+        lost: descriptions of tools that cannot be restored for agents outside the
+            toolset.
+        stays: descriptions of registry changes that are not undone.
     """
 
     agents: tuple[AgentUndo, ...]
@@ -75,10 +75,10 @@ class _ChangesSinceBaseline:
         rules_removed: the rules that were removed.
     """
 
-    given: frozenset[str]
-    taken: frozenset[str]
-    rules_given: tuple[Rule, ...]
-    rules_taken: tuple[Rule, ...]
+    attached: frozenset[str]
+    detached: frozenset[str]
+    rules_added: tuple[Rule, ...]
+    rules_removed: tuple[Rule, ...]
 
 
 def build_undo(
@@ -163,6 +163,7 @@ def _undo_agent(
     restore: Collection[str],
 ) -> AgentUndo:
     name = before.name
+    # A tool that the MCP server offers can be registered again.
     available = {*current.registry}
     if current.entry is not None:
         available |= {*current.offered}
@@ -171,7 +172,7 @@ def _undo_agent(
     for tool in before.tools:
         if tool in state.tools:
             tools.append(tool)
-        elif tool not in since.taken and tool not in restore:
+        elif tool not in since.detached and tool not in restore:
             stays.append(
                 f"{name}: `{tool}` was detached since then; pass --restore {tool} to"
                 " attach it again"
@@ -180,6 +181,7 @@ def _undo_agent(
             tools.append(tool)
         else:
             removed.add(tool)
+            # A renamed tool can be available under its new name.
             new_name = renamed.get(tool)
             note = ""
             if new_name is not None and new_name in available:
@@ -189,7 +191,8 @@ def _undo_agent(
                 f"{name}: `{tool}` is not in the registry{note}; deploy a version of the"
                 " MCP server that has it, then roll back again"
             )
-    own_tools = {*since.given, *desired.canonical, *desired.removed_names}
+    # Other tools that the agent has now were attached by others, and stay.
+    own_tools = {*since.attached, *desired.canonical, *desired.removed_names}
     own_tools |= {*current.own_names}
     for tool in state.tools:
         if tool not in before.tools and tool not in tools and tool not in own_tools:
@@ -236,7 +239,7 @@ def _undo_rules(
     for rule in state.rules:
         if rule["tool_name"] in leaving:
             continue
-        if _contains_rule(rule, since.rules_given) and not _contains_rule(
+        if _contains_rule(rule, since.rules_added) and not _contains_rule(
             rule, before.rules
         ):
             # An apply added this rule. It is kept only if the rule that it replaced
@@ -257,7 +260,7 @@ def _undo_rules(
             lost.append(text)
         elif any(_get_rule_key(other) == (name, kind) for other in kept):
             stays.append(f"{text} was changed since then")
-        elif _contains_rule(rule, since.rules_taken) or name in restore:
+        elif _contains_rule(rule, since.rules_removed) or name in restore:
             kept.append(rule)
         elif name in tools and _is_safeguard(rule, kept):
             # Without it the agent's turn would end early, or no user would approve calls.

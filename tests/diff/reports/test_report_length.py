@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.corpus.imported import import_tools
 from tests.diff.histories.releases import HISTORIES, release
-from tests.diff.single_changes import loaded
+from tests.diff.single_changes import load_project
 from toolcast.diff.comparison import compare, load_change_rules
 from toolcast.diff.review.verdict import Verdict, judge, parse_limits
 from toolcast.model.loading import load_workspace
@@ -144,7 +144,7 @@ def test_a_parameter_that_is_called_like_its_tools_keeps_its_name() -> None:
         properties = {name: {"type": "string"} for name in names}
         tool = {"parameters": {"type": "object", "properties": properties}}
         files = {"query": tool, "other/toolset": {"name": "other"}, "other/query": tool}
-        return loaded({"workspace": {"toolsets": ["toy", "other"]}, **files})
+        return load_project({"workspace": {"toolsets": ["toy", "other"]}, **files})
 
     text = report_changes(
         judged(side("query", "x"), side("x")), "text", ReportContext()

@@ -1,4 +1,4 @@
-"""`toolcast.accept.yaml`: changes that the maintainers accept despite their grades."""
+"""`toolcast.accept.yaml`: changes that are accepted despite their grades."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ class Acceptance:
 
     def accepts(self, change: Change) -> bool:
         """Return whether the entry matches a change, expired or not."""
+        # A fingerprint identifies one change, so that the other fields are empty.
         if self.fingerprint:
             return self.fingerprint == change.fingerprint
         if self.rule != change.rule.id:
@@ -145,11 +146,13 @@ def _find_problem(entry: dict[str, Any]) -> tuple[str, str, str] | None:
     if "fingerprint" not in entry and "rule" not in entry:
         message = "the acceptance has neither a `fingerprint` nor a `rule`"
         return "", message, "add a `fingerprint`, or a `rule` and a `tool`"
+    # A rule without a tool or toolset would also accept future changes everywhere.
     if selectors == ["rule"]:
         message = f"`{entry['rule']}` is accepted for every toolset and tool"
         help_text = 'add a `tool` (`"*"` for every tool) or a `toolset`'
         return "rule", message, help_text
     until = entry.get("until")
+    # The schema checks only the format: `2030-02-30` has it, but is not a date.
     if until is not None:
         try:
             datetime.date.fromisoformat(until)

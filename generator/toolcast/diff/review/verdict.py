@@ -175,6 +175,7 @@ def _build_proposal(
 ) -> Proposal:
     step, reason = _get_step(changes)
     new_version = _get_version(after)
+    # A new toolset keeps the version that it declares.
     if before is None:
         return Proposal(
             after.name,
@@ -221,6 +222,7 @@ def _parse_version(text: str) -> _VersionNumbers | None:
 
 def _get_step(changes: Sequence[Change]) -> tuple[str, str]:
     """Return the step that changes require, and the reason."""
+    # `prompt` is not included: a change that breaks prompts requires a minor version.
     for audience in ("call", "code", "access"):
         for change in changes:
             if getattr(change.grades, audience) is Grade.BREAKING:
@@ -354,6 +356,7 @@ def judge(
     changes = comparison.changes
     for change in changes:
         accepted = find_acceptance(change, acceptances, today)
+        # An accepted change never fails, whatever its grades.
         fails = [] if accepted else list_failing_audiences(change.grades, limits)
         location = _locate_change(change, sources, new_workspace.source)
         verdicts.append(ChangeVerdict(change, location, accepted, tuple(fails)))

@@ -114,8 +114,7 @@ class SchemaVersion:
     def has_same_semantics(self, other: SchemaVersion) -> bool:
         """Return whether equal keywords have the same meaning in both versions.
 
-        They can have it in different drafts, if only keywords are used that these drafts
-        define alike.
+        In different drafts this is possible if these drafts define all used keywords equally.
         """
         return self.asserts_formats == other.asserts_formats and (
             self.draft == other.draft
