@@ -15,12 +15,12 @@ from toolcast_runtime.values.annotated_types import (
     NamedType,
     ObjectName,
     OneOf,
-    Place,
+    SchemaNode,
     class_name,
+    find_tag,
     is_keyword_argument,
+    make_union,
     nested_class_name,
-    one_of,
-    tag_of,
 )
 from toolcast_runtime.values.schema_types import SchemaTypes
 from toolcast_runtime.values.tool_types import format_tool_types
@@ -333,26 +333,26 @@ def test_a_type_of_several_is_each_once() -> None:
     assert one != yes
     assert one == Choice((1,))
     assert hash(one) == hash(Choice((1,)))
-    assert one_of([]) == ANY
-    assert one_of([text]) == text
-    assert one_of([text, text]) == text
-    assert one_of([text, ANY]) == ANY
-    assert one_of([OneOf((text, whole)), whole]) == OneOf((text, whole))
-    assert one_of([whole, number]) == number
-    assert one_of([one, whole]) == whole
-    assert one_of([one, text]) == OneOf((one, text))
-    assert one_of([Choice(("a", 1)), text, whole]) == OneOf(
+    assert make_union([]) == ANY
+    assert make_union([text]) == text
+    assert make_union([text, text]) == text
+    assert make_union([text, ANY]) == ANY
+    assert make_union([OneOf((text, whole)), whole]) == OneOf((text, whole))
+    assert make_union([whole, number]) == number
+    assert make_union([one, whole]) == whole
+    assert make_union([one, text]) == OneOf((one, text))
+    assert make_union([Choice(("a", 1)), text, whole]) == OneOf(
         (Choice(("a", 1)), text, whole)
     )
-    assert one_of([one, text, yes]) == OneOf((Choice((1, True)), text))
-    assert one_of([one, Choice((1, 2))]) == Choice((1, 2))
+    assert make_union([one, text, yes]) == OneOf((Choice((1, True)), text))
+    assert make_union([one, Choice((1, 2))]) == Choice((1, 2))
 
 
 def test_a_constant_text_tells_a_member_of_a_union() -> None:
-    assert tag_of({"properties": {"n": {"const": 1}, "k": {"const": "x"}}}) == "x"
-    assert tag_of({"properties": {"k": True}}) == ""
-    assert tag_of({"properties": ["k"]}) == ""
-    assert tag_of(True) == ""
+    assert find_tag({"properties": {"n": {"const": 1}, "k": {"const": "x"}}}) == "x"
+    assert find_tag({"properties": {"k": True}}) == ""
+    assert find_tag({"properties": ["k"]}) == ""
+    assert find_tag(True) == ""
 
 
 def test_names_of_classes() -> None:
@@ -377,7 +377,7 @@ def test_parameters_that_are_keyword_arguments() -> None:
 def _may_be(schema: Schema, *followed: str, **root: Any) -> bool:
     texts = ConditionalTexts({"allOf": [schema], **root})
     left = frozenset((id(schema), keyword) for keyword in followed)
-    return texts.may_be(Place((schema,), 0, (), left))
+    return texts.may_be(SchemaNode((schema,), 0, (), left))
 
 
 def test_texts_that_are_converted_in_some_cases() -> None:
@@ -408,6 +408,6 @@ def test_members_that_are_converted_in_some_cases() -> None:
         "then": then,
     }
     texts = ConditionalTexts(schema)
-    place = Place((schema,), 0, ())
+    place = SchemaNode((schema,), 0, ())
     assert list(texts.members(place, ["a", "b", "c", "d_day"])) == ["a", "d_day"]
-    assert list(texts.members(Place((), 0, ()), ["a"])) == []
+    assert list(texts.members(SchemaNode((), 0, ()), ["a"])) == []

@@ -23,13 +23,13 @@ from .annotated_types import (
     NamedType,
     ObjectName,
     ObjectType,
-    Place,
     PythonType,
+    SchemaNode,
     Table,
+    find_tag,
     is_literal,
+    make_union,
     nested_class_name,
-    one_of,
-    tag_of,
 )
 from .python_values import get_conversion
 
@@ -102,15 +102,15 @@ class SchemaTypes:
 
     def build_arguments_class(self, name: str) -> ObjectType:
         """Return the class of a call's arguments, which are always an object."""
-        place = self._make_place([self._root])
-        class_ = self._build_class(place, name)
+        node = self._make_node([self._root])
+        class_ = self._build_class(node, name)
         members = dict(class_.members)
         # Names that only one branch of a combination declares; other branches may allow any
         # value for them.
         for key in sorted(DeclaredNames(self._root).names.difference(members)):
             members[key] = Member(ANY, False)
         combinations = [
-            keyword for part in place.parts for keyword in COMBINED if keyword in part
+            keyword for part in node.parts for keyword in COMBINED if keyword in part
         ]
         for keyword in combinations:
             self._record(keyword)
@@ -125,18 +125,18 @@ class SchemaTypes:
             name: the name of the class, if the type is a class; its own keywords are in
                 the class instead.
         """
-        place = self._make_place([self._root])
+        node = self._make_node([self._root])
         self._inexpressible.append([])
-        type_ = self._get_type(place, name)
+        type_ = self._get_type(node, name)
         return type_, tuple(dict.fromkeys(self._inexpressible.pop()))
 
-    def _make_place(
+    def _make_node(
         self,
         schemas: Sequence[Any],
         depth: int = 0,
-        words: tuple[str, ...] = (),
+        name_parts: tuple[str, ...] = (),
         resolved: frozenset[tuple[int, str]] = frozenset(),
-    ) -> Place:
+    ) -> SchemaNode:
         """Return all schemas that apply to a value, with references and `allOf` resolved."""
         parts: dict[int, Mapping[str, Any]] = {}
         stack = list(reversed(schemas))
@@ -161,13 +161,13 @@ class SchemaTypes:
                 stack += reversed(all_of)
         # A class for a shared definition is named by the definition.
         if first_reference is not None and first_reference.startswith(("#/$", "#/def")):
-            words = (first_reference.rpartition("/")[2],)
+            name_parts = (first_reference.rpartition("/")[2],)
         relevant = self._relevant
         relevant_parts = tuple(
             part for part in parts.values() if not relevant.isdisjoint(part)
         )
         if not resolved:
-            return Place(relevant_parts, depth, words)
+            return SchemaNode(relevant_parts, depth, name_parts)
         relevant_parts = tuple(
             part
             for part in relevant_parts
@@ -175,17 +175,17 @@ class SchemaTypes:
         )
         part_ids = set(map(id, relevant_parts))
         resolved = frozenset(pair for pair in resolved if pair[0] in part_ids)
-        return Place(relevant_parts, depth, words, resolved)
+        return SchemaNode(relevant_parts, depth, name_parts, resolved)
 
     def _record(self, keyword: str) -> None:
         """Record a keyword that the current type cannot express."""
         self._inexpressible[-1].append(keyword)
 
-    def _get_type(self, place: Place, name: str | None = None) -> PythonType:
-        if place.depth > _MAX_DEPTH or self._steps > _MAX_STEPS:
+    def _get_type(self, node: SchemaNode, name: str | None = None) -> PythonType:
+        if node.depth > _MAX_DEPTH or self._steps > _MAX_STEPS:
             self._record("$ref" if self._steps > _MAX_STEPS else "type")
             return ANY
-        key = place.key
+        key = node.key
         if key in self._types_by_key:
             return self._types_by_key[key]
         if key in self._in_progress:
@@ -194,7 +194,7 @@ class SchemaTypes:
             return ANY
         self._in_progress.add(key)
         try:
-            type_ = self._build_new_type(place, name)
+            type_ = self._build_new_type(node, name)
         finally:
             self._in_progress.discard(key)
         if not isinstance(type_, ObjectName):
@@ -202,51 +202,54 @@ class SchemaTypes:
         self._types_by_key[key] = type_
         return type_
 
-    def _build_new_type(self, place: Place, name: str | None) -> PythonType:
-        enum_type = self._build_enum_type(place)
+    def _build_new_type(self, node: SchemaNode, name: str | None) -> PythonType:
+        enum_type = self._build_enum_type(node)
         if enum_type is not None:
             return enum_type
-        combination = self._find_combination(place)
+        combination = self._find_combination(node)
         if combination is not None:
             part, keyword = combination
-            resolved = place.left | {(id(part), keyword)}
+            resolved = node.left | {(id(part), keyword)}
             members = []
             for index, member in enumerate(part[keyword]):
-                words = (*place.words, tag_of(member) or f"option {index + 1}")
-                member_place = self._make_place(
-                    [*place.parts, member], place.depth, words, resolved
+                name_parts = (
+                    *node.name_parts,
+                    find_tag(member) or f"option {index + 1}",
                 )
-                members.append(self._get_type(member_place))
-            return one_of(members)
-        kinds = place.kinds
+                member_node = self._make_node(
+                    [*node.parts, member], node.depth, name_parts, resolved
+                )
+                members.append(self._get_type(member_node))
+            return make_union(members)
+        kinds = node.kinds
         # Objects record their keywords in the class.
         if "object" not in kinds:
-            self._record_inexpressible(place)
+            self._record_inexpressible(node)
         if not kinds:
-            self._record_all(place, ("type", "properties", "items", "prefixItems"))
+            self._record_all(node, ("type", "properties", "items", "prefixItems"))
             return ANY
-        is_class = kinds == ["object"] and any(place.values("properties"))
-        if not is_class and self._is_conditional(place):
+        is_class = kinds == ["object"] and any(node.values("properties"))
+        if not is_class and self._is_conditional(node):
             return ANY
         name = name if len(kinds) == 1 else None
-        return one_of([self._build_kind(place, kind, name) for kind in kinds])
+        return make_union([self._build_kind(node, kind, name) for kind in kinds])
 
-    def _build_enum_type(self, place: Place) -> PythonType | None:
+    def _build_enum_type(self, node: SchemaNode) -> PythonType | None:
         """Return the type of the values in `const` and `enum`; None if there is neither."""
-        value_lists = [[value] for value in place.values("const")]
+        value_lists = [[value] for value in node.values("const")]
         value_lists += [
-            value for value in place.values("enum") if isinstance(value, list)
+            value for value in node.values("enum") if isinstance(value, list)
         ]
         if not value_lists:
             return None
         values = min(value_lists, key=len)
         types: list[PythonType] = []
-        if self._is_conditional(place):
+        if self._is_conditional(node):
             return ANY
         strings = [value for value in values if isinstance(value, str)]
         if strings:
             literal = Choice(tuple(dict.fromkeys(strings)))
-            string_type = self._build_string_type(place, literal)
+            string_type = self._build_string_type(node, literal)
             if string_type != literal:
                 types.append(string_type)
                 values = [value for value in values if not isinstance(value, str)]
@@ -259,7 +262,7 @@ class SchemaTypes:
                 SCALARS["null"] if has_only_none else Choice(tuple(distinct.values()))
             )
         if len(literals) != len(values):
-            self._record_all(place, ("const", "enum"))
+            self._record_all(node, ("const", "enum"))
             others = [value for value in values if not is_literal(value)]
             for kind, type_ in (
                 (int, SCALARS["integer"]),
@@ -269,27 +272,29 @@ class SchemaTypes:
             ):
                 if any(isinstance(value, kind) for value in others):
                     types.append(type_)
-        return one_of(types)
+        return make_union(types)
 
-    def _is_conditional(self, place: Place) -> bool:
+    def _is_conditional(self, node: SchemaNode) -> bool:
         """Return whether a string's type depends on a condition, here or inside the value."""
-        if self._conditional is None or not self._conditional.may_be(place):
+        if self._conditional is None or not self._conditional.may_be(node):
             return False
         self.uses_python_values = True
         return True
 
-    def _find_combination(self, place: Place) -> tuple[Mapping[str, Any], str] | None:
+    def _find_combination(
+        self, node: SchemaNode
+    ) -> tuple[Mapping[str, Any], str] | None:
         """Return the `anyOf` or `oneOf` that becomes a union; record all others."""
         combination: tuple[Mapping[str, Any], str] | None = None
-        for part in place.parts:
+        for part in node.parts:
             for keyword in COMBINED:
                 members = part.get(keyword)
                 if not isinstance(members, list) or not members:
                     continue
-                if (id(part), keyword) in place.left:
+                if (id(part), keyword) in node.left:
                     continue
                 # Only two are combined: their members are multiplied.
-                is_excess = combination is not None or len(place.left) > 1
+                is_excess = combination is not None or len(node.left) > 1
                 has_type = any(map(self._determines_type, members))
                 if is_excess or not has_type or self._has_many_classes(members):
                     self._record(keyword)
@@ -301,43 +306,43 @@ class SchemaTypes:
         keywords = _TYPE_KEYWORDS
         if self._conditional is not None:
             keywords = keywords | _FORMATS
-        parts = self._make_place([member]).parts
+        parts = self._make_node([member]).parts
         return any(not keywords.isdisjoint(part) for part in parts)
 
     def _has_many_classes(self, members: Sequence[Any]) -> bool:
         if len(members) <= _MAX_UNION_CLASSES:
             return False
-        places = [self._make_place([member]) for member in members]
-        class_count = sum(any(place.values("properties")) for place in places)
+        nodes = [self._make_node([member]) for member in members]
+        class_count = sum(any(node.values("properties")) for node in nodes)
         return class_count > _MAX_UNION_CLASSES
 
-    def _build_kind(self, place: Place, kind: str, name: str | None) -> PythonType:
+    def _build_kind(self, node: SchemaNode, kind: str, name: str | None) -> PythonType:
         """Return the type for one JSON type of a value."""
         if kind == "array":
-            return self._build_array_type(place)
+            return self._build_array_type(node)
         if kind == "string":
-            return self._build_string_type(place)
+            return self._build_string_type(node)
         if kind != "object":
             return SCALARS[kind]
-        if any(place.values("properties")) or any(place.values("required")):
-            return ObjectName(self._build_class(place, name).name)
-        return self._build_table_type(place)
+        if any(node.values("properties")) or any(node.values("required")):
+            return ObjectName(self._build_class(node, name).name)
+        return self._build_table_type(node)
 
     def _build_string_type(
-        self, place: Place, default: PythonType = SCALARS["string"]
+        self, node: SchemaNode, default: PythonType = SCALARS["string"]
     ) -> PythonType:
         """Return the Python value's type by the first format, as in calls of the handler."""
-        for part in place.parts if self._conditional is not None else ():
+        for part in node.parts if self._conditional is not None else ():
             conversion = get_conversion(part)
             if conversion is not None:
                 self.uses_python_values = True
                 return NamedType(conversion.type)
         return default
 
-    def _build_array_type(self, place: Place) -> PythonType:
+    def _build_array_type(self, node: SchemaNode) -> PythonType:
         items: list[Any] = []
         first_items: list[Any] = []
-        for part in place.parts:
+        for part in node.parts:
             value = part.get("items")
             # Up to draft 2019-09 `items` may be an array, like `prefixItems` since then.
             if isinstance(value, list):
@@ -347,82 +352,86 @@ class SchemaTypes:
                 first_items += part["prefixItems"]
             if value is not None:
                 items.append(value)
-        depth = place.depth + 1
-        words = (*place.words, "item")
-        item = self._get_type(self._make_place(items, depth, words)) if items else ANY
+        depth = node.depth + 1
+        name_parts = (*node.name_parts, "item")
+        item = (
+            self._get_type(self._make_node(items, depth, name_parts)) if items else ANY
+        )
         if first_items:
-            self._record_all(place, ("prefixItems", "additionalItems"))
+            self._record_all(node, ("prefixItems", "additionalItems"))
             types = []
             for index, schema in enumerate(first_items):
-                words = (*place.words, f"item {index + 1}")
-                types.append(self._get_type(self._make_place([schema], depth, words)))
+                name_parts = (*node.name_parts, f"item {index + 1}")
+                types.append(
+                    self._get_type(self._make_node([schema], depth, name_parts))
+                )
             # `items: false` forbids further items.
             if items != [False]:
                 types.append(item)
-            item = one_of(types)
+            item = make_union(types)
         return Array(item)
 
-    def _build_table_type(self, place: Place) -> PythonType:
+    def _build_table_type(self, node: SchemaNode) -> PythonType:
         """Return the type of an object without declared properties."""
-        self._record_inexpressible(place)
+        self._record_inexpressible(node)
         pattern_maps = [
             value
-            for value in place.values("patternProperties")
+            for value in node.values("patternProperties")
             if isinstance(value, dict)
         ]
-        additional = list(place.values("additionalProperties"))
-        words = (*place.words, "value")
+        additional = list(node.values("additionalProperties"))
+        name_parts = (*node.name_parts, "value")
         types = [
-            self._get_type(self._make_place([schema], place.depth + 1, words))
+            self._get_type(self._make_node([schema], node.depth + 1, name_parts))
             for patterns in pattern_maps
             for schema in patterns.values()
         ]
-        if len(place.parts) > 1 and len(additional) + len(pattern_maps) > 1:
+        if len(node.parts) > 1 and len(additional) + len(pattern_maps) > 1:
             # A property that is additional for one part may match a pattern of another.
             return Table(ANY)
         if not (pattern_maps and additional == [False]):
-            value_place = self._make_place(additional, place.depth + 1, words)
-            types.append(self._get_type(value_place) if additional else ANY)
-        return Table(one_of(types))
+            value_node = self._make_node(additional, node.depth + 1, name_parts)
+            types.append(self._get_type(value_node) if additional else ANY)
+        return Table(make_union(types))
 
-    def _build_class(self, place: Place, name: str | None) -> ObjectType:
-        class_ = ObjectType(self._make_unique_name(name, place.words))
+    def _build_class(self, node: SchemaNode, name: str | None) -> ObjectType:
+        class_ = ObjectType(self._make_unique_name(name, node.name_parts))
         self.objects.append(class_)
         # Stored before its members are built, which may refer to it.
-        self._types_by_key[place.key] = ObjectName(class_.name)
+        self._types_by_key[node.key] = ObjectName(class_.name)
         self._inexpressible.append([])
         schemas: dict[str, list[Any]] = {}
-        for properties in place.values("properties"):
+        for properties in node.values("properties"):
             if isinstance(properties, dict):
                 for key, schema in properties.items():
                     schemas.setdefault(key, []).append(schema)
         required = {
             key
-            for keys in place.values("required")
+            for keys in node.values("required")
             if isinstance(keys, list)
             for key in keys
             if isinstance(key, str)
         }
-        self._record_inexpressible(place)
+        self._record_inexpressible(node)
         for keyword in ("patternProperties", "additionalProperties"):
-            for part in place.parts:
+            for part in node.parts:
                 if isinstance(part.get(keyword), dict) and part[keyword]:
                     self._record(keyword)
         members = {}
         for key, parts in schemas.items():
-            scalar = self._find_scalar_type(parts, place.depth + 1)
+            scalar = self._find_scalar_type(parts, node.depth + 1)
             if scalar is not None:
                 members[key] = Member(scalar, key in required)
                 continue
             self._inexpressible.append([])
-            value = self._make_place(parts, place.depth + 1, (*place.words, key))
+            value = self._make_node(parts, node.depth + 1, (*node.name_parts, key))
             type_ = self._get_type(value)
             wider = tuple(dict.fromkeys(self._inexpressible.pop()))
             members[key] = Member(type_, key in required, wider)
         for key in sorted(required - schemas.keys()):
             members[key] = Member(ANY, True)
         if self._conditional is not None:
-            for key in list(self._conditional.members(place, members)):
+            for key in list(self._conditional.members(node, members)):
                 self.uses_python_values = True
                 members[key] = Member(ANY, members[key].is_required)
         class_.members = members
@@ -449,20 +458,20 @@ class SchemaTypes:
             self._steps += 1
         return scalar
 
-    def _record_all(self, place: Place, keywords: Sequence[str]) -> None:
-        for part in place.parts:
+    def _record_all(self, node: SchemaNode, keywords: Sequence[str]) -> None:
+        for part in node.parts:
             for keyword in keywords:
                 if part.get(keyword):
                     self._record(keyword)
 
-    def _record_inexpressible(self, place: Place) -> None:
-        for part in place.parts:
+    def _record_inexpressible(self, node: SchemaNode) -> None:
+        for part in node.parts:
             for keyword in _INEXPRESSIBLE:
                 if keyword in part:
                     self._record(keyword)
 
-    def _make_unique_name(self, name: str | None, words: Sequence[str]) -> str:
-        base_name = name or nested_class_name(self._name, words)
+    def _make_unique_name(self, name: str | None, name_parts: Sequence[str]) -> str:
+        base_name = name or nested_class_name(self._name, name_parts)
         unique_name, number = base_name, 2
         while unique_name in self._taken:
             unique_name, number = f"{base_name}{number}", number + 1
