@@ -17,7 +17,7 @@ from toolcast_runtime.testing.generated_package import (
 )
 from toolcast_runtime.testing.specs import Specs
 from toolcast_runtime.testing.type_modules import read_types
-from toolcast_runtime.values.tool_types import types_of
+from toolcast_runtime.values.tool_types import format_tool_types
 
 
 @pytest.mark.slow
@@ -31,10 +31,12 @@ def test_definitions_and_types_of_real_tools_are_as_asked_for(tmp_path: Path) ->
             definition = json.loads(read_text(file))
             name = definition["mcp"]["name"]
             names.add(name)
-            for held in specs.held(
+            for held in specs.compare_definition(
                 name, parse_exact_json(read_text(file)), ["prompts"]
             ):
                 assert_same(f"{toolset}: {name}: {held[0]}", *held[1:])
             said = read_types(read_text(file.with_suffix(".py")), ())
-            assert_same(f"{toolset}: {file.stem}.py", said, types_of(definition, False))
+            assert_same(
+                f"{toolset}: {file.stem}.py", said, format_tool_types(definition, False)
+            )
         assert names == specs.tools.keys()

@@ -96,5 +96,5 @@ def test_the_input_schema_is_the_registrys_verdict(registry: Registry) -> None:
     assert model is tool.get_input_schema()
     assert model.model_validate({"any": 1}).model_dump() == {"any": 1}
     assert model.model_json_schema() == {"type": "object"}
-    with pytest.raises(ValidationError, match="the arguments are not an object"):
+    with pytest.raises(ValidationError, match="the arguments must be an object"):
         model.model_validate([])

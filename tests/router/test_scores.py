@@ -201,9 +201,9 @@ def _route_of(known: int, unknown: int, tools: int = 9) -> str:
     ("known", "unknown", "doubt"),
     [
         (3, 7, ""),
-        (2, 5, "the tools' texts know 2 of the message's 7 words"),
-        (3, 8, "the tools' texts know 3 of the message's 11 words"),
-        (0, 1, "the tools' texts know 0 of the message's 1 words"),
+        (2, 5, "the tools' text contains 2 of the message's 7 words"),
+        (3, 8, "the tools' text contains 3 of the message's 11 words"),
+        (0, 1, "the tools' text contains 0 of the message's 1 words"),
     ],
 )
 def test_three_words_of_ten_have_to_be_known(

@@ -108,7 +108,7 @@ def test_a_model_that_answers_nothing_right_is_no_verdict_on_the_cases(
     script.body = completion(json.dumps({"tools": ["door"]}))
     done = asked(project, script)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no answer: the model named tools that are not there" in done.stderr
+    assert "no answer: the model selected tools that do not exist" in done.stderr
 
 
 def test_a_name_counts_once(project: Any, script: Script) -> None:

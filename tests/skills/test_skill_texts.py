@@ -134,7 +134,7 @@ def test_what_mcp_shows_of_skills() -> None:
     files = {"SKILL.md": "a", "references/a.md": "bc", "references/b.md": ""}
     two = Skill({"name": "one-more", "description": "b"}, files)
     served = ServedSkills(lambda: [one, two])
-    assert served.entries() == [
+    assert served.list_entries() == [
         {
             "uri": "skill://one/SKILL.md",
             "frontmatter": {"name": "one", "description": "é."},
@@ -146,38 +146,40 @@ def test_what_mcp_shows_of_skills() -> None:
                 }
             ],
         },
-        served.entry("skill://one-more/SKILL.md"),
+        served.find_entry("skill://one-more/SKILL.md"),
     ]
-    assert served.entry("skill://one-more/references/a.md") is None
-    assert served.entry("skill://one") is None
+    assert served.find_entry("skill://one-more/references/a.md") is None
+    assert served.find_entry("skill://one") is None
     main = {"name": "SKILL.md", "mimeType": "text/markdown"}
     references = {
         "uri": "skill://one-more/references",
         "name": "references",
         "mimeType": "inode/directory",
     }
-    assert served.children("skill://one-more") == [
+    assert served.list_directory("skill://one-more") == [
         {"uri": "skill://one-more/SKILL.md", **main, "size": 1},
         references,
     ]
-    assert served.children("skill://one") == [
+    assert served.list_directory("skill://one") == [
         {"uri": "skill://one/SKILL.md", **main, "size": 3}
     ]
-    below = served.children("skill://one-more/references")
+    below = served.list_directory("skill://one-more/references")
     assert [(file["name"], file["size"]) for file in below] == [
         ("a.md", 2),
         ("b.md", 0),
     ]
     for uri in ("skill://on", "skill://one/SKILL.md", "skill://one-more/x", "x"):
-        assert served.children(uri) == []
-    assert [(file["name"], file["description"]) for file in served.listed()] == [
+        assert served.list_directory(uri) == []
+    assert [
+        (file["name"], file["description"]) for file in served.list_resources()
+    ] == [
         ("one", "é."),
         ("one-more", "b"),
     ]
-    assert served.contents("skill://one-more/references/a.md") == {
+    assert served.find_contents("skill://one-more/references/a.md") == {
         "uri": "skill://one-more/references/a.md",
         "mimeType": "text/markdown",
         "text": "bc",
     }
-    assert served.contents("skill://one-more/x.md") is None
-    assert served.contents("x:skill://one/SKILL.md") is None
+    assert served.find_contents("skill://one-more/x.md") is None
+    assert served.find_contents("x:skill://one/SKILL.md") is None

@@ -67,7 +67,7 @@ def test_a_tool_of_every_turn_stands_in_the_order_and_is_not_routed(
 def test_in_doubt_all_are_chosen_and_the_reason_is_told(project: Any) -> None:
     done = project.toolcast("select", "Guten Morgen", "--client", "external")
     assert " ".join(done.stdout.split()).startswith(
-        "2 of 2 routed tools: all of them, as the tools' texts know 0 of the message's"
+        "2 of 2 routed tools: all of them, as the tools' text contains 0 of the message's"
         " 2 words"
     )
 

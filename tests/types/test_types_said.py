@@ -23,7 +23,7 @@ from toolcast_runtime.values.annotated_types import (
     tag_of,
 )
 from toolcast_runtime.values.schema_types import SchemaTypes
-from toolcast_runtime.values.tool_types import types_of
+from toolcast_runtime.values.tool_types import format_tool_types
 
 Schema = Any
 S: Schema = {"type": "string"}
@@ -36,10 +36,10 @@ DAY: Schema = {"type": "string", "format": "date"}
 def _said(schema: Schema) -> str:
     """The type of a property, and after a bar what it is wider than."""
     whole = {"type": "object", "properties": {"a": schema}}
-    types = types_of({"mcp": {"name": "try", "inputSchema": whole}}, False)
+    types = format_tool_types({"mcp": {"name": "try", "inputSchema": whole}}, False)
     text = types["TryArguments"]["a"].removeprefix("NotRequired[").removesuffix("]")
     found = SchemaTypes(whole, "Try")
-    member = found.arguments("TryArguments").members["a"]
+    member = found.build_arguments_class("TryArguments").members["a"]
     wider = list(member.wider)
     if isinstance(member.type, ObjectName):
         wider += found.objects[1].wider
@@ -206,7 +206,7 @@ def test_what_is_required_is_told_of_each_member() -> None:
         "required": ["a", "b", "x", 7],
         "oneOf": [{"properties": {"y": S}}],
     }
-    made = SchemaTypes(root, "Try").arguments("TryArguments")
+    made = SchemaTypes(root, "Try").build_arguments_class("TryArguments")
     assert made.members == {
         "a": Member(NamedType("str"), True),
         "b": Member(Choice((1,)), True),
@@ -240,7 +240,7 @@ def test_types_are_twenty_four_levels_deep(where: str, around: Any) -> None:
         for _ in range(levels):
             schema = around(schema)
         whole = {"type": "object", "properties": {"a": schema}}
-        types = types_of({"mcp": {"name": "try", "inputSchema": whole}}, False)
+        types = format_tool_types({"mcp": {"name": "try", "inputSchema": whole}}, False)
         return re.findall(r"\bstr\b(?!,)|Any|\[1\]", str(types["TryArguments"])) + [
             text
             for name, fields in types.items()
@@ -257,7 +257,7 @@ def test_types_are_twenty_four_levels_deep(where: str, around: Any) -> None:
 def test_the_same_schema_says_the_same_wherever_it_stands() -> None:
     loose: Schema = {"type": "string", "not": {}}
     types = SchemaTypes({"properties": {"a": loose, "b": loose, "c": K, "d": K}}, "Try")
-    members = types.arguments("TryArguments").members
+    members = types.build_arguments_class("TryArguments").members
     assert members["a"] == members["b"] == Member(NamedType("str"), False, ("not",))
     assert members["c"] == members["d"] == Member(ObjectName("TryC"), False)
 
@@ -265,7 +265,7 @@ def test_the_same_schema_says_the_same_wherever_it_stands() -> None:
 def test_the_class_of_a_whole_has_its_name_where_it_is_all_of_it() -> None:
     for kinds, name in (("object", "GetResult"), (["object", "null"], "Get")):
         types = SchemaTypes({**K, "type": kinds}, "Get")
-        assert types.whole("GetResult")[1] == ()
+        assert types.build_type("GetResult")[1] == ()
         assert [one.name for one in types.objects] == [name]
 
 
@@ -276,7 +276,7 @@ def test_twenty_thousand_schemas_are_looked_at() -> None:
         parts: Schema = {f"p{n}": S for n in range(plain)}
         root = {"properties": {**parts, "last": last}}
         types = SchemaTypes(root, "Try")
-        return types.arguments("TryArguments").members["last"]
+        return types.build_arguments_class("TryArguments").members["last"]
 
     text, unresolved = Member(NamedType("str"), False), Member(ANY, False, ("$ref",))
     assert found(19_997, {"allOf": [S]}) == text
@@ -290,7 +290,7 @@ def test_classes_of_one_name_are_numbered() -> None:
         "properties": {"a b": K, "a-b": K | {"title": "B"}, "a_b": K | {"title": "C"}}
     }
     types = SchemaTypes(root, "Try", ["TryAB"])
-    types.arguments("TryArguments")
+    types.build_arguments_class("TryArguments")
     names = [one.name for one in types.objects]
     assert names == ["TryArguments", "TryAB2", "TryAB3", "TryAB4"]
 
@@ -310,7 +310,7 @@ def test_classes_are_called_after_what_tells_them_apart() -> None:
         "$defs": {"line": {"type": "object", "properties": {"to": S}}},
     }
     types = SchemaTypes(root, "Try")
-    types.arguments("TryArguments")
+    types.build_arguments_class("TryArguments")
     assert [one.name for one in types.objects] == [
         "TryArguments",
         "TryShapeCircle",

@@ -160,7 +160,7 @@ def _compare_annotations(
         return
     if not code.accepts_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
-        arguments = types.arguments("Arguments")
+        arguments = types.build_arguments_class("Arguments")
         annotations = AnnotationChecker(
             get_module_names(workspace), module, types.objects
         )
@@ -170,7 +170,7 @@ def _compare_annotations(
                 yield from annotations.check_parameter(type_, node, name)
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
-        result, _ = types.whole("Result")
+        result, _ = types.build_type("Result")
         annotations = AnnotationChecker(
             get_module_names(workspace), module, types.objects
         )

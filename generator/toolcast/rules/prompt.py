@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from toolcast_runtime.ledger.secret_arguments import name_in_words, secrecy
+from toolcast_runtime.ledger.secret_arguments import classify_name, split_name
 from toolcast_runtime.skills import MAIN_FILE, MAX_BYTES, MAX_LINES, is_too_long
 
 from ..analysis.client_kinds import (
@@ -769,9 +769,9 @@ def _list_property_paths(value: Any, path: Path) -> list[Path]:
 @lru_cache(maxsize=4096)
 def _describe_requested_value(name: str) -> str | None:
     """Describe the confidential value that a parameter name requests, if any."""
-    if secrecy(name) == "any":
+    if classify_name(name) == "any":
         return "secrets"
-    is_confidential = name_in_words(name) in CONFIDENTIAL_PARAMETERS
+    is_confidential = split_name(name) in CONFIDENTIAL_PARAMETERS
     return "the content of its context" if is_confidential else None
 
 

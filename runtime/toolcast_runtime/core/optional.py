@@ -110,7 +110,7 @@ MODULES: Mapping[str, OptionalModule] = {
         "values", "toolcast_runtime.values.models", ("typed_function",)
     ),
     "tool_types": OptionalModule(
-        "values", "toolcast_runtime.values.tool_types", ("types_of",)
+        "values", "toolcast_runtime.values.tool_types", ("format_tool_types",)
     ),
 }
 """The modules of the optional parts, by their names here."""

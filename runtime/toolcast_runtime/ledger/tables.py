@@ -54,7 +54,7 @@ class ApprovalsTable:
             asked.client,
             storable(asked.user),
             asked.message,
-            json_text(Redaction(asked.parameters).of(asked.arguments)),
+            json_text(Redaction(asked.parameters).redact(asked.arguments)),
             asked.asked,
         )
         await self._execute_in_thread(_INSERT_QUESTION, values)

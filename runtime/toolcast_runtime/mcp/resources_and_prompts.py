@@ -136,7 +136,7 @@ class _ResourcesAndPrompts:
         reject_cursor(params)
         definitions = [resource.definition for resource in self._by_uri.values()]
         if self._get_skills is not None:
-            definitions += self._get_skills().listed()
+            definitions += self._get_skills().list_resources()
         return types.ListResourcesResult.model_validate({"resources": definitions})
 
     async def _list_templates(
@@ -183,7 +183,7 @@ class _ResourcesAndPrompts:
         elif self._content_store is not None:
             contents = self._content_store.find_contents(CALLER.get().user, params.uri)
         if match is None and contents is None and self._get_skills is not None:
-            contents = self._get_skills().contents(params.uri)
+            contents = self._get_skills().find_contents(params.uri)
         if contents is None:
             has_handshake = is_handshake_version(context.protocol_version)
             raise MCPError(
@@ -417,12 +417,12 @@ def add_skill_methods(
         context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
     ) -> dict[str, Any]:
         reject_cursor(params)
-        return {"skills": get_skills().entries(), **_CACHING}
+        return {"skills": get_skills().list_entries(), **_CACHING}
 
     async def get_skill(
         context: ServerRequestContext[Any, Any], params: SkillParams
     ) -> dict[str, Any]:
-        entry = get_skills().entry(params.uri)
+        entry = get_skills().find_entry(params.uri)
         if entry is None:
             raise _unknown_uri_error("No skill has this URI", params.uri)
         return {"skill": entry, **_CACHING}
@@ -431,7 +431,7 @@ def add_skill_methods(
         context: ServerRequestContext[Any, Any], params: DirectoryParams
     ) -> dict[str, Any]:
         reject_cursor(params)
-        children = get_skills().children(params.uri)
+        children = get_skills().list_directory(params.uri)
         if not children:
             raise _unknown_uri_error("Not a directory of a skill", params.uri)
         return {"resources": children}

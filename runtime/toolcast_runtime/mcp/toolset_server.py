@@ -264,7 +264,7 @@ class ToolsetServer:
             skill
             for server in self.toolsets
             if server.loaded_skills is not None and _has_client(server.registry, client)
-            for skill in server.loaded_skills.of(client, target="mcp")
+            for skill in server.loaded_skills.list_skills(client, target="mcp")
         ]
         self._reject_duplicates("skill", [skill.name for skill in skills])
         return skills

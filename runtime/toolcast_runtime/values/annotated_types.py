@@ -246,7 +246,7 @@ class ConditionalTexts:
             }
             if any(
                 self._values.is_converting(schema) and id(schema) not in declared
-                for schema in self._values.for_name(schemas, name)
+                for schema in self._values.get_member_schemas(schemas, name)
             ):
                 yield name
 
@@ -262,7 +262,7 @@ class ConditionalTexts:
                 continue
             seen.add(id(schema))
             yield schema
-            waiting += [self._values.target(schema.get("$ref"))]
+            waiting += [self._values.resolve(schema.get("$ref"))]
             waiting += [*schema.get("allOf", ()), *_branches(schema, place)]
 
 

@@ -253,7 +253,7 @@ def _build_adapter_view(
     # parameters with the spec, if the function accepts the arguments unchanged.
     types = ""
     if not is_explicit and tool.is_typed and "registry" in toolset.targets:
-        suffix = "Given" if tool.needs_python_values else "Arguments"
+        suffix = "HandlerArguments" if tool.needs_python_values else "Arguments"
         types = f"{class_name(name)}{suffix}"
     call_type = _build_call_type(tool, result)
     if is_explicit or (types and tool.fit is Fit.PLAIN):
