@@ -27,7 +27,7 @@ _RISKY_FOR_CALLS = Grades(call=Grade.RISKY)
 
 def compare_tools(pair: ToolPair) -> Iterator[Change]:
     """Yield the changes of a tool's former names, actions and command."""
-    yield from _compare_former_names(pair)
+    yield from _compare_renamed_from(pair)
     yield from _compare_usage(pair)
     old_actions, new_actions = pair.before.actions, pair.after.actions
     if old_actions is not None and new_actions is not None:
@@ -73,7 +73,7 @@ def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
         yield make_change(files, "workspace.toolsets/moved", path, old_order, new_order)
 
 
-def _compare_former_names(pair: ToolPair) -> Iterator[Change]:
+def _compare_renamed_from(pair: ToolPair) -> Iterator[Change]:
     """Yield the changes of `renamed_from`."""
     old, new = pair.before, pair.after
     # The old name of a renamed tool belongs to the change of the rename.

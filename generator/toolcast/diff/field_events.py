@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .change import ABSENT, build_json_key, is_equal_json
-from .state import is_reported_as_whole
+from .state import has_presence_event
 
 ENTRY_EVENTS = ("more", "less", "entry")
 """Events of one entry of an object or array, instead of the whole value."""
@@ -46,7 +46,7 @@ def _detect_events(node: Any, events: Any, old: Any, new: Any) -> Iterator[Event
     """
     is_added_or_removed = old is ABSENT or new is ABSENT
     presence_event = Event("unset" if new is ABSENT else "set", old, new)
-    if is_added_or_removed and is_reported_as_whole(node):
+    if is_added_or_removed and has_presence_event(node):
         yield presence_event
     elif any(name in events for name in ENTRY_EVENTS):
         yield from _detect_entry_events(events, old, new)

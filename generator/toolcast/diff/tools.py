@@ -77,7 +77,7 @@ def match_tools(
     # Reliable keys come first: a tool that is matched is not available to later keys.
     for event, get_old_keys, get_new_keys in (
         ("", _get_full_name, _get_full_name),
-        ("renamed", _get_name, _get_former_names),
+        ("renamed", _get_name, _get_renamed_from),
         ("moved", _get_name, _get_name),
         ("renamed-without-former-name", _get_content, _get_content),
         ("renamed-without-former-name", _get_letters, _get_letters),
@@ -184,7 +184,7 @@ def _get_name(owned: _OwnedTool) -> Iterable[Hashable]:
     return [owned.tool.name]
 
 
-def _get_former_names(owned: _OwnedTool) -> Iterable[Hashable]:
+def _get_renamed_from(owned: _OwnedTool) -> Iterable[Hashable]:
     return owned.tool.renamed_from
 
 

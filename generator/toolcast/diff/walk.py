@@ -37,7 +37,7 @@ from .field_events import (
     is_reordered,
     list_declared_events,
 )
-from .state import FilePair, is_reported_as_whole
+from .state import FilePair, has_presence_event
 from .table import (
     ValueText,
     build_rule_id,
@@ -171,7 +171,7 @@ class _FieldWalk:
                 yield self._make_event_change(node, event, position)
         # Nested fields are part of the change of an added or removed field, and of events
         # that cover the whole value.
-        is_complete = is_reported_as_whole(node) and ABSENT in (old, new)
+        is_complete = has_presence_event(node) and ABSENT in (old, new)
         if not is_complete and "entry" not in events and "any" not in events:
             yield from self._compare_parts(node, old, new, position)
 

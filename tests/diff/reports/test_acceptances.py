@@ -1,4 +1,4 @@
-"""toolcast.accept.yaml: what it takes, what it lets pass, and how `--accept` writes it."""
+"""toolcast.accept.yaml: validation, accepted changes, and the option `--accept`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Make = Callable[..., Any]
 
 
 def said(entries: str) -> list[str]:
-    """The problems of a file with these entries: line, column, message, help."""
+    """Return the problems of a file: line, column, message and help."""
     with pytest.raises(AcceptanceFileError) as raised:
         parse_acceptances(f"version: 1\naccept:\n{entries}".encode())
     return [
@@ -71,7 +71,7 @@ def test_several_problems_are_told_at_once() -> None:
 
 @pytest.fixture
 def project(make_project: Make, tmp_path: Path) -> Any:
-    """A project of which two tools were removed since `old/`."""
+    """Return a project from which two tools of `old/` were removed."""
     old = make_project({"a": TOOL, "b": TOOL, "c": TOOL}, at="old")
     new = make_project({"c": TOOL}, at="new")
     assert old.root != new.root
@@ -147,7 +147,7 @@ def test_accept_writes_an_entry_behind_those_that_are_there(project: Any) -> Non
         {"fingerprint": one, "reason": 'No: "it" # went'},
         {"fingerprint": other, "reason": "yes", "until": "2999-01-01"},
     ]
-    # A second time nothing is added.
+    # Accepting the same change again adds no entry.
     again = file.read_text()
     assert diff(project, "--accept", other, "--reason", "yes").returncode == 0
     assert file.read_text() == again

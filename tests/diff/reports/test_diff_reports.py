@@ -1,6 +1,6 @@
-"""Every folder of `cases/` is two states of a project, and what `toolcast diff` prints of them.
+"""Output of `toolcast diff` for the projects in `cases/`, each in two versions.
 
-`REGENERATE=1` writes the files of `expected/` anew; read the difference before you commit it.
+`REGENERATE=1` updates the files in `expected/`; read the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ each_case = pytest.mark.parametrize(
 
 
 def printed(case: Path, *words: str) -> tuple[int, str]:
-    """The exit code of `toolcast diff`, and what it prints, but for Toolcast's version."""
+    """Return the exit code of `toolcast diff`, and its output without Toolcast's version."""
     done = toolcast(case, "diff", "--project", "after", "--against", "before", *words)
     assert done.stderr == ""
     return done.returncode, done.stdout.replace(f'"{__version__}"', '"VERSION"')
