@@ -326,7 +326,7 @@ def test_its_generated_tests_hold_it_to_the_definitions(
 
     generated = importlib.import_module("shared_desk.desk.test_snapshots")
     monkeypatch.setattr(
-        "toolcast_runtime.testing.generated_tests.raw_tools_list", listed
+        "toolcast_runtime.testing.generated_tests.request_tools_list", listed
     )
     tests = generated.TestSnapshots()
     tests.test_resources_and_prompts_are_the_definitions("assistant")
