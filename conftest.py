@@ -19,5 +19,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     `toolcast check` fails unless every extension that the project lists is installed.
     """
     for item in items:
-        if item.name == "test_check_is_content":
+        if item.name == "test_toolcast_check_passes":
             item.add_marker(needs_all)

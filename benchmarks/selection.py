@@ -18,7 +18,7 @@ from real_lists import real_tools
 from results import Part
 
 from toolcast_runtime.router import RoutedTool
-from toolcast_runtime.router.lexical_ranking import ranking
+from toolcast_runtime.router.lexical_ranking import get_ranking
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -51,9 +51,9 @@ def _row(number: int, rounds: int) -> Row:
     listed = real_tools(number)
     tools = [_routed(tool) for tool in listed]
     messages = [one.text for kind in KINDS for one in labelled(kind)]
-    ranking(tools)
+    get_ranking(tools)
     turns = {
-        _WORD: lambda: [ranking(tools).route(message) for message in messages],
+        _WORD: lambda: [get_ranking(tools).route(message) for message in messages],
         _TOOLS: lambda: [json.dumps(listed) for _ in messages],
     }
     samples: dict[str, list[Sample]] = {name: [] for name in turns}

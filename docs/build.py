@@ -21,9 +21,9 @@ from toolcast.commands.command_group import main as toolcast
 from toolcast.diff.change import AUDIENCES, ChangeRule, Grade
 from toolcast.diff.comparison import load_change_rules as change_rules
 from toolcast.extensions import COMMANDS, list_missing, load_contributions, load_fields
-from toolcast.rules.rule import Rule, limit
-from toolcast.rules.rule_docs import page
-from toolcast.rules.table import FAMILIES, built_in, rules
+from toolcast.rules.rule import Rule, format_suppression_note
+from toolcast.rules.rule_docs import load_page
+from toolcast.rules.table import FAMILIES, list_built_in_rules, load_rules
 from toolcast.targets.table import load_targets
 
 FOLDER = Path(__file__).parent
@@ -126,18 +126,20 @@ def _render_rules_page() -> str:
         for rule in _family_rules(family):
             purpose = rule.text.purpose.removeprefix("Checks that ")
             purpose = purpose[0].upper() + purpose[1:]
-            severity = f"{rule.severity.word}{limit(rule)}"
+            severity = f"{rule.severity.word}{format_suppression_note(rule)}"
             parts.append(f"* `{rule.id}` ({severity}): {purpose}")
         parts.append("")
     return "\n".join(parts)
 
 
 def _family_summary(family: str) -> str:
-    return page(str(_RULES / f"{family}.md")).about
+    return load_page(str(_RULES / f"{family}.md")).about
 
 
 def _family_rules(family: str) -> list[Rule]:
-    found = [rule for rule in built_in() if rule.id.partition("/")[0] == family]
+    found = [
+        rule for rule in list_built_in_rules() if rule.id.partition("/")[0] == family
+    ]
     return sorted(found, key=lambda rule: rule.id)
 
 
@@ -191,9 +193,11 @@ def _render_extension_page(name: str, distribution: str) -> str:
     parts.append("## Commands\n")
     for _, command in load_contributions((name,), COMMANDS):
         parts += _group_of_commands(command, name)
-    known = {rule.id for rule in built_in()}
+    known = {rule.id for rule in list_built_in_rules()}
     parts.append("## Rules\n\n`toolcast explain RULE` prints an example and its fix.\n")
-    added = [rule for key, rule in sorted(rules((name,)).items()) if key not in known]
+    added = [
+        rule for key, rule in sorted(load_rules((name,)).items()) if key not in known
+    ]
     parts += [_rule(rule) for rule in added]
     of_core = change_rules(())
     kinds = [rule for key, rule in change_rules((name,)).items() if key not in of_core]
@@ -249,7 +253,7 @@ def _definition_list(records: Iterable[tuple[str, str]]) -> str:
 
 def _rule(rule: Rule) -> str:
     why = textwrap.fill(rule.text.why, 90, break_on_hyphens=False)
-    severity = f"*{rule.severity.word}{limit(rule)}.*"
+    severity = f"*{rule.severity.word}{format_suppression_note(rule)}.*"
     return f"### {rule.id}\n\n{severity} {rule.text.purpose}\n\n{why}\n"
 
 

@@ -153,9 +153,9 @@ class Project:
 
     def generate(self) -> None:
         """Generates in this process, which is quicker, over whatever is there."""
-        from toolcast.commands.generate.generate import run
+        from toolcast.commands.generate.generate import generate_project
 
-        ended = run(str(self.root), force=True)
+        ended = generate_project(str(self.root), force=True)
         assert ended.code == 0, ended.err
 
 

@@ -45,7 +45,7 @@ def read_bridge_history(*, limit: int = 10) -> dict[str, Any]:
                 "entry_id": row.id,
                 "speaker": row.speaker,
                 "content": row.content,
-                "said_at": row.matched_path,
+                "said_at": row.said_at,
             }
             for row in rows
         ]
@@ -56,6 +56,6 @@ def _keep(speaker: str, content: str) -> None:
     with main_pool(write=True) as connection:
         connection.execute(
             insert(bridge_transcripts).values(
-                speaker=speaker, content=content, matched_path=now()
+                speaker=speaker, content=content, said_at=now()
             )
         )

@@ -25,7 +25,7 @@ def search_transcripts(*, query: str, limit: int = 10) -> dict[str, Any]:
         rows = connection.execute(
             select(chats, matched)
             .where(matched > 0)
-            .order_by(matched.desc(), chats.c.matched_path.desc(), chats.c.id.desc())
+            .order_by(matched.desc(), chats.c.said_at.desc(), chats.c.id.desc())
             .limit(int(limit))
         ).all()
     return {
@@ -34,7 +34,7 @@ def search_transcripts(*, query: str, limit: int = 10) -> dict[str, Any]:
                 "message_id": row.id,
                 "speaker": row.speaker,
                 "content": row.content,
-                "said_at": row.matched_path,
+                "said_at": row.said_at,
                 "matched": row.matched,
             }
             for row in rows

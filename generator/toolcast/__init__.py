@@ -1,4 +1,4 @@
-"""Toolcast: one YAML spec per tool, generated into everything an agent platform shows or runs."""
+"""Toolcast: code, prompts and server definitions for agents, generated from YAML tool specs."""
 
 from toolcast_runtime import __version__
 

@@ -3,7 +3,7 @@
 import sys
 
 if __name__ == "__main__":
-    # Python looks into the working folder first, and that may be a clone of anybody's.
+    # Do not import from the working directory: it may be an untrusted checkout.
     if not sys.flags.safe_path:
         del sys.path[0]
     from .commands.main import main

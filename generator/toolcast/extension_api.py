@@ -44,15 +44,19 @@ if TYPE_CHECKING:
     from .rendering.output_shape import MarkdownShape, PythonShape
     from .rendering.renderer import render
     from .reports.escaping import printable
-    from .rules.handler import place, way_to
+    from .rules.handler import format_call_path, format_location
     from .rules.rule import Problem, Rule, problem_at, rule
     from .rules.runner import check_workspace
     from .rules.subjects import Scope
-    from .static_analysis.call_graph import ReachableCode, TracedUse, reached_from
+    from .static_analysis.call_graph import (
+        ReachableCode,
+        TracedObservation,
+        trace_handler,
+    )
     from .static_analysis.function_body import Observation
-    from .static_analysis.local_names import Locals
-    from .static_analysis.modules import arguments_of, last_name
-    from .static_analysis.string_values import texts_of
+    from .static_analysis.local_names import LocalScope
+    from .static_analysis.modules import get_last_name, list_arguments
+    from .static_analysis.string_values import find_strings
     from .suggestions import did_you_mean, format_quoted_list
     from .targets.table import list_enabled_targets
     from .targets.target import (
@@ -71,7 +75,7 @@ __all__ = [
     "FINDINGS",
     "Fields",
     "JsonSchema",
-    "Locals",
+    "LocalScope",
     "MarkdownShape",
     "Observation",
     "Path",
@@ -85,10 +89,9 @@ __all__ = [
     "Target",
     "ToolSpec",
     "Toolset",
-    "TracedUse",
+    "TracedObservation",
     "USAGE",
     "Workspace",
-    "arguments_of",
     "build_mcp_definition",
     "check_workspace",
     "did_you_mean",
@@ -104,26 +107,27 @@ __all__ = [
     "encode_shell_word",
     "encode_table_row",
     "fail",
+    "find_strings",
     "format_quoted_list",
+    "get_last_name",
     "get_package_name",
     "has_errors",
     "join_values",
-    "last_name",
+    "list_arguments",
     "list_enabled_targets",
     "load_workspace",
-    "place",
+    "format_location",
     "print_findings",
     "printable",
     "problem_at",
     "project_option",
     "project_root",
-    "reached_from",
     "render",
     "rule",
     "select_listed_tools",
     "sort_findings",
-    "texts_of",
-    "way_to",
+    "trace_handler",
+    "format_call_path",
 ]
 
 __getattr__ = lazy_getattr(
@@ -136,7 +140,7 @@ __getattr__ = lazy_getattr(
         "FINDINGS": "toolcast.commands.exit_codes",
         "Fields": "toolcast.extensions",
         "JsonSchema": "toolcast.json_schema.graph",
-        "Locals": "toolcast.static_analysis.local_names",
+        "LocalScope": "toolcast.static_analysis.local_names",
         "MarkdownShape": "toolcast.rendering.output_shape",
         "Observation": "toolcast.static_analysis.function_body",
         "Path": "toolcast.parsing.tree",
@@ -150,10 +154,9 @@ __getattr__ = lazy_getattr(
         "Target": "toolcast.targets.target",
         "ToolSpec": "toolcast.model.model",
         "Toolset": "toolcast.model.model",
-        "TracedUse": "toolcast.static_analysis.call_graph",
+        "TracedObservation": "toolcast.static_analysis.call_graph",
         "USAGE": "toolcast.commands.exit_codes",
         "Workspace": "toolcast.model.model",
-        "arguments_of": "toolcast.static_analysis.modules",
         "build_mcp_definition": "toolcast.analysis.mcp_definitions",
         "check_workspace": "toolcast.rules.runner",
         "did_you_mean": "toolcast.suggestions",
@@ -169,25 +172,26 @@ __getattr__ = lazy_getattr(
         "encode_shell_word": "toolcast.encoders.plain_text",
         "encode_table_row": "toolcast.encoders.markdown",
         "fail": "toolcast.commands.exit_codes",
+        "find_strings": "toolcast.static_analysis.string_values",
         "format_quoted_list": "toolcast.suggestions",
+        "get_last_name": "toolcast.static_analysis.modules",
         "get_package_name": "toolcast.targets.target",
         "has_errors": "toolcast.findings",
         "join_values": "toolcast.encoders.markdown",
-        "last_name": "toolcast.static_analysis.modules",
+        "list_arguments": "toolcast.static_analysis.modules",
         "list_enabled_targets": "toolcast.targets.table",
         "load_workspace": "toolcast.model.loading",
-        "place": "toolcast.rules.handler",
+        "format_location": "toolcast.rules.handler",
         "print_findings": "toolcast.commands.exit_codes",
         "printable": "toolcast.reports.escaping",
         "problem_at": "toolcast.rules.rule",
         "project_option": "toolcast.commands.options",
         "project_root": "toolcast.commands.exit_codes",
-        "reached_from": "toolcast.static_analysis.call_graph",
         "render": "toolcast.rendering.renderer",
         "rule": "toolcast.rules.rule",
         "select_listed_tools": "toolcast.analysis.tool_search",
         "sort_findings": "toolcast.findings",
-        "texts_of": "toolcast.static_analysis.string_values",
-        "way_to": "toolcast.rules.handler",
+        "trace_handler": "toolcast.static_analysis.call_graph",
+        "format_call_path": "toolcast.rules.handler",
     },
 )

@@ -61,7 +61,7 @@ def list_missing(names: Sequence[str]) -> list[str]:
     return [name for name in names if name not in _list_entry_points()] if names else []
 
 
-def install_command(name: str) -> str:
+def format_install_command(name: str) -> str:
     """Return the command that installs an extension with the name `toolcast-NAME`."""
     return f"pip install toolcast-{name}"
 

@@ -36,7 +36,7 @@ class Location(NamedTuple):
 
     Attributes:
         file: the path relative to the workspace's root, with forward slashes.
-        line: the 1-based line; 0 for the file as a whole.
+        line: the 1-based line; 0 for the entire file.
         column: the 1-based column, in characters.
         end_column: the 1-based column after the last character, on the same line.
     """
@@ -151,7 +151,9 @@ def _limit_count(findings: list[Finding]) -> list[Finding]:
     worst = max(finding.severity for finding in others)
     location = Location(findings[0].location.file)
     message = f"{len(others):,} or more further findings are not shown"
-    return [*shown, Finding("spec/too-many-findings", worst, location, message)]
+    help_ = "fix the findings that are shown, and run the command again"
+    finding = Finding("spec/too-many-findings", worst, location, message, help_)
+    return [*shown, finding]
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:

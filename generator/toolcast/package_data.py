@@ -11,7 +11,7 @@ _MAX_FILE_BYTES = 8 * 1024 * 1024
 _PACKAGE_FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-def read_packaged(*path: str) -> bytes:
+def read_package_file(*path: str) -> bytes:
     """Return the bytes of a file below the package's folder.
 
     This does not use `importlib.resources`: importing it takes longer than reading the file,
@@ -23,7 +23,7 @@ def read_packaged(*path: str) -> bytes:
     return read_regular_file(os.path.join(_PACKAGE_FOLDER, *path), _MAX_FILE_BYTES)
 
 
-def templates_folder() -> str:
+def get_templates_folder() -> str:
     """Return the folder of built-in templates: in the package, or at a checkout's root."""
     installed = os.path.join(_PACKAGE_FOLDER, "templates")
     if os.path.isdir(installed):
@@ -47,6 +47,6 @@ def read_deployment_file(name: str) -> bytes:
     )
 
 
-def package_folders() -> tuple[str, ...]:
+def list_package_folders() -> tuple[str, ...]:
     """Return the folders that contain all files of the generator."""
-    return (_PACKAGE_FOLDER, templates_folder())
+    return (_PACKAGE_FOLDER, get_templates_folder())

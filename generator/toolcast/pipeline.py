@@ -17,8 +17,8 @@ from .findings import Finding, Location, Severity, has_errors, sort_findings
 from .model.loading import load_workspace
 from .model.model import Workspace
 from .project import WORKSPACE_FILE
-from .rules.handler import gone_imports
-from .rules.runner import by_their_authors, check_workspace, without_suppressed
+from .rules.handler import check_generated_imports
+from .rules.runner import apply_suppressions, check_workspace, demote_upstream_findings
 
 if TYPE_CHECKING:
     from .markdown_regions.regions import Document
@@ -74,8 +74,8 @@ def generate(
     progress.stage("checking")
     day = today or datetime.date.today()
     findings += check_workspace(workspace, day)
-    findings = without_suppressed(workspace, findings, day)
-    findings = sort_findings(by_their_authors(workspace, findings))
+    findings = apply_suppressions(workspace, findings, day)
+    findings = sort_findings(demote_upstream_findings(workspace, findings))
     if has_errors(findings):
         return GenerationResult(workspace, {}, findings)
 
@@ -103,8 +103,8 @@ def generate(
             mentions = find_mentions_in_outputs(
                 toolset, removed, workspace.output, files
             )
-            findings += [_report_former_name(*mention) for mention in mentions]
-    findings += gone_imports(workspace, files)
+            findings += [_report_retired_name(*mention) for mention in mentions]
+    findings += check_generated_imports(workspace, files)
     documents, problems = fill_documents(workspace)
     findings = sort_findings([*findings, *problems])
     if has_errors(findings):
@@ -112,7 +112,7 @@ def generate(
     return GenerationResult(workspace, files, findings, documents)
 
 
-def _report_former_name(mention: FileMention, help_: str) -> Finding:
+def _report_retired_name(mention: FileMention, help_: str) -> Finding:
     end = mention.column + len(mention.name)
     return Finding(
         "name/retired-name-used",

@@ -240,7 +240,7 @@ def save_digests(root: str, digests: Mapping[str, str]) -> None:
     _write(root, "digests", text)
 
 
-def _folder(root: str) -> str | None:
+def _find_cache_folder(root: str) -> str | None:
     """Return the project's folder in the user's cache; None if there is no safe location."""
     real = os.path.realpath(root)
     if sys.platform == "win32":
@@ -259,7 +259,7 @@ def _folder(root: str) -> str | None:
 
 def _open_folder(root: str, *, create: bool) -> Folder | None:
     """Open the project's cache folder; return None if other users can write to it."""
-    path = _folder(root)
+    path = _find_cache_folder(root)
     if path is None:
         return None
     folder = Folder.open_path(path, create=create, mode=0o700)

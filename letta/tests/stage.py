@@ -19,15 +19,15 @@ from letta.tests.toy import TOKEN, codes
 from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
-from toolcast_letta.plan.backend import ApplyResult, Calls, PlanRefusedError
+from toolcast_letta.plan.backend import ApplyResult, CallOptions, PlanRefusedError
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
-from toolcast_letta.plan.planning import make_plan
+from toolcast_letta.plan.planning import build_plan
 from toolcast_letta.plan.verification import Verification, verify
-from toolcast_letta.specs import desired_by_specs
+from toolcast_letta.specs import build_desired_state_from_specs
 from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaApi
-from toolcast_letta.v1.reading import read_current
+from toolcast_letta.v1.reading import read_current_state
 from toolcast_letta.v1.rollback import RollbackResult, roll_back
 from toolcast_letta.v1.server_backend import ServerBackend
 
@@ -95,7 +95,7 @@ class Stage:
         self.mcp.tools = [build_mcp_definition(tool) for tool in self.toolset.tools]
 
     def desired(self, token: str = TOKEN) -> DesiredState:
-        return desired_by_specs(
+        return build_desired_state_from_specs(
             self.toolset,
             {"TOY_AGENT_ID": self.agent_id, "TOY_MCP_TOKEN": token},
             server_url=self.mcp.url,
@@ -107,8 +107,8 @@ class Stage:
 
     def plan(self, desired: DesiredState | None = None, **overrides: Any) -> Plan:
         desired, api = desired or self.desired(), self.api
-        current = read_current(api, desired)
-        return make_plan(api.base_url, desired, current, Overrides(**overrides))
+        current = read_current_state(api, desired)
+        return build_plan(api.base_url, desired, current, Overrides(**overrides))
 
     def apply(
         self, plan: Plan | None = None, desired: DesiredState | None = None
@@ -129,11 +129,11 @@ class Stage:
         return "\n".join(one.message for one in plan.blockers)
 
     def verify(self, **calls: Any) -> Verification:
-        return verify(self.backend, self.desired(), Calls(**calls))
+        return verify(self.backend, self.desired(), CallOptions(**calls))
 
     def roll_back(self, *restore: str) -> RollbackResult:
         api = self.api
-        baseline = self.baselines.latest("toy", api.base_url)
+        baseline = self.baselines.get_latest("toy", api.base_url)
         desired = self.desired()
         return roll_back(api, desired, baseline, self.baselines, restore=restore)
 

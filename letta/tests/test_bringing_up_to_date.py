@@ -59,27 +59,27 @@ DONE = ApplyResult(3, 4, True, missed=())
     ("body", "outcome", "status", "value"),
     [
         ([], None, 400, {"error": "the body must be an object"}),
-        ({"dry_run": 1}, None, 400, {"error": "`dry_run` must be true or false"}),
+        ({"dry_run": 1}, None, 400, {"error": "`dry_run` must be a boolean"}),
         (
             {"force": True},
             None,
             400,
             {
-                "error": "`force` is not known; there are dry_run, allow_delete,"
-                " allow_capture, drop_stale"
+                "error": "`force` is not a known key; use dry_run, allow_delete, "
+                "allow_capture, drop_stale"
             },
         ),
         (
             {"allow_delete": "a"},
             None,
             400,
-            {"error": "`allow_delete` must be a list of names"},
+            {"error": "`allow_delete` must be an array of strings"},
         ),
         (
             {"drop_stale": ["a", 1]},
             None,
             400,
-            {"error": "`drop_stale` must be a list of names"},
+            {"error": "`drop_stale` must be an array of strings"},
         ),
         (None, MissingSettingError("set it"), 503, {"error": "set it"}),
         (None, PlanRefusedError("changed"), 409, {"error": "changed"}),
@@ -108,7 +108,7 @@ async def test_who_asks_is_answered(
     monkeypatch: pytest.MonkeyPatch, body: Any, outcome: Any, status: int, value: Any
 ) -> None:
     monkeypatch.setattr(syncing, "sync", Syncs(outcome))
-    route = syncing.sync_route(TOOLSET)
+    route = syncing.build_sync_route(TOOLSET)
     assert (route.method, route.path) == ("POST", "/api/admin/sync-mcp-tools")
     answer = await route.answer(AdminRequest(body))
     assert answer.status == status
@@ -125,7 +125,7 @@ async def test_what_is_asked_is_handed_on(
 ) -> None:
     syncs = Syncs((Plan(), None))
     monkeypatch.setattr(syncing, "sync", syncs)
-    await syncing.sync_route(TOOLSET).answer(AdminRequest(body))
+    await syncing.build_sync_route(TOOLSET).answer(AdminRequest(body))
     assert syncs.given == [{"overrides": body or {}, "dry_run": is_dry}]
 
 
@@ -136,20 +136,23 @@ UNREACHABLE = (Plan("unreachable"), None)
     ("outcomes", "pauses", "said"),
     [
         ([(Plan(), DONE)], [1], None),
-        ([LettaError("away"), (Plan(), DONE)], [1, 5], "brought up to date: away"),
+        ([LettaError("away"), (Plan(), DONE)], [1, 5], "was not synchronized: away"),
         ([UNREACHABLE, (Plan(), DONE)], [1, 5], "no: unreachable"),
         ([(Plan("empty-list"), None), (Plan(), DONE)], [1, 5], "no: empty-list"),
         ([(Plan("capture"), None)], [1], "no: capture"),
-        ([(Plan(), None)], [1], "the plan takes something away"),
+        ([(Plan(), None)], [1], "the plan removes something"),
         ([MissingSettingError("set it")], [1], "set it"),
         ([PlanRefusedError("changed")], [1], "changed"),
         ([StateError("torn")], [1], "torn"),
-        ([ConcurrentRunError("busy")], [1], "another process brings Letta up to date"),
+        ([ConcurrentRunError("busy")], [1], "another process is synchronizing Letta"),
         ([ZeroDivisionError("oops")], [1], "oops"),
         (
             [LettaError("away")],
             [1, 5, 20, 20, 4],
-            "is not tried again after 50 seconds: toolcast letta apply --toolset ren",
+            (
+                "was not synchronized within 50 seconds; run: toolcast letta apply "
+                "--toolset ren"
+            ),
         ),
     ],
 )
@@ -169,7 +172,7 @@ async def test_a_server_brings_letta_up_to_date_at_its_start(
     monkeypatch.setattr(syncing, "sync", syncs)
     monkeypatch.setattr(asyncio, "sleep", sleep)
     with caplog.at_level(logging.INFO, "toolcast.letta"):
-        await syncing.at_start(TOOLSET, 50.0)()
+        await syncing.build_startup_task(TOOLSET, 50.0)()
     assert slept == pauses
     assert len(syncs.given) == len(pauses)
     assert all(given == {"adds_only": True} for given in syncs.given)
@@ -190,7 +193,7 @@ async def test_the_last_try_is_made_when_the_patience_ends(
 
     monkeypatch.setattr(syncing, "sync", Syncs(UNREACHABLE))
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    await syncing.at_start(TOOLSET, patience)()
+    await syncing.build_startup_task(TOOLSET, patience)()
     assert slept == pauses
 
 
@@ -198,8 +201,12 @@ async def test_the_last_try_is_made_when_the_patience_ends(
     ("toolset", "environment", "problem"),
     [
         (SimpleNamespace(name="ren", backend="code"), {}, "`backend: code`"),
-        (TOOLSET, {}, "set LETTA_BASE_URL"),
-        (TOOLSET, {"LETTA_BASE_URL": "  "}, "set LETTA_BASE_URL"),
+        (TOOLSET, {}, "set the environment variable LETTA_BASE_URL"),
+        (
+            TOOLSET,
+            {"LETTA_BASE_URL": "  "},
+            "set the environment variable LETTA_BASE_URL",
+        ),
     ],
 )
 def test_what_is_not_set_is_told(toolset: Any, environment: Any, problem: str) -> None:
@@ -240,7 +247,7 @@ def test_a_plan_is_applied_or_only_made(
         return plan
 
     monkeypatch.setattr(syncing, "connect", lambda *_: (backend, "wanted"))
-    monkeypatch.setattr(syncing, "make_plan", make_plan)
+    monkeypatch.setattr(syncing, "build_plan", make_plan)
     monkeypatch.setattr(syncing, "apply_plan", lambda *_: DONE)
     named = {"allow_delete": ["a"], "allow_capture": ["b"], "drop_stale": ["c"]}
     caplog.set_level(logging.INFO, "toolcast.letta")

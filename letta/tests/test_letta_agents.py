@@ -34,7 +34,10 @@ def test_a_rules_that_were_wiped_come_back(toy: Any) -> None:
     toy.agent.tool_rules = []
     found = toy.verified(examples=False)
     assert not found.all_match
-    assert "ends its turn at `their_tool`" in found.plan.warnings[0]
+    assert (
+        "ends its turn after tools that have no rule to continue: `their_tool`"
+        in found.plan.warnings[0]
+    )
     toy.apply()
     assert toy.rules() == {
         ("delete_note", "continue_loop"),
@@ -119,7 +122,7 @@ def test_a_stale_rule_of_others_goes_when_it_is_named(toy: Any) -> None:
     toy.agent.tool_rules.append({**stale, "prompt_template": None})
     plan = toy.plan()
     assert plan.changes == ()
-    assert "--drop-stale gone_tool removes it" in plan.warnings[0]
+    assert "--drop-stale gone_tool to remove it" in plan.warnings[0]
     plan = toy.plan(Overrides(drop_stale=("gone_tool",)))
     assert [(o.action, o.name) for o in plan.changes] == [("-", "gone_tool run_first")]
     toy.apply(plan)
@@ -146,7 +149,7 @@ def test_an_agent_that_letta_code_opened_is_told_of(toy: Any) -> None:
     toy.agent.tool_rules = []
     found = toy.verified(examples=False)
     assert not found.all_match
-    assert "opened by Letta Code" in found.plan.warnings[0]
+    assert "Letta Code opens" in found.plan.warnings[0]
 
 
 def test_an_agent_that_is_not_there(toy: Any) -> None:
@@ -169,7 +172,9 @@ def test_b_core_memory_tools_of_the_older_type_are_missed(
     toy.agent.tool_ids.remove(toy.world.tool_named(name).id)
     found = toy.verified(examples=False)
     assert not found.all_match
-    assert [f"has lost `{name}`" in line for line in found.differences] == [True]
+    assert [f"`{name}` was detached from" in line for line in found.differences] == [
+        True
+    ]
     for other in ("core_memory_append", "core_memory_replace", "memory"):
         kept = [t for t in toy.agent.tool_ids if toy.world.tools[t].name != other]
         toy.agent.tool_ids = kept

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolcast_letta.plan.backend import PlanRefusedError
-from toolcast_letta.plan.report import plan_text
+from toolcast_letta.plan.report import format_plan
 
 THEIRS = {
     "their_tool",
@@ -23,17 +23,17 @@ OURS = {"search_notes", "delete_note", "end_day"}
 
 def test_the_first_plan_names_everything_that_it_adds(toy: Any) -> None:
     plan = toy.plan()
-    assert plan_text(plan) == (
+    assert format_plan(plan) == (
         f"toy on Letta 0.16.6 at {toy.fake.url}\n"
         f"keeper is {toy.agent_id}, a memgpt_v2_agent\n"
         "\n"
         "  MCP server entry\n"
         "    + toy  (streamable HTTP at http://mcp.test/mcp, with a bearer token"
-        " (not shown))  # rolling back leaves the entry\n"
+        " (not shown))  # rollback keeps the entry\n"
         "\n"
-        "  registry, for every agent of the organisation\n"
+        "  registry, for every agent of the organization\n"
         "    + delete_note, end_day, list_plain, search_notes,\n"
-        "      wake_agent  (registered)  # rolling back leaves it registered\n"
+        "      wake_agent  (registered)  # rollback keeps it registered\n"
         "\n"
         "  tools of keeper\n"
         "    + delete_note, end_day, search_notes  (attached)\n"
@@ -46,8 +46,9 @@ def test_the_first_plan_names_everything_that_it_adds(toy: Any) -> None:
         "  keeper keeps archival_memory_search, conversation_search, memory_insert,\n"
         "               memory_replace, send_message, their_tool\n"
         "\n"
-        "warning: keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
-        " that it goes on, and what is not the toolset's stays as it is\n"
+        "warning: keeper, a memgpt_v2_agent, ends its turn after tools that have no"
+        " rule to continue: `their_tool`; applying does not change the rules of other"
+        " owners' tools\n"
         "\n"
         "Plan: 14 to add, 0 to change, 0 to remove.\n"
     )
@@ -78,7 +79,7 @@ def test_applying_again_does_nothing(toy: Any) -> None:
     toy.fake.faults.seen.clear()
     plan = toy.plan()
     assert plan.changes == ()
-    assert "No changes" in plan_text(plan)
+    assert "No changes" in format_plan(plan)
     assert not toy.apply(plan).changed
     assert {method for method, _ in toy.fake.faults.seen} == {"GET"}
 

@@ -14,7 +14,7 @@ import pytest
 from tests.commands.running import run
 from tests.commands.test_help_widths import too_wide
 from tests.repository import ROOT, copy_project
-from toolcast.commands.generate.watch import watched
+from toolcast.commands.generate.watch import find_watched_paths
 from toolcast.model.loading import load_workspace
 from toolcast.targets.exposure import build_exposures
 from toolcast_letta.commands.letta import command as letta
@@ -48,8 +48,10 @@ def test_what_only_its_author_can_decide_is_a_step(tmp_path: Path) -> None:
     copy_project(tmp_path, "examples")
     options = ("--toolset", "ren", "--section", "bridge")
     said = run(tmp_path, "toolcast", "new", "brew_tea", *options).stdout
-    [step] = [row for row in said.splitlines() if "decide in" in row]
-    assert step.startswith("  3. decide in specs/ren/brew_tea.yaml: nothing says why")
+    [step] = [row for row in said.splitlines() if "fix specs" in row]
+    assert step.startswith(
+        "  3. fix specs/ren/brew_tea.yaml: `brew_tea` is not attached"
+    )
     assert "`letta: {attached: true}`" in step
     assert "  4. toolcast generate" in said
     spec = tmp_path / "specs/ren/brew_tea.yaml"
@@ -69,7 +71,7 @@ def test_its_fields_that_name_a_removed_tool_are_listed(
         subprocess.run(["git", *words], cwd=project.root, check=True)
     done = project.toolcast("remove", "search", "--without-notice", "--ignore-mentions")
     assert done.returncode == 0, done.stderr
-    assert "`letta.agents.helper.ends_turn[0]` names `search`" in done.stdout
+    assert "`letta.agents.helper.ends_turn[0]` refers to `search`" in done.stdout
 
 
 def test_a_tool_that_is_not_attached_tells_the_specs_reason() -> None:
@@ -84,6 +86,6 @@ def test_a_tool_that_is_not_attached_tells_the_specs_reason() -> None:
 
 def test_a_watcher_looks_at_it_where_it_is_installed_from_its_source() -> None:
     root = os.path.realpath(ROOT)
-    looked_at = watched(root)
-    assert looked_at.counts(os.path.join(root, "letta/toolcast_letta/target.py"))
+    looked_at = find_watched_paths(root)
+    assert looked_at.is_relevant(os.path.join(root, "letta/toolcast_letta/target.py"))
     assert not [path for path in looked_at.folders if "site-packages" in path]

@@ -9,7 +9,7 @@ import pytest
 
 from letta.tests.stage import Stage
 from letta.tests.toy import TOOLS
-from toolcast_letta.plan.report import plan_text, verification_text
+from toolcast_letta.plan.report import format_plan, format_verification
 
 
 def shown(plan: Any, *layers: str) -> list[str]:
@@ -44,7 +44,7 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     ]
     assert (
         "  -/+ search_notes -> find_notes  (renamed: search_notes is deleted for"
-        in (plan_text(plan))
+        in (format_plan(plan))
     )
     toy.apply(plan)
     assert "find_notes" in toy.names()
@@ -57,14 +57,14 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     assert ("find_notes", "continue_loop") in rules
     assert not [name for name, _ in rules if name == "search_notes"]
     found = toy.verified()
-    assert found.all_match, verification_text(found)
+    assert found.all_match, format_verification(found)
 
     done = toy.rolled_back()
     assert done.agents == 0
     assert [line.split(";")[0] for line in done.lost if ";" in line] == [
         "keeper: `search_notes` is not in the registry"
     ]
-    assert "`search_notes`, deleted from the registry since then" in done.stays
+    assert "`search_notes` was deleted from the registry since then" in done.stays
     assert set(toy.names()) == {
         "archival_memory_search",
         "conversation_search",
@@ -87,7 +87,7 @@ def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
         "- tool end_day",
         "- rule end_day exit_loop",
     ]
-    assert plan.changes[0].undo == "needs the MCP server as it was before"
+    assert plan.changes[0].undo == "needs the previous version of the MCP server"
     order: list[tuple[str, str]] = []
     toy.fake.faults.before = lambda method, path: order.append((method, path))
     toy.apply(plan)
@@ -130,7 +130,10 @@ def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
     done = toy.rolled_back()
     assert (done.agents, done.lost) == (1, ())
     assert done.stays == (
-        "the text or schema of `search_notes`: deploy the MCP server as it was, and apply",
+        (
+            "the description or schema of `search_notes` was changed since then: "
+            "deploy the previous version of the MCP server, and apply"
+        ),
     )
 
 
@@ -176,23 +179,20 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
     assert (done.agents, done.lost) == (1, ())
     assert set(toy.names()) == {*names, "made_since"}, "what others did stays"
     assert toy.rules() == rules
-    assert done.stays[0] == "keeper: `made_since`, attached since then"
-    assert "the entry toy, created since then" in done.stays
-    assert "`end_day`, registered since then" in done.stays
+    assert done.stays[0] == "keeper: `made_since` was attached since then"
+    assert "the entry toy was created since then" in done.stays
+    assert "`end_day` was registered since then" in done.stays
 
 
 def test_verify_calls_what_has_an_example(toy: Any) -> None:
     toy.apply()
     found = toy.verified()
-    assert verification_text(found) == (
-        "warning: keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
-        " that it goes on, and what is not the toolset's stays as it is\n"
-        "run delete_note by keeper: left out (it changes data, or needs approval;"
-        " --call-changing calls it)\n"
+    assert format_verification(found) == (
+        "warning: keeper, a memgpt_v2_agent, ends its turn after tools that have no rule to continue: `their_tool`; applying does not change the rules of other owners' tools\n"
+        "run delete_note by keeper: skipped (it changes data or requires approval; pass --call-changing to call it)\n"
         "run search_notes by keeper: ok (1 example)\n"
         "keeper has 3 of 3 canonical tools: delete_note, end_day, search_notes\n"
-        "keeper has 6 others: archival_memory_search, conversation_search,"
-        " memory_insert, memory_replace, send_message, their_tool\n"
+        "keeper has 6 other tools: archival_memory_search, conversation_search, memory_insert, memory_replace, send_message, their_tool\n"
         "attached_count: 9 (baseline 6 + 3)  keeper\n"
         "all_match: true\n"
     )
@@ -200,7 +200,7 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     assert (name, arguments) == ("search_notes", {"query": "tea"})
     assert headers["X-Agent-Id"] == toy.agent_id
     assert headers["Authorization"] == "Bearer s3cret-token-of-the-mcp-server"
-    assert toy.verified(changing=True).trials[0].passed is True
+    assert toy.verified(changing=True).checks[0].passed is True
 
     def fail(arguments: Any) -> Any:
         raise RuntimeError("no notes")
@@ -208,7 +208,7 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     toy.mcp.handlers["search_notes"] = fail
     found = toy.verified()
     assert not found.all_match
-    assert found.trials[1].passed is False
+    assert found.checks[1].passed is False
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
         # It is called once, and not once more for its words.
         (
             "delete_note",
-            "the tool failed, and Letta does not say why; the MCP server's log does, with"
-            " `--log-level debug`",
+            "the tool failed, and Letta returned no reason; see the log of the "
+            "MCP server with `--log-level debug`",
             1,
         ),
     ],
@@ -231,7 +231,7 @@ def test_why_a_call_failed(stage: Stage, tool: str, detail: str, calls: int) -> 
         raise RuntimeError("there are no notes")
 
     stage.mcp.answers[tool] = fail
-    [trial] = stage.verify(tools=(tool,), changing=True).trials
+    [trial] = stage.verify(tools=(tool,), changing=True).checks
     assert (trial.passed, trial.detail) == (False, detail)
     assert len(stage.mcp.calls) == calls
 
@@ -245,9 +245,9 @@ def test_what_fails_for_an_agent_alone_is_told_so(stage: Stage) -> None:
         return {}
 
     stage.mcp.answers["search_notes"] = fail_once
-    [trial] = stage.verify(tools=("search_notes",)).trials
+    [trial] = stage.verify(tools=("search_notes",)).checks
     assert (
-        trial.detail == "the tool failed for the agent, and then not, without an agent"
+        trial.detail == "the tool failed for the agent and succeeded without an agent"
     )
 
 
@@ -260,14 +260,14 @@ def test_verify_drives_a_real_turn(make_toy: Any, kind: str) -> None:
     end = {"text": "Tea."} if kind == "letta_v1_agent" else {"tool": "send_message"}
     toy.fake.script[:] = [{"tool": "search_notes", "args": {"query": "tea"}}, end]
     found = toy.verified(examples=False, turn="search_notes")
-    assert [(t.kind, t.passed, t.detail) for t in found.trials] == [
+    assert [(t.kind, t.passed, t.detail) for t in found.checks] == [
         ("turn", True, "2 steps")
     ]
     toy.fake.script[:] = [end]
     found = toy.verified(examples=False, turn="search_notes")
     assert not found.all_match
-    assert "it was not called" in found.trials[0].detail
-    assert toy.verified(examples=False, turn="delete_note").trials[0].passed is None
+    assert "it was not called" in found.checks[0].detail
+    assert toy.verified(examples=False, turn="delete_note").checks[0].passed is None
 
 
 def test_verify_says_what_is_otherwise(toy: Any) -> None:

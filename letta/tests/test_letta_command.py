@@ -72,7 +72,7 @@ def test_from_plan_to_rollback(run: Callable[..., Result], toy: Any) -> None:
     assert "in one request" not in again.output
     back = run("rollback")
     assert back.exit_code == 0, back.output
-    assert "1 of 1 agents as they were at" in back.output
+    assert "restored 1 of 1 agents to" in back.output
     assert toy.names() == names
     assert run("verify", "--no-calls").exit_code == 1
 
@@ -88,7 +88,7 @@ def test_the_exit_codes_of_terraform(run: Callable[..., Result], toy: Any) -> No
     toy.fake.__exit__(None, None, None)
     broken = run("plan", "--detailed-exitcode", "--timeout", "2")
     assert broken.exit_code == 1
-    assert broken.output.startswith("error: GET /v1/health/: no answer from http://")
+    assert broken.output.startswith("error: GET /v1/health/: no response from http://")
     assert run("plan", "--detailed-exitcode", "--toolset", "x").exit_code == 1
     assert run("plan", "--toolset", "x").exit_code == 2
 
@@ -102,7 +102,7 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
         "name": "toy",
         "agent": "",
         "detail": "streamable HTTP at http://mcp.test/mcp, with a bearer token (not shown)",
-        "undo": "rolling back leaves the entry",
+        "undo": "rollback keeps the entry",
     }
     applied = run("apply", "--yes", "--format", "json")
     assert json.loads(applied.stdout)["tools"] == 9
@@ -120,7 +120,7 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("apply",), 2, "--yes plans and applies at once"),
+        (("apply",), 2, "--yes to apply without review"),
         (("apply", "none.json"), 2, "none.json cannot be read"),
         (("plan", "--agent", "nobody"), 2, "the toolset toy has no agent `nobody`"),
         (("plan", "--toolset", "toyy"), 2, "did you mean `toy`?"),
@@ -129,13 +129,17 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
             2,
             "/none/plan.json cannot be written: No such",
         ),
-        (("verify", "--tool", "list_plain"), 2, "`list_plain` is not attached"),
-        (("verify", "--turn", "x"), 2, "`x` is not attached"),
-        (("rollback",), 2, "there is no baseline of toy on http://"),
+        (
+            ("verify", "--tool", "list_plain"),
+            2,
+            "the spec of `list_plain` does not attach it",
+        ),
+        (("verify", "--turn", "x"), 2, "the spec of `x` does not attach it"),
+        (("rollback",), 2, "has no baseline of toy on http://"),
         (("rollback", "none.json"), 2, "none.json cannot be read"),
         (("blocks", "--out", "."), 2, "'--out': File '.' is a directory"),
         (("blocks", "--write", "."), 2, "'--write': File '.' is a directory"),
-        (("plan", "--base-url", "nowhere"), 2, "`nowhere` is no URL"),
+        (("plan", "--base-url", "nowhere"), 2, "`nowhere` is not an http or https URL"),
     ],
 )
 def test_mistakes_are_told(
@@ -153,7 +157,7 @@ def test_nothing_reaches_the_cloud_by_default(
     monkeypatch.delenv("LETTA_BASE_URL")
     result = run("plan")
     assert result.exit_code == 2
-    assert "nothing says where Letta is" in result.output
+    assert "the URL of Letta is not set" in result.output
     monkeypatch.setenv("LETTA_BASE_URL", "")
     assert run("plan").exit_code == 2
 
@@ -163,7 +167,7 @@ def test_an_address_that_is_none_is_told(
 ) -> None:
     monkeypatch.setenv("LETTA_BASE_URL", "http://[")
     result = run("plan")
-    assert "`http://[` is no URL of a Letta server" in result.output
+    assert "`http://[` is not an http or https URL" in result.output
     assert "Traceback" not in result.output
     assert result.exit_code in (1, 2)
 
@@ -173,8 +177,8 @@ def test_a_wrong_key(run: Callable[..., Result], toy: Any) -> None:
     result = run("plan")
     assert result.exit_code == 1
     assert result.output == (
-        f"error: Letta at {toy.fake.url} asks for its key, and LETTA_API_KEY is not the"
-        " one that it asks (HTTP 401)\n"
+        f"error: Letta at {toy.fake.url} requires a key, and LETTA_API_KEY is wrong"
+        " (HTTP 401)\n"
     )
 
 
@@ -184,7 +188,10 @@ def test_an_environment_that_lacks_something(
     monkeypatch.delenv("TOY_AGENT_ID")
     result = run("plan")
     assert result.exit_code == 2
-    assert "set TOY_AGENT_ID: the id of keeper" in result.output
+    assert (
+        "the id of keeper is not set: set the environment variable TOY_AGENT_ID"
+        in result.output
+    )
 
 
 def test_specs_with_errors_reach_no_server(
@@ -212,7 +219,7 @@ def test_a_refused_plan_says_what_to_do(run: Callable[..., Result], toy: Any) ->
     toy.world.custom_tool("end_day")
     result = run("plan", "--out", "p.json")
     assert result.exit_code == 1
-    assert "help: rename the tool, or name it: --allow-capture end_day" in result.output
+    assert "help: rename the tool, or pass --allow-capture end_day" in result.output
     assert "`end_day` belongs to a custom tool" in result.output
     assert result.output.endswith("Refused: 1 blocker.\nNot saved: p.json\n")
     assert not Path("p.json").exists()
@@ -242,7 +249,7 @@ def test_one_of_several_toolsets_has_to_be_named(
     project.write("specs/second/search_more.yaml", other)
     result = run("plan")
     assert result.exit_code == 2, result.output
-    told = "several toolsets have a `letta`: add --toolset, one of toy, second"
+    told = "several toolsets have a `letta`\n  help: pass --toolset with one of toy, second"
     assert told in result.output
     named = run("plan", "--toolset", "toy")
     assert named.exit_code == 0, named.output
@@ -267,7 +274,7 @@ def test_a_rollback_is_shown_before_it_is_done(
     shown = run("rollback", "--dry-run")
     assert shown.exit_code == 0
     assert "    - tool search_notes\n" in shown.output
-    assert "Nothing was changed; this goes back to " in shown.output
+    assert "Nothing was changed. The baseline is from " in shown.output
     assert toy.names() == names
     value = json.loads(run("rollback", "--dry-run", "--format", "json").stdout)
     assert "- tool search_notes" in value["agents"][0]["changes"]
@@ -282,7 +289,7 @@ def test_an_agent_that_the_specs_do_not_have_is_not_rolled_back(
     before = toy.names()
     result = run("rollback")
     assert result.exit_code == 2
-    assert "which the specs do not have" in result.output
+    assert "agents that the specs do not declare" in result.output
     assert toy.names() == before
 
 
@@ -295,4 +302,4 @@ def test_a_reason_over_several_lines_is_refused_once(
     result = run("apply", "p.json")
     assert result.exit_code == 1
     assert result.output.count("refused: ") == 1
-    assert "\n  plan again\n" in result.output
+    assert "\n  make a new plan\n" in result.output

@@ -55,7 +55,9 @@ def test_a_wrong_key_is_told_before_anything_else(toy: Any) -> None:
 
 def test_settings_that_the_environment_lacks(toy: Any) -> None:
     del toy.environment["TOY_MCP_TOKEN"]
-    with pytest.raises(MissingSettingError, match="set TOY_MCP_TOKEN"):
+    with pytest.raises(
+        MissingSettingError, match="set the environment variable TOY_MCP_TOKEN"
+    ):
         toy.desired()
 
 

@@ -154,7 +154,7 @@ def test_the_process_is_killed_at_each_request(
         toy.apply(plan)
         assert set(toy.names()) == watch.after
         assert toy.verified().all_match
-        for baseline in Baselines(toy.state).all("toy", toy.fake.url)[-1:]:
+        for baseline in Baselines(toy.state).list_all("toy", toy.fake.url)[-1:]:
             assert set(baseline.agents[0].tools) == watch.names, "the first one stands"
 
 

@@ -69,7 +69,7 @@ import json
 from generated.demo.letta import LETTA
 desired = LETTA.desired_state({})
 print(json.dumps([
-    desired.server_url, desired.canonical, len(LETTA.admin_routes), len(LETTA.started),
+    desired.server_url, desired.canonical, len(LETTA.admin_routes), len(LETTA.background_tasks),
     LETTA.guard("count_words", {"x-agent-id": "agent-1"}),
 ]))
 """

@@ -16,14 +16,14 @@ def stopped(toy: Any, plan: Any, *lines: str) -> None:
     with pytest.raises(PlanRefusedError) as caught:
         toy.apply(plan)
     said = str(caught.value).split("\n")
-    assert said == ["this has changed since the plan:", *lines, "plan again"]
+    assert said == ["changes since the plan was made:", *lines, "make a new plan"]
     assert (toy.names(), toy.rules()) == (names, rules)
 
 
 def test_a_tool_attached_by_hand_since_the_plan(toy: Any) -> None:
     plan = toy.plan()
     toy.world.attach(toy.agent, toy.world.custom_tool("by_hand"))
-    stopped(toy, plan, "keeper has got `by_hand`")
+    stopped(toy, plan, "`by_hand` was attached to keeper")
     toy.apply()
     assert "by_hand" in toy.names()
 
@@ -36,7 +36,7 @@ def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
             toy.world.attach(toy.agent, toy.world.custom_tool("by_hand"))
 
     toy.fake.faults.before = attach
-    with pytest.raises(PlanRefusedError, match="keeper has got `by_hand`"):
+    with pytest.raises(PlanRefusedError, match="`by_hand` was attached to keeper"):
         toy.apply(plan)
     assert "by_hand" in toy.names()
     assert "search_notes" not in toy.names()
@@ -48,13 +48,13 @@ def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
 def test_a_tool_detached_or_made_anew_by_hand(toy: Any) -> None:
     plan = toy.plan()
     toy.agent.tool_ids.remove(toy.world.tool_named("their_tool").id)
-    stopped(toy, plan, "keeper has lost `their_tool`")
+    stopped(toy, plan, "`their_tool` was detached from keeper")
 
 
 def test_a_rule_changed_by_hand(toy: Any) -> None:
     plan = toy.plan()
     toy.world.set_approval(toy.agent, "their_tool", True)
-    stopped(toy, plan, "somebody changed the rules of keeper")
+    stopped(toy, plan, "the rules of keeper were changed")
     toy.apply()
     assert ("their_tool", "requires_approval") in toy.rules()
 
@@ -73,13 +73,13 @@ def test_an_agent_that_something_else_opened(toy: Any) -> None:
     toy.deploy()
     plan = toy.plan()
     toy.agent.tool_rules = []
-    stopped(toy, plan, "somebody changed the rules of keeper")
+    stopped(toy, plan, "the rules of keeper were changed")
 
 
 def test_the_server_was_deployed_again(toy: Any) -> None:
     plan = toy.plan()
     toy.mcp.tools["end_day"]["description"] = "Otherwise."
-    stopped(toy, plan, "the MCP server offers `end_day` otherwise than then")
+    stopped(toy, plan, "the MCP server added, changed or removed `end_day`")
 
 
 def test_the_specs_were_edited(toy: Any) -> None:
@@ -88,7 +88,7 @@ def test_the_specs_were_edited(toy: Any) -> None:
     stopped(
         toy,
         plan,
-        "the specs or their settings are not those that the plan was made from",
+        "the specs or their settings have changed",
     )
 
 
@@ -99,10 +99,10 @@ def test_the_entry_or_the_registry_was_changed(toy: Any) -> None:
     plan = toy.plan()
     toy.world.servers["http://else.test/mcp"] = toy.mcp
     toy.entry().config["server_url"] = "http://else.test/mcp"
-    stopped(toy, plan, "somebody changed the entry `toy`")
+    stopped(toy, plan, "the entry `toy` was changed")
     toy.entry().config["server_url"] = "http://mcp.test/mcp"
     toy.world.tool_named("search_notes").json_schema["description"] = "Mine."
-    stopped(toy, plan, "somebody changed `search_notes` in the registry")
+    stopped(toy, plan, "`search_notes` was changed in the registry")
 
 
 def test_a_plan_for_another_server(toy: Any, make_toy: Any) -> None:
@@ -118,10 +118,8 @@ def test_one_apply_at_a_time(toy: Any) -> None:
     plan = toy.plan()
     baselines = Baselines(toy.state)
     with (
-        baselines.exclusive(),
-        pytest.raises(
-            ConcurrentRunError, match="another apply or rollback is under way"
-        ),
+        baselines.lock(),
+        pytest.raises(ConcurrentRunError, match="another apply or rollback is running"),
     ):
         toy.apply(plan)
     assert toy.entry() is None
@@ -151,7 +149,7 @@ def test_two_machines_with_different_plans(toy: Any, tmp_path: Any) -> None:
     toy.deploy()
     toy.apply()
     names = toy.names()
-    with pytest.raises(PlanRefusedError, match="somebody changed the rules of keeper"):
+    with pytest.raises(PlanRefusedError, match="the rules of keeper were changed"):
         apply_plan(older, toy.backend(state=tmp_path / "elsewhere"), desired)
     assert toy.names() == names
 
@@ -175,5 +173,5 @@ def test_two_agents_changed_at_the_last_moment_are_noticed_behind_it(toy: Any) -
 
     toy.fake.faults.before = attach
     done = toy.apply(plan)
-    assert done.missed == ("keeper has `in_the_gap`, which somebody else attached",)
+    assert done.missed == ("another client attached `in_the_gap` to keeper",)
     assert "in_the_gap" in toy.names()

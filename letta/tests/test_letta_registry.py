@@ -22,7 +22,7 @@ def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -
             toy.world.delete_tool(gone.id)
 
     toy.fake.faults.before = lose
-    with pytest.raises(PlanRefusedError, match="`end_day` is not in Letta's registry"):
+    with pytest.raises(PlanRefusedError, match="Letta did not register `end_day`"):
         toy.apply(plan)
     assert toy.names() == before
 
@@ -84,7 +84,7 @@ def test_a_deployment_in_the_middle_of_an_apply(toy: Any) -> None:
                 toy.mcp.tools.clear()
 
     toy.fake.faults.before = deploy
-    with pytest.raises(LettaError, match="offers other tools now"):
+    with pytest.raises(LettaError, match="the tools of the MCP server have changed"):
         toy.apply(plan)
     assert not [path for _, path in toy.fake.faults.seen if path.endswith("/refresh")]
     assert "end_day" in toy.names()
@@ -97,7 +97,7 @@ def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
     plan = toy.plan()
     assert not plan.blockers
     toy.world.create_agent({"name": "other", "tools": ["end_day"]})
-    with pytest.raises(PlanRefusedError, match="other agents have it"):
+    with pytest.raises(PlanRefusedError, match="would remove it from other agents"):
         toy.apply(plan)
     assert toy.world.tool_named("end_day") is not None
 

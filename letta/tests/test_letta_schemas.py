@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from letta.tests.fake_letta.schemas import health, normalized, stored_schema
 from tests.repository import ROOT
-from toolcast_letta.schemas.health import schema_problems
-from toolcast_letta.schemas.stored import stored_parameters, without_injected
+from toolcast_letta.schemas.health import list_schema_problems
+from toolcast_letta.schemas.stored import build_stored_parameters, remove_injected
 
 CORPUS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
 
@@ -30,14 +30,14 @@ def tools_of(value: Any) -> Iterator[dict[str, Any]]:
 def agree(schema: dict[str, Any]) -> None:
     tool = {"name": "tool", "description": "d", "inputSchema": schema}
     stored = stored_schema(tool)["parameters"]
-    ours = stored_parameters(schema)
-    assert without_injected(stored) == ours
+    ours = build_stored_parameters(schema)
+    assert remove_injected(stored) == ours
     # What Letta shows of a live tool is normalized already; it must come to the same.
     shown = normalized(schema)
-    assert stored_parameters(shown) == ours
+    assert build_stored_parameters(shown) == ours
     # Letta decides on what it has normalized, before references are replaced.
     invalid = health(shown)[0] == "INVALID"
-    assert bool(schema_problems(schema)) == invalid
+    assert bool(list_schema_problems(schema)) == invalid
 
 
 @pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)

@@ -8,12 +8,12 @@ import pytest
 
 from toolcast_letta.plan.tool_rules import (
     RuleNeeds,
-    added_rules,
+    are_same_rules,
+    collect_tool_names,
+    format_rule,
     is_stale,
-    kept_rules,
-    named_tools,
-    rule_text,
-    same_rules,
+    list_unneeded_rules,
+    merge_rules,
 )
 
 
@@ -57,7 +57,7 @@ def needs(agent_type: str = "letta_v1_agent", **more: Any) -> RuleNeeds:
     ],
 )
 def test_tools_need_rules(wanted: RuleNeeds, kinds: dict[str, str]) -> None:
-    assert kept_rules([], wanted) == [rule(name, kind) for name, kind in kinds.items()]
+    assert merge_rules([], wanted) == [rule(name, kind) for name, kind in kinds.items()]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_tools_need_rules(wanted: RuleNeeds, kinds: dict[str, str]) -> None:
 def test_rules_are_kept_as_far_as_they_are_right(
     before: list[Any], wanted: RuleNeeds, after: list[Any] | None
 ) -> None:
-    assert kept_rules(before, wanted) == (before if after is None else after)
+    assert merge_rules(before, wanted) == (before if after is None else after)
 
 
 @pytest.mark.parametrize(
@@ -193,14 +193,18 @@ def test_rules_that_nothing_asks_for_are_told() -> None:
     wanted = needs(own={"a": True}, expected={"b": False}, built_in=["send_message"])
     asked = [rule("a", "exit_loop"), rule("send_message", "exit_loop"), rule("x")]
     added = [rule("a"), rule("b"), rule("x", "y", children=["a"]), rule("send_message")]
-    assert added_rules([*asked, *added], wanted) == added
-    assert named_tools(rule("a", children=["b"], default_child="c")) == {"a", "b", "c"}
+    assert list_unneeded_rules([*asked, *added], wanted) == added
+    assert collect_tool_names(rule("a", children=["b"], default_child="c")) == {
+        "a",
+        "b",
+        "c",
+    }
 
 
 def test_a_rule_in_words_and_beside_another() -> None:
     said = rule("a", prompt_template="p", z=1, b="x", off=False, none=None)
-    assert rule_text(said) == "a continue_loop (b='x', z=1)"
-    assert rule_text(rule("a")) == "a continue_loop"
-    assert same_rules([said, rule("b")], [rule("b"), rule("a", z=1, b="x")])
-    assert not same_rules([rule("a")], [rule("a"), rule("a")])
-    assert not same_rules([rule("a", z=1)], [rule("a")])
+    assert format_rule(said) == "a continue_loop (b='x', z=1)"
+    assert format_rule(rule("a")) == "a continue_loop"
+    assert are_same_rules([said, rule("b")], [rule("b"), rule("a", z=1, b="x")])
+    assert not are_same_rules([rule("a")], [rule("a"), rule("a")])
+    assert not are_same_rules([rule("a", z=1)], [rule("a")])

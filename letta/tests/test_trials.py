@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from toolcast_letta.plan.backend import AgentCount, Calls, Trial
+from toolcast_letta.plan.backend import AgentCount, CallOptions, CheckResult
 from toolcast_letta.plan.desired_state import DesiredTool
 from toolcast_letta.v1.api import LettaError
-from toolcast_letta.v1.trials import trials_of
+from toolcast_letta.v1.tool_checks import run_agent_checks
 
 AGENT: Any = SimpleNamespace(name="me", id="agent-1")
 UNSAID = (
-    "the tool failed, and Letta does not say why; the MCP server's log does, with"
-    " `--log-level debug`"
+    "the tool failed, and Letta returned no reason; see the log of the "
+    "MCP server with `--log-level debug`"
 )
 GOOD: dict[str, Any] = {"arguments": {"x": "é"}}
 
@@ -43,22 +43,22 @@ class Api:
     def run_registered(self, *_: Any) -> Any:
         return self._given("again")
 
-    def turn(self, _: str, text: str) -> Any:
+    def run_turn(self, _: str, text: str) -> Any:
         self.text = text
         return self._given("turn")
 
-    def hidden(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         return text.replace("s3cret", "***")
 
 
 def tried(
     one: DesiredTool,
     api: Api,
-    calls: Calls | None = None,
+    calls: CallOptions | None = None,
     *,
     attached: bool = True,
     entry: bool = True,
-) -> list[Trial]:
+) -> list[CheckResult]:
     desired: Any = SimpleNamespace(canonical=["a"], tools={"a": one})
     current: Any = SimpleNamespace(
         agents={"me": SimpleNamespace(tools=["a"] if attached else [])},
@@ -66,49 +66,51 @@ def tried(
         registry={"a": SimpleNamespace(id="tool-1")},
     )
     anything: Any = api
-    return list(trials_of(anything, desired, AGENT, current, calls or Calls()))
+    return list(
+        run_agent_checks(anything, desired, AGENT, current, calls or CallOptions())
+    )
 
 
 @pytest.mark.parametrize(
     ("one", "calls", "trial"),
     [
-        (tool(), Calls(), None),
-        (tool(GOOD), Calls(examples=False), None),
-        (tool(GOOD), Calls(tools=("b",)), None),
+        (tool(), CallOptions(), None),
+        (tool(GOOD), CallOptions(examples=False), None),
+        (tool(GOOD), CallOptions(tools=("b",)), None),
         (
             tool(),
-            Calls(tools=("a",)),
+            CallOptions(tools=("a",)),
             (None, "its spec has no example", True),
         ),
         (
             tool(GOOD, changes_data=True),
-            Calls(),
+            CallOptions(),
             (
                 None,
-                "it changes data, or needs approval; --call-changing calls it",
+                "it changes data or requires approval; pass --call-changing to call it",
                 False,
             ),
         ),
         (
             tool(GOOD, requires_approval=True),
-            Calls(tools=("a",)),
+            CallOptions(tools=("a",)),
             (
                 None,
-                "it changes data, or needs approval; --call-changing calls it",
+                "it changes data or requires approval; pass --call-changing to call it",
                 True,
             ),
         ),
         (
             tool(GOOD, changes_data=True),
-            Calls(changing=True),
+            CallOptions(changing=True),
             (True, "1 example", False),
         ),
-        (tool(GOOD), Calls(), (True, "1 example", False)),
-        (tool(GOOD, GOOD), Calls(), (True, "2 examples", False)),
+        (tool(GOOD), CallOptions(), (True, "1 example", False)),
+        (tool(GOOD, GOOD), CallOptions(), (True, "2 examples", False)),
     ],
 )
 def test_examples_are_called_or_left_out(
-    one: DesiredTool, calls: Calls, trial: tuple[Any, ...] | None
+    one: DesiredTool, calls: CallOptions, trial: tuple[Any, ...] | None
 ) -> None:
     found = tried(one, Api({"status": "success"}), calls)
     assert [(t.passed, t.detail, t.is_asked) for t in found] == [trial][
@@ -132,12 +134,12 @@ FAILS = {**GOOD, "error": "no"}
         (
             tool(FAILS),
             Api({"status": "success", "func_return": "a  s3cret\nb"}),
-            "the example says that it fails, and it gave a *** b",
+            "the example declares an error, but the call returned a *** b",
         ),
         (
             tool(FAILS),
             Api({"status": "success"}),
-            "the example says that it fails, and it gave nothing",
+            "the example declares an error, but the call returned nothing",
         ),
         (tool(GOOD), Api(LettaError("away")), "away"),
         (tool(GOOD), Api({"status": "error", "stderr": ["a", 1]}), "a 1"),
@@ -152,7 +154,7 @@ FAILS = {**GOOD, "error": "no"}
         (
             tool(GOOD),
             Api({"status": "error"}, {"status": "success"}),
-            "the tool failed for the agent, and then not, without an agent",
+            "the tool failed for the agent and succeeded without an agent",
         ),
         (
             tool(GOOD, changes_data=True),
@@ -162,7 +164,7 @@ FAILS = {**GOOD, "error": "no"}
     ],
 )
 def test_a_wrong_answer_is_told(one: DesiredTool, api: Api, detail: str | None) -> None:
-    (trial,) = tried(one, api, Calls(changing=True))
+    (trial,) = tried(one, api, CallOptions(changing=True))
     assert trial.passed is (detail is None)
     assert trial.detail == (detail or "1 example")
 
@@ -199,7 +201,7 @@ def _turned(status: str = "success", name: str = "a", steps: Any = 2) -> dict[st
         (tool(ends_turn=True), _turned(steps=None), True, "0 steps"),
         (tool(), _turned("error"), False, "it failed: ***" + "x" * 197),
         (tool(), _turned(name="b"), False, "it was not called; the agent called ['b']"),
-        (tool(), {}, False, "it was not called; the agent called nothing"),
+        (tool(), {}, False, "it was not called; the agent called no tool"),
         (
             tool(),
             {"messages": [{"message_type": "tool_call_message"}]},
@@ -211,13 +213,13 @@ def _turned(status: str = "success", name: str = "a", steps: Any = 2) -> dict[st
             tool(requires_approval=True),
             _turned(),
             None,
-            "a person would have to approve it in the middle",
+            "a user would have to approve the call during the turn",
         ),
         (
             tool(changes_data=True),
             _turned(),
             None,
-            "it changes data; --call-changing makes the turn",
+            "it changes data; pass --call-changing to run the turn",
         ),
     ],
 )
@@ -225,14 +227,14 @@ def test_a_turn_proves_that_an_agent_can_call(
     one: DesiredTool, answer: Any, passed: bool | None, detail: str
 ) -> None:
     api = Api(turn=answer)
-    (trial,) = tried(one, api, Calls(examples=False, turn="a"))
+    (trial,) = tried(one, api, CallOptions(examples=False, turn="a"))
     assert (trial.kind, trial.is_asked) == ("turn", True)
     assert (trial.passed, trial.detail) == (passed, detail)
 
 
 def test_a_turn_is_asked_for_with_the_first_example() -> None:
     api = Api(turn=_turned())
-    calls = Calls(examples=False, turn="a", changing=True)
+    calls = CallOptions(examples=False, turn="a", changing=True)
     (trial,) = tried(tool(GOOD, {"arguments": {}}, changes_data=True), api, calls)
     assert trial.passed
     assert 'exactly these arguments: {"x": "é"}. Then' in api.text

@@ -13,7 +13,7 @@ from toolcast_letta.commands import operations
 from toolcast_letta.plan.backend import (
     ApplyResult,
     BackendError,
-    Calls,
+    CallOptions,
     PlanRefusedError,
 )
 from toolcast_letta.plan.plan import Overrides
@@ -21,7 +21,7 @@ from toolcast_letta.state.baseline import ConcurrentRunError
 from toolcast_letta.state.seal import StateError
 from toolcast_letta.v1.api import UnverifiedStateError
 
-DESIRED: Any = SimpleNamespace(for_agents=lambda names: ("for", *names), agents=())
+DESIRED: Any = SimpleNamespace(select_agents=lambda names: ("for", *names), agents=())
 BACKEND: Any = SimpleNamespace()
 PLAN = "a plan\n"
 
@@ -51,8 +51,8 @@ class Made:
 
 @pytest.fixture(autouse=True)
 def connected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operations, "_connected", lambda request: (DESIRED, BACKEND))
-    monkeypatch.setattr(operations, "plan_text", lambda made: PLAN)
+    monkeypatch.setattr(operations, "_connect", lambda request: (DESIRED, BACKEND))
+    monkeypatch.setattr(operations, "format_plan", lambda made: PLAN)
     monkeypatch.setattr(operations, "Seal", lambda: "seal")
 
 
@@ -92,7 +92,7 @@ def test_a_plan_is_shown_and_saved(
     exits: tuple[int, int],
     said: str,
 ) -> None:
-    monkeypatch.setattr(operations, "_planned", lambda *_: made)
+    monkeypatch.setattr(operations, "_build_plan", lambda *_: made)
     path = None if out is None else Path(out)
     for detailed, code in zip((False, True), exits, strict=True):
         asked = request(kind=kind)
@@ -109,7 +109,7 @@ def test_a_plan_that_cannot_be_saved_ends_the_command(
 ) -> None:
     made = Made()
     made.error = StateError("the disk is full")
-    monkeypatch.setattr(operations, "_planned", lambda *_: made)
+    monkeypatch.setattr(operations, "_build_plan", lambda *_: made)
     with pytest.raises(SystemExit) as ended:
         operations.plan(request(), Overrides(), Path("p"), detailed_exitcode=False)
     assert ended.value.code == 2
@@ -145,7 +145,7 @@ SYNCED = "tools+rules synced - 3 tools, 4 rules\n"
             False,
             ApplyResult(3, 4, False),
             0,
-            f"{PLAN}here: toys for 2 agents, as it should be already\n",
+            f"{PLAN}here: toys for 2 agents, already up to date\n",
             "",
         ),
     ],
@@ -169,7 +169,7 @@ def test_what_was_done_is_told(
 
     loading: Any = SimpleNamespace(load=lambda file, seal: made)
     monkeypatch.setattr(operations, "Plan", loading)
-    monkeypatch.setattr(operations, "_planned", lambda *_: made)
+    monkeypatch.setattr(operations, "_build_plan", lambda *_: made)
     monkeypatch.setattr(operations, "apply_plan", applied)
     file = Path("plan.json") if saved else None
     assert operations.apply(request(), Overrides(), file) == code
@@ -192,7 +192,7 @@ def test_what_was_done_is_told(
         (
             UnverifiedStateError("cut"),
             1,
-            "error: cut\n  help: whether it was done is not known; run it again\n",
+            "error: cut\n  help: run the command again: the effect is unknown\n",
         ),
     ],
 )
@@ -206,7 +206,7 @@ def test_what_goes_wrong_is_told(
     def applied(*_: Any) -> ApplyResult:
         raise error
 
-    monkeypatch.setattr(operations, "_planned", lambda *_: Made())
+    monkeypatch.setattr(operations, "_build_plan", lambda *_: Made())
     monkeypatch.setattr(operations, "apply_plan", applied)
     try:
         found = operations.apply(request(), Overrides(), None)
@@ -226,8 +226,8 @@ def test_what_is_otherwise_ends_with_a_finding(
     found: Any = SimpleNamespace(is_success=is_success, to_json=lambda: {"x": 1})
     monkeypatch.setattr(operations, "verify_it", lambda *_: found)
     monkeypatch.setattr(operations, "replace", lambda found, blocks: found)
-    monkeypatch.setattr(operations, "verification_text", lambda found: "as text\n")
-    assert operations.verify(request(), Calls()) == code
+    monkeypatch.setattr(operations, "format_verification", lambda found: "as text\n")
+    assert operations.verify(request(), CallOptions()) == code
     assert capsys.readouterr().out == "as text\n"
-    assert operations.verify(request(as_json=True), Calls()) == code
+    assert operations.verify(request(as_json=True), CallOptions()) == code
     assert json.loads(capsys.readouterr().out) == {"x": 1}

@@ -13,12 +13,12 @@ from letta.tests.fake_letta import FakeLetta, PlantedServer, World
 from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
-from toolcast_letta.plan.backend import ApplyResult, Calls, PlanRefusedError
+from toolcast_letta.plan.backend import ApplyResult, CallOptions, PlanRefusedError
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Overrides, Plan
-from toolcast_letta.plan.planning import make_plan
+from toolcast_letta.plan.planning import build_plan
 from toolcast_letta.plan.verification import Verification, verify
-from toolcast_letta.specs import desired_by_specs
+from toolcast_letta.specs import build_desired_state_from_specs
 from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaApi
 from toolcast_letta.v1.rollback import RollbackResult, roll_back
@@ -131,7 +131,7 @@ class Toy:
     def desired(self) -> DesiredState:
         toolset = self.toolset
         given = {"TOY_AGENT_ID": self.agent_id, **self.environment}
-        return desired_by_specs(toolset, given)
+        return build_desired_state_from_specs(toolset, given)
 
     def api(self, timeout: float = 5.0) -> LettaApi:
         if timeout not in self._apis:
@@ -146,7 +146,7 @@ class Toy:
         self, overrides: Overrides | None = None, desired: DesiredState | None = None
     ) -> Plan:
         desired, backend = desired or self.desired(), self.backend()
-        return make_plan(backend.location, desired, backend.read(desired), overrides)
+        return build_plan(backend.location, desired, backend.read(desired), overrides)
 
     def apply(self, plan: Plan | None = None, timeout: float = 5.0) -> ApplyResult:
         plan = plan or self.plan()
@@ -163,11 +163,11 @@ class Toy:
         assert self.fake.faults.seen == []
 
     def verified(self, **calls: Any) -> Verification:
-        return verify(self.backend(), self.desired(), Calls(**calls))
+        return verify(self.backend(), self.desired(), CallOptions(**calls))
 
     def rolled_back(self, *restore: str) -> RollbackResult:
         baselines = Baselines(self.state)
-        baseline = baselines.latest("toy", self.fake.url)
+        baseline = baselines.get_latest("toy", self.fake.url)
         api, desired = self.api(), self.desired()
         return roll_back(api, desired, baseline, baselines, restore=restore)
 

@@ -1,8 +1,8 @@
-"""Memory blocks of agents: what the specs say in them, what would change, and writing that.
+"""Memory blocks of agents: render, compare and write the part from the specs.
 
-An agent reads its memory as the truth. So a text says what is, in the words of the specs'
-summaries, and never what the agent should do. The block is the agent's own: only what stands
-between two marks is written, and the rest stays as it is.
+An agent treats its memory as true. So the text describes existing tools and tables, and
+contains no instructions. Toolcast writes only the part between two markers; the agent
+owns the rest of the block.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from toolcast.extension_api import Toolset, ToolSpec
 
 from .plan.desired_state import DesiredState
-from .specs import tool_part
+from .specs import build_tool_part
 from .state.seal import Seal
 from .v1.api import LettaApi
 
@@ -23,23 +23,23 @@ _FORMAT = "toolcast-letta-blocks/1"
 
 
 class BlockError(Exception):
-    """A block cannot be read, planned or written; the text says why, a line a reason."""
+    """A block cannot be read, compared or written; the message has one reason a line."""
 
 
 class BlockTextError(Exception):
-    """A block's text cannot be put together; the message says why."""
+    """The new text of a block cannot be built; the message states the reason."""
 
 
 @dataclass(frozen=True)
 class BlockChange:
-    """One block of one agent.
+    """A memory block of an agent, with its current and its desired value.
 
     Attributes:
-        agent: the toolset's name for the agent.
-        agent_id: Letta's id of it.
+        agent: the agent's name in the toolset.
+        agent_id: the agent's id in Letta.
         label: the block's label.
-        before: its value.
-        after: what it should be.
+        before: its current value.
+        after: its desired value.
     """
 
     agent: str
@@ -49,52 +49,53 @@ class BlockChange:
     after: str
 
     @property
-    def changes(self) -> bool:
-        """Whether it is not as it should be."""
+    def is_changed(self) -> bool:
+        """Whether the current value differs from the desired one."""
         return self.before != self.after
 
 
-def block_changes(
+def list_block_changes(
     api: LettaApi, toolset: Toolset, desired: DesiredState
 ) -> list[BlockChange]:
-    """Every block that the toolset declares, of the agents that are wanted.
+    """Return the current and desired values of the blocks that the toolset declares.
 
     Raises:
-        BlockError: a block is not there, cannot take the text, or its marks are broken.
+        BlockError: a block does not exist, is too short for the text, or has invalid
+            markers.
         LettaError: a request failed.
     """
-    found: list[BlockChange] = []
+    changes: list[BlockChange] = []
     problems: list[str] = []
     for agent in desired.agents:
         for block in agent.blocks:
-            what = f"the block `{block.label}` of {agent.name}"
-            there = api.block(agent.id, block.label)
-            if there is None:
-                problems.append(f"{what} is not there: create it in Letta first")
+            label = f"the block `{block.label}` of {agent.name}"
+            received = api.find_block(agent.id, block.label)
+            if received is None:
+                problems.append(f"{label} does not exist: create it in Letta")
                 continue
-            value, limit = there
+            value, limit = received
             try:
-                after = with_part(
-                    value, block_text(toolset, block.content), toolset.name
+                after = insert_part(
+                    value, render_block(toolset, block.content), toolset.name
                 )
             except BlockTextError as error:
-                problems.append(f"{what}: {error}")
+                problems.append(f"{label}: {error}")
                 continue
             if len(after) > limit:
                 problems.append(
-                    f"{what} would have {len(after)} characters, and its limit is {limit}"
+                    f"{label} would have {len(after)} characters; its limit is {limit}"
                 )
-            found.append(BlockChange(agent.name, agent.id, block.label, value, after))
+            changes.append(BlockChange(agent.name, agent.id, block.label, value, after))
     if problems:
         raise BlockError("\n".join(problems))
-    return found
+    return changes
 
 
-def shown(changes: Sequence[BlockChange]) -> Iterator[str]:
-    """What would be written, as a difference of lines."""
+def format_block_changes(changes: Sequence[BlockChange]) -> Iterator[str]:
+    """Yield a unified diff of each block that differs, and one line for each other."""
     for change in changes:
-        if not change.changes:
-            yield f"{change.agent}: `{change.label}` is as the specs say"
+        if not change.is_changed:
+            yield f"{change.agent}: `{change.label}` matches the specs"
             continue
         yield from difflib.unified_diff(
             change.before.splitlines(),
@@ -105,120 +106,140 @@ def shown(changes: Sequence[BlockChange]) -> Iterator[str]:
         )
 
 
-def save_changes(
-    changes: Sequence[BlockChange], toolset: str, place: str, path: Path, seal: Seal
+def save_block_changes(
+    changes: Sequence[BlockChange], toolset: str, base_url: str, path: Path, seal: Seal
 ) -> None:
-    """Keeps what was shown, for whoever reviews it and for writing it.
+    """Save the changes for review and for writing them later.
 
     Raises:
-        StateError: as of `Seal.save`.
+        StateError: see `Seal.save`.
     """
     value = {
         "format": _FORMAT,
         "toolset": toolset,
-        "place": place,
+        "place": base_url,
         "blocks": [asdict(change) for change in changes],
     }
     seal.save(path, value)
 
 
-def load_changes(path: Path, toolset: str, place: str, seal: Seal) -> list[BlockChange]:
-    """What was saved.
+def load_block_changes(
+    path: Path, toolset: str, base_url: str, seal: Seal
+) -> list[BlockChange]:
+    """Load saved changes.
 
     Raises:
-        BlockError: it is for something else.
-        StateError: as of `Seal.load`.
+        BlockError: they are for another toolset or server.
+        StateError: see `Seal.load`.
     """
     value = seal.load(path, _FORMAT)
-    if (value["toolset"], value["place"]) != (toolset, place):
+    if (value["toolset"], value["place"]) != (toolset, base_url):
         raise BlockError(f"{path} is for {value['toolset']} at {value['place']}")
-    return [BlockChange(**one) for one in value["blocks"]]
+    return [BlockChange(**block) for block in value["blocks"]]
 
 
-def write_changes(
-    api: LettaApi, agreed: Sequence[BlockChange], now: Sequence[BlockChange]
+def write_block_changes(
+    api: LettaApi,
+    reviewed: Sequence[BlockChange],
+    current_changes: Sequence[BlockChange],
 ) -> list[str]:
-    """Writes exactly what was agreed to; what is written already stays.
+    """Write reviewed changes to the agents' blocks.
 
     Args:
-        agreed: what was shown and saved.
-        now: the same blocks as they are now.
+        api: the Letta server.
+        reviewed: the saved changes.
+        current_changes: the same blocks with their current values.
 
     Returns:
-        what was written, a line each.
+        Descriptions of the blocks that were written; blocks that already have the
+            desired value are skipped.
 
     Raises:
-        BlockError: a block, or what the specs say, has changed since then; nothing was
-            written. Or a block is not as it was sent.
+        BlockError: a block or its desired value has changed since the changes were
+            saved, and nothing was written; or the server stored another value than the
+            sent one.
     """
-    there = {(one.agent_id, one.label): one for one in now}
+    changes_by_block = {
+        (change.agent_id, change.label): change for change in current_changes
+    }
     problems = []
-    for change in agreed:
-        current = there.get((change.agent_id, change.label))
-        what = f"`{change.label}` of {change.agent}"
+    for change in reviewed:
+        current = changes_by_block.get((change.agent_id, change.label))
+        label = f"`{change.label}` of {change.agent}"
         if current is None:
-            problems.append(f"the specs do not have {what} any more")
+            problems.append(f"the specs no longer declare {label}")
         elif current.after != change.after:
             problems.append(
-                f"{what} was shown with another text, or changed since then"
+                f"the specs' text for {label} has changed since it was shown"
             )
         elif current.before not in (change.before, change.after):
-            problems.append(f"somebody has changed {what} since it was shown")
+            problems.append(f"{label} was changed since it was shown")
     if problems:
-        raise BlockError("\n".join([*problems, "show them again"]))
-    done = []
-    for change in agreed:
-        current = there[change.agent_id, change.label]
-        if not current.changes:
+        raise BlockError("\n".join([*problems, "show and review the blocks again"]))
+    written = []
+    for change in reviewed:
+        current = changes_by_block[change.agent_id, change.label]
+        if not current.is_changed:
             continue
         api.write_block(change.agent_id, change.label, change.after)
-        if (api.block(change.agent_id, change.label) or ("", 0))[0] != change.after:
+        if (api.find_block(change.agent_id, change.label) or ("", 0))[
+            0
+        ] != change.after:
             raise BlockError(
-                f"`{change.label}` of {change.agent} is not as it was sent"
+                f"`{change.label}` of {change.agent} differs from what was sent"
             )
-        done.append(f"{change.agent}: `{change.label}` written")
-    return done
+        written.append(f"{change.agent}: `{change.label}` written")
+    return written
 
 
-def block_text(toolset: Toolset, content: str) -> str:
-    """The toolset's part of a block, with its marks; the same for every agent.
+def render_block(toolset: Toolset, content: str) -> str:
+    """Return the toolset's part of a block, with its markers.
 
     Args:
-        content: `tools`, those that are attached; or `data`, the tables that they read and write.
+        toolset: the toolset.
+        content: `tools` for the attached tools, `data` for the tables that they use.
 
     Raises:
-        BlockTextError: a spec's text holds one of the marks.
+        BlockTextError: a text of the specs contains a marker.
     """
-    attached = [tool for tool in toolset.tools if tool_part(toolset, tool)["attached"]]
-    lines = _tools(toolset, attached) if content == "tools" else _data(attached)
+    attached = [
+        tool for tool in toolset.tools if build_tool_part(toolset, tool)["attached"]
+    ]
+    lines = (
+        _render_tools(toolset, attached)
+        if content == "tools"
+        else _render_data(attached)
+    )
     text = "\n".join(lines)
-    begin, end = _marks(toolset.name)
+    begin, end = _build_markers(toolset.name)
+    # `insert_part` finds the part only if each marker occurs once.
     if begin in text or end in text:
-        raise BlockTextError(f"a summary or section holds `{begin}` or `{end}`")
+        raise BlockTextError(f"a summary or section contains `{begin}` or `{end}`")
     return f"{begin}\n{text}\n{end}"
 
 
-def _tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
-    yield f"The {len(attached)} tools of {toolset.name} that are attached:"
+def _render_tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
+    yield f"The {len(attached)} attached tools of {toolset.name}:"
     sections = {section.name: section.heading for section in toolset.sections}
-    order = [*sections, None]
-    for name in order:
-        inside = [
+    # None stands for the tools without a declared section, which are last.
+    section_names = [*sections, None]
+    for name in section_names:
+        section_tools = [
             tool
             for tool in sorted(attached, key=lambda tool: tool.name)
             if tool.section == name or (name is None and tool.section not in sections)
         ]
-        if not inside:
+        if not section_tools:
             continue
         if name is not None:
-            yield f"{_one_line(sections[name])}:"
-        for tool in inside:
-            yield f"- {tool.name}: {_one_line(tool.summary)}"
+            yield f"{_collapse_whitespace(sections[name])}:"
+        for tool in section_tools:
+            yield f"- {tool.name}: {_collapse_whitespace(tool.summary)}"
 
 
-def _data(attached: Sequence[ToolSpec]) -> Iterator[str]:
-    yield "Where the data of the attached tools lies:"
-    places: dict[tuple[str, str], dict[str, list[str]]] = {}
+def _render_data(attached: Sequence[ToolSpec]) -> Iterator[str]:
+    yield "The tables that the attached tools use:"
+    tables: dict[tuple[str, str], dict[str, list[str]]] = {}
     for tool in sorted(attached, key=lambda tool: tool.name):
         data = tool.data or {}
         for verb, key in (
@@ -227,39 +248,39 @@ def _data(attached: Sequence[ToolSpec]) -> Iterator[str]:
             ("deleted", "deletes"),
         ):
             for table in data.get(key, ()):
-                place = places.setdefault((data.get("pool", ""), table), {})
-                place.setdefault(verb, []).append(tool.name)
-    for (pool, table), verbs in sorted(places.items()):
+                users = tables.setdefault((data.get("pool", ""), table), {})
+                users.setdefault(verb, []).append(tool.name)
+    for (pool, table), verbs in sorted(tables.items()):
         uses = "; ".join(
             f"{verb} by {', '.join(names)}" for verb, names in verbs.items()
         )
-        where = f" (pool {pool})" if pool else ""
-        yield f"- {table}{where}: {uses}"
-    if not places:
-        yield "- no spec names a table"
+        pool_note = f" (pool {pool})" if pool else ""
+        yield f"- {table}{pool_note}: {uses}"
+    if not tables:
+        yield "- none"
 
 
-def with_part(value: str, part: str, toolset: str) -> str:
-    """A block's value with the toolset's part in its place, or at its end.
+def insert_part(value: str, part: str, toolset: str) -> str:
+    """Return a block's value with the toolset's part replaced, or appended if missing.
 
     Raises:
-        BlockTextError: the marks do not stand there once each, in order.
+        BlockTextError: the value does not contain each marker once, in order.
     """
-    begin, end = _marks(toolset)
+    begin, end = _build_markers(toolset)
     counts = (value.count(begin), value.count(end))
     if counts == (0, 0):
         return f"{value.rstrip()}\n\n{part}" if value.strip() else part
     start, stop = value.find(begin), value.find(end)
     if counts != (1, 1) or stop < start:
         raise BlockTextError(
-            f"`{begin}` and `{end}` do not stand in it once each: mend it by hand"
+            f"it does not contain `{begin}` and `{end}` once each, in order: fix it by hand"
         )
     return value[:start] + part + value[stop + len(end) :]
 
 
-def _marks(toolset: str) -> tuple[str, str]:
+def _build_markers(toolset: str) -> tuple[str, str]:
     return f"[toolcast {toolset}: from the specs]", f"[toolcast {toolset}: end]"
 
 
-def _one_line(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""The `letta` of a tool's definition: for the generator, and for generated tests."""
+"""The `letta` object in a tool's definition, for generator and generated tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from .plan.desired_state import LOOP_REASON
 
 
-def definition_part(
+def build_definition_part(
     spec: Mapping[str, Any], excluded_because: str | None
 ) -> dict[str, Any]:
     """Return `attached`, the `reason` if it is false, and the flags that are true.

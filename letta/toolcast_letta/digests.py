@@ -1,4 +1,4 @@
-"""Names JSON values by what they say."""
+"""Digests of JSON values."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import json
 from typing import Any
 
 
-def digest_of(value: Any) -> str:
-    """`sha256:` and the digest of a JSON value; the order of keys does not count."""
+def compute_digest(value: Any) -> str:
+    """Return the SHA-256 digest of a JSON value, with the prefix `sha256:`.
+
+    The order of object keys does not change the digest.
+    """
     text = json.dumps(
         value, ensure_ascii=False, separators=(",", ":"), sort_keys=True
     ).encode("utf-8", "surrogatepass")

@@ -1,8 +1,8 @@
-"""Which calls in handlers' code send a message into an agent's loop, seen in source text.
+"""Find calls in handlers' source code that send a message to a Letta agent.
 
-On a Letta server, by the resources of `letta-client` 0.1 to 1.12 and the server's routes of
-0.16; or by calling a tool that does: by the registry of generated code, its LangChain wrappers,
-or a client of an MCP server.
+Recognized are the resources of `letta-client` 0.1 to 1.12, the routes of Letta's server
+0.16, and calls of tools that send messages: through the registry of generated code, its
+LangChain wrappers, or a client of an MCP server.
 """
 
 from __future__ import annotations
@@ -12,43 +12,47 @@ import re
 from collections.abc import Sequence
 
 from toolcast.extension_api import (
-    Locals,
+    LocalScope,
     Observation,
-    arguments_of,
-    last_name,
-    texts_of,
+    find_strings,
+    get_last_name,
+    list_arguments,
 )
 
 ANY_TOOL = "*"
-"""In place of a tool's name: one that is known when it runs only."""
+"""Stands for a tool whose name is known only at run time."""
 
-_CALLS = frozenset("call_tool call_tool_sync acall_tool call_tool_mcp".split())
-# What gives a tool that somebody may call.
-_GETS = frozenset(["get_langchain_tool"])
-_LOOKS_UP = frozenset(["get_tool", "find_tool", *_GETS])
-_RUNS = frozenset("call acall invoke ainvoke run arun _run _arun func handler".split())
-# By which MCP calls tools.
-_METHOD = "tools/call"
+_CALLING_FUNCTIONS = frozenset(
+    "call_tool call_tool_sync acall_tool call_tool_mcp".split()
+)
+# Functions that return a tool, which any code may call afterwards.
+_TOOL_GETTERS = frozenset(["get_langchain_tool"])
+_LOOKUP_FUNCTIONS = frozenset(["get_tool", "find_tool", *_TOOL_GETTERS])
+_RUNNING_METHODS = frozenset(
+    "call acall invoke ainvoke run arun _run _arun func handler".split()
+)
+# MCP's method for calling tools.
+_MCP_CALL_METHOD = "tools/call"
 
-_OWNERS = frozenset(["agents", "conversations", "groups", "environments"])
-_SENDING = frozenset("""
+_MESSAGE_RESOURCES = frozenset(["agents", "conversations", "groups", "environments"])
+_SENDING_METHODS = frozenset("""
     create stream create_async create_stream create_batch send send_stream
     send_async
     """.split())
-# Between the resource and the method; they change what comes back only.
+# Attributes between resource and method; they only change the type of the response.
 _WRAPPERS = frozenset(["with_raw_response", "with_streaming_response"])
-# Libraries whose clients have the same words for other things.
-_OTHERS = frozenset(
+# Libraries with clients that have methods of the same names.
+_UNRELATED_PACKAGES = frozenset(
     ["azure", "openai", "anthropic", "langchain", "slack_sdk", "telegram", "discord"]
 )
-_ALWAYS = frozenset(["send_chat_message"])
-_WITH_LETTA = re.compile(r"(?:send_message|user_message|send_messages)\w*")
+_SENDING_FUNCTIONS = frozenset(["send_chat_message"])
+_LETTA_SENDING_FUNCTION = re.compile(r"(?:send_message|user_message|send_messages)\w*")
 
-_ADDRESS = re.compile(
+_MESSAGE_ROUTE = re.compile(
     r"\b(?:agents|conversations|groups|environments)/[^/\s]+/messages"
     r"(?:/(?:async|stream|batch))?/?(?![\w/-])"
 )
-_READS_BY = frozenset("""
+_READING_FUNCTIONS = frozenset("""
     get head options delete patch startswith endswith match search fullmatch
     compile append debug info warning error exception print ToolError ValueError
     RuntimeError aget
@@ -56,83 +60,92 @@ _READS_BY = frozenset("""
 _READING_VERBS = frozenset(["GET", "HEAD", "OPTIONS", "DELETE", "PATCH"])
 
 
-class SendingPlaces:
-    """The places of a function that send a message; a `Visitor` of the analysis.
+class MessageSendVisitor:
+    """Visitor that records where a function sends a message to an agent.
 
-    Calls of tools by their names are among them: whoever asks knows which tools send one.
+    Calls of tools are recorded with the tools' names; the caller decides which tools
+    send messages.
     """
 
     def __init__(self) -> None:
-        self.found: list[Observation] = []
-        # Those among whose arguments the present place is, from without to within.
+        self.observations: list[Observation] = []
+        # The calls that surround the current expression, outermost first.
         self._calls: list[ast.Call] = []
         self._speaks_mcp = False
 
-    def name(self, node: ast.expr, local: Locals) -> None:
-        """`client.agents.messages.create`, called or not."""
-        if local.followed(node) is None:  # The package's own functions are followed.
-            self._chain(node, local)
+    def visit_name(self, node: ast.expr, local: LocalScope) -> None:
+        """Record a chain of names such as `client.agents.messages.create`."""
+        # Functions of the package itself are analyzed on their own.
+        if local.resolve_own(node) is None:
+            self._record_chain(node, local)
 
-    def _chain(self, node: ast.expr, local: Locals) -> None:
-        chain = local.chain(node)
+    def _record_chain(self, node: ast.expr, local: LocalScope) -> None:
+        chain = local.get_chain(node)
         if chain is None:
             return
         root = chain.root
         package = root.name if root is not None and root.kind == "external" else ""
-        is_handed_on = _hands_on_messages(chain.names) and self._is_argument(node)
-        if _sends_message(chain.names, package) or is_handed_on:
+        is_passed_on = _is_message_resource(chain.names) and self._is_argument(node)
+        if _sends_message(chain.names, package) or is_passed_on:
             self._add(node)
 
-    def call(self, node: ast.Call, local: Locals) -> None:
-        """A call that sends by the name of what it gets, by an address, or by a tool."""
+    def visit_call(self, node: ast.Call, local: LocalScope) -> None:
+        """Record a call that sends a message by a chain, a URL or a tool."""
         self._calls.append(node)
-        if local.is_getter(node):
-            self._chain(node, local)
-        given = arguments_of(node)
-        texts = [text for place in given for text in local.texts(place)]
+        if local.is_attribute_getter(node):
+            self._record_chain(node, local)
+        arguments = list_arguments(node)
+        texts = [
+            text for argument in arguments for text in local.find_strings(argument)
+        ]
         if any("messages" in text for text in texts):
-            if self._is_sent_below_base(node, texts, local):
+            if self._is_sent_by_base_url(node, texts, local):
                 self._add(node)
-            for place in given:
-                if isinstance(place, (ast.Name, ast.Attribute)) and any(
-                    _is_message_address(text) for text in local.texts(place)
+            for argument in arguments:
+                if isinstance(argument, (ast.Name, ast.Attribute)) and any(
+                    _is_message_address(text) for text in local.find_strings(argument)
                 ):
-                    self._look_at_address(place)
-        if local.followed(node.func) is None:
-            tools = _called_tools(node, local)
+                    self._record_route(argument)
+        if local.resolve_own(node.func) is None:
+            tools = _find_called_tools(node, local)
             if tools:
                 self._add(node, tools)
 
-    def end_of_call(self) -> None:
-        """The innermost call has ended."""
+    def leave_call(self) -> None:
+        """Leave the innermost call."""
         self._calls.pop()
 
-    def text(self, node: ast.expr, text: str) -> None:
-        """A text that may be the address to which messages are posted, or MCP's method."""
-        if text == _METHOD and not self._speaks_mcp:
+    def visit_string(self, node: ast.expr, text: str) -> None:
+        """Record a string with the route for messages, or with MCP's method for calls."""
+        if text == _MCP_CALL_METHOD and not self._speaks_mcp:
             self._speaks_mcp = True
             self._add(node, (ANY_TOOL,))
         if self._calls and _is_message_address(text):
-            self._look_at_address(node)
+            self._record_route(node)
 
-    def returned(self, node: ast.expr, local: Locals) -> None:
-        """An address that a function gives to who knows whom."""
-        if any(_is_message_address(text) for text in local.texts(node)):
+    def visit_return(self, node: ast.expr, local: LocalScope) -> None:
+        """Record a return value with the route for messages: its use is unknown."""
+        if any(_is_message_address(text) for text in local.find_strings(node)):
             self._add(node)
 
-    def _is_sent_below_base(
-        self, node: ast.Call, paths: list[str], local: Locals
+    def _is_sent_by_base_url(
+        self, node: ast.Call, paths: list[str], local: LocalScope
     ) -> bool:
-        """`Client(base_url=".../agents/a").post("/messages")`."""
+        """Return whether a client's base URL and a path form the route for messages.
+
+        Example: `Client(base_url=".../agents/a").post("/messages")`.
+        """
         function = node.func
         if not isinstance(function, ast.Attribute):
             return False
         if not _is_posting(function.attr, paths):
             return False
-        for made, place in local.calls_behind(function.value):
-            words = {keyword.arg: keyword.value for keyword in made.keywords}
-            given = words.get("base_url") or (made.args[0] if made.args else None)
-            bases = texts_of(given, place) if given is not None else ()
+        for creation, scope in local.list_creating_calls(function.value):
+            keywords = {keyword.arg: keyword.value for keyword in creation.keywords}
+            base_url = keywords.get("base_url")
+            if base_url is None and creation.args:
+                base_url = creation.args[0]
+            bases = find_strings(base_url, scope) if base_url is not None else ()
             for base in bases:
                 if any(
                     _is_message_address(f"{base.rstrip('/')}/{path.lstrip('/')}")
@@ -141,93 +154,104 @@ class SendingPlaces:
                     return True
         return False
 
-    def _look_at_address(self, node: ast.expr) -> None:
+    def _record_route(self, node: ast.expr) -> None:
+        """Record a route for messages, unless a surrounding call only reads."""
         for call in self._calls:
-            given = arguments_of(call)
             texts = [
-                place.value
-                for place in given
-                if isinstance(place, ast.Constant) and isinstance(place.value, str)
+                argument.value
+                for argument in list_arguments(call)
+                if isinstance(argument, ast.Constant)
+                and isinstance(argument.value, str)
             ]
-            if not _is_posting(last_name(call.func), texts):
+            if not _is_posting(get_last_name(call.func), texts):
                 return
-        inner = self._calls[-1]
-        self._add(inner if inner.lineno == node.lineno else node)
+        # Record the whole call if it is on the same line.
+        innermost = self._calls[-1]
+        self._add(innermost if innermost.lineno == node.lineno else node)
 
     def _is_argument(self, node: ast.expr) -> bool:
         return any(
-            node is place for call in self._calls[-1:] for place in arguments_of(call)
+            node is argument
+            for call in self._calls[-1:]
+            for argument in list_arguments(call)
         )
 
     def _add(self, node: ast.expr, tools: tuple[str, ...] = ()) -> None:
-        seen = Observation(node.lineno, " ".join(ast.unparse(node).split()), tools)
-        if seen not in self.found:
-            self.found.append(seen)
+        code = " ".join(ast.unparse(node).split())
+        observation = Observation(node.lineno, code, tools)
+        if observation not in self.observations:
+            self.observations.append(observation)
 
 
 def _sends_message(chain: Sequence[str], package: str) -> bool:
-    """Whether a chain of names (`client.agents.messages.create`) sends a message.
+    """Return whether a chain of names sends a message.
 
     Args:
-        chain: the names from left to right, those that stand for others written out.
-        package: the dotted name of what the first one comes from; empty when unknown.
+        chain: the names from left to right, with aliases resolved.
+        package: the dotted name of the module that the first name is from; empty if
+            unknown.
     """
     names = [name for name in chain if name not in _WRAPPERS]
     if not names:
         return False
     last = names[-1]
-    if last in _ALWAYS:
+    if last in _SENDING_FUNCTIONS:
         return True
-    if package.partition(".")[0] in _OTHERS:
+    if package.partition(".")[0] in _UNRELATED_PACKAGES:
         return False
-    if len(names) >= 3 and last in _SENDING and names[-2] == "messages":
-        return names[-3] in _OWNERS
+    if len(names) >= 3 and last in _SENDING_METHODS and names[-2] == "messages":
+        return names[-3] in _MESSAGE_RESOURCES
     has_letta = any("letta" in name.casefold() for name in (*names, package))
     if last == "create" and names[-2:-1] == ["batches"]:
         return has_letta
-    return has_letta and bool(_WITH_LETTA.fullmatch(last))
+    return has_letta and bool(_LETTA_SENDING_FUNCTION.fullmatch(last))
 
 
-def _hands_on_messages(chain: Sequence[str]) -> bool:
-    """Whether a chain is the resource itself, on its way to somebody who may send."""
+def _is_message_resource(chain: Sequence[str]) -> bool:
+    """Return whether a chain is the message resource itself, which can be passed on."""
     names = [name for name in chain if name not in _WRAPPERS]
-    return len(names) >= 2 and names[-1] == "messages" and names[-2] in _OWNERS
+    return (
+        len(names) >= 2 and names[-1] == "messages" and names[-2] in _MESSAGE_RESOURCES
+    )
 
 
 def _is_message_address(text: str) -> bool:
-    """Whether a text has the route to which messages are posted."""
-    return bool(_ADDRESS.search(text))
+    """Return whether a text contains the route for sending messages."""
+    return bool(_MESSAGE_ROUTE.search(text))
 
 
 def _is_posting(function: str, texts: Sequence[str]) -> bool:
-    """Whether a call with such an address may send: all but those that surely read.
+    """Return whether a call can send a request that is not known to only read.
 
     Args:
-        function: the last name of what is called.
+        function: the last name of the called function.
         texts: the constant arguments.
     """
     if any(text.upper() == "POST" for text in texts):
         return True
     if any(text.upper() in _READING_VERBS for text in texts):
         return False
-    return function not in _READS_BY
+    return function not in _READING_FUNCTIONS
 
 
-def _called_tools(node: ast.Call, local: Locals) -> tuple[str, ...]:
-    """The names of the tools that a call may call; `ANY_TOOL` for those that it does not say."""
-    name = last_name(node.func)
-    if name in _CALLS or name in _GETS:
-        return _tool_names(node, local)
-    if name in _RUNS and isinstance(node.func, ast.Attribute):
-        for made, _ in local.calls_behind(node.func.value):
-            if last_name(made.func) in _LOOKS_UP:
-                return _tool_names(made, local)
+def _find_called_tools(node: ast.Call, local: LocalScope) -> tuple[str, ...]:
+    """Return the names of the tools that a call can call.
+
+    `ANY_TOOL` stands for names that the code does not show.
+    """
+    name = get_last_name(node.func)
+    if name in _CALLING_FUNCTIONS or name in _TOOL_GETTERS:
+        return _find_tool_names(node, local)
+    if name in _RUNNING_METHODS and isinstance(node.func, ast.Attribute):
+        for lookup, _ in local.list_creating_calls(node.func.value):
+            if get_last_name(lookup.func) in _LOOKUP_FUNCTIONS:
+                return _find_tool_names(lookup, local)
     return ()
 
 
-def _tool_names(node: ast.Call, local: Locals) -> tuple[str, ...]:
-    named = {keyword.arg: keyword.value for keyword in node.keywords}
-    given = node.args[0] if node.args else named.get("name")
-    texts = local.texts(given) if given is not None else ()
-    known = tuple(text for text in texts if text.isprintable())
-    return known or (ANY_TOOL,)
+def _find_tool_names(node: ast.Call, local: LocalScope) -> tuple[str, ...]:
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+    argument = node.args[0] if node.args else keywords.get("name")
+    texts = local.find_strings(argument) if argument is not None else ()
+    names = tuple(text for text in texts if text.isprintable())
+    return names or (ANY_TOOL,)

@@ -1,4 +1,4 @@
-"""The rules `letta/...`; `rules.md` says what each is for."""
+"""The rules `letta/...`; `rules.md` documents them."""
 
 from __future__ import annotations
 
@@ -15,272 +15,303 @@ from toolcast.extension_api import (
     Severity,
     Toolset,
     ToolSpec,
-    TracedUse,
+    TracedObservation,
     Workspace,
     did_you_mean,
+    format_call_path,
+    format_location,
     format_quoted_list,
     list_enabled_targets,
-    place,
     problem_at,
-    reached_from,
     rule,
     select_listed_tools,
-    way_to,
+    trace_handler,
 )
 
-from .handler_code import ANY_TOOL, SendingPlaces
-from .schemas.health import schema_problem_places
-from .schemas.stored import stored_parameters
-from .settings import BUILT_INS, LettaAgent, LettaSettings, address
-from .specs import facts_of, has_settings, offered_to_letta, settings_of, tool_part
-
-LIMITS = (
-    " What the text does not show is not found: an address that is put together from data or"
-    " from a parameter, a module that is imported by a computed name, a program that is"
-    " started."
+from .handler_code import ANY_TOOL, MessageSendVisitor
+from .schemas.health import find_schema_problems
+from .schemas.stored import build_stored_parameters
+from .settings import BUILT_INS, LettaAgent, LettaSettings, parse_url
+from .specs import (
+    build_settings,
+    build_tool_part,
+    get_letta_fields,
+    has_settings,
+    list_offered_tools,
 )
 
 
 def has_target(toolset: Toolset, workspace: Workspace) -> bool:
-    """Whether the target `letta` is enabled."""
+    """Return whether the target `letta` is enabled."""
     chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     return "letta" in {target.name for target in chosen}
 
 
-def attaches(toolset: Toolset) -> bool:
-    """Whether any tool of a toolset is attached to Letta agents."""
-    return any(facts_of(tool).get("attached") for tool in toolset.tools)
+def has_attached_tools(toolset: Toolset) -> bool:
+    """Return whether any tool of a toolset is attached to Letta agents."""
+    return any(get_letta_fields(tool).get("attached") for tool in toolset.tools)
 
 
-def registered(toolset: Toolset) -> Sequence[ToolSpec]:
-    """The tools that Letta registers when it gets to know the toolset's server.
+def list_registered_tools(toolset: Toolset) -> Sequence[ToolSpec]:
+    """Return the tools that Letta registers for the toolset's MCP server.
 
-    Those that the server offers it, attached or not; all of them when the toolset does not
-    say whom the server takes Letta for.
+    Letta registers every tool that the server offers it, attached or not. Without
+    settings for Letta these are all tools.
     """
-    return offered_to_letta(toolset) if has_settings(toolset) else toolset.tools
+    return list_offered_tools(toolset) if has_settings(toolset) else toolset.tools
 
 
-def reach(
+def analyze_handler(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> ReachableCode | None:
-    """What a tool's handler reaches, with the places that send an agent a message."""
-    return reached_from(workspace, toolset, tool, SendingPlaces)
+    """Return the code that a tool's handler reaches, and its uses that send messages."""
+    return trace_handler(workspace, toolset, tool, MessageSendVisitor)
 
 
-def senders(workspace: Workspace, toolset: Toolset) -> dict[str, TracedUse]:
-    """The tools whose handlers send the agent a message, each with the first place.
+def find_sending_uses(
+    workspace: Workspace, toolset: Toolset
+) -> dict[str, TracedObservation]:
+    """Return the tools whose handlers send a message to the agent, with the first use.
 
-    By themselves, or by calling another one of the toolset's tools that does, by its present
-    or a former name.
+    A handler sends a message itself, or calls another tool of the toolset that does.
     """
-    noted: dict[str, tuple[TracedUse, ...]] = {}
-    present: dict[str, str] = {}
+    uses_by_tool: dict[str, tuple[TracedObservation, ...]] = {}
+    current_names: dict[str, str] = {}
     for tool in toolset.tools:
-        reached = reach(workspace, toolset, tool)
-        noted[tool.name] = reached.noted if reached else ()
-        present |= dict.fromkeys((*tool.renamed_from, tool.name), tool.name)
-    found = {
-        name: one
-        for name, places in noted.items()
-        for one in [next((place for place in places if not place.tools), None)]
-        if one is not None
+        reached = analyze_handler(workspace, toolset, tool)
+        uses_by_tool[tool.name] = reached.observations if reached else ()
+        current_names |= dict.fromkeys((*tool.renamed_from, tool.name), tool.name)
+    sending_uses: dict[str, TracedObservation] = {}
+    for name, uses in uses_by_tool.items():
+        direct_use = next((use for use in uses if not use.tools), None)
+        if direct_use is not None:
+            sending_uses[name] = direct_use
+    sending = {*sending_uses} | {
+        tool.name
+        for tool in toolset.tools
+        if get_letta_fields(tool).get("calls_agent_loop")
     }
-    sending = {*found} | {
-        tool.name for tool in toolset.tools if facts_of(tool).get("calls_agent_loop")
-    }
+    # A tool that calls a sending tool sends, too: repeat until no tool is added.
     is_growing = True
     while is_growing:
         is_growing = False
-        for name, places in noted.items():
-            for spot in () if name in found else places:
-                called = {present.get(tool, tool) for tool in spot.tools}
+        for name, uses in uses_by_tool.items():
+            if name in sending_uses:
+                continue
+            for use in uses:
+                called = {current_names.get(tool, tool) for tool in use.tools}
                 if sending and (ANY_TOOL in called or called & sending):
-                    found[name] = spot
+                    sending_uses[name] = use
                     is_growing = is_growing or name not in sending
                     sending.add(name)
                     break
-    return found
+    return sending_uses
 
 
-def sent_text(sent: TracedUse) -> str:
-    """What a place does, in words that follow on where it is."""
-    shown = f"`{sent.text[:80]}`"
-    if not sent.tools:
-        return f"sends a message into the agent's loop: {shown}"
-    if ANY_TOOL in sent.tools:
-        return f"may call any tool, those among them that message the agent: {shown}"
-    return f"calls a tool that sends a message into the agent's loop: {shown}"
+def describe_sending_use(use: TracedObservation) -> str:
+    """Return what a use does, as a phrase that follows its location."""
+    code = f"`{use.text[:80]}`"
+    if not use.tools:
+        return f"sends a message to the agent: {code}"
+    if ANY_TOOL in use.tools:
+        return f"can call any tool, including tools that send a message to the agent: {code}"
+    return f"calls a tool that sends a message to the agent: {code}"
 
 
 @rule("letta/duplicate-confirmation", on="tool", severity=Severity.WARNING)
-def asked_twice(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    if tool.confirm is not None and "requires_approval" in facts_of(tool):
+def check_duplicate_confirmation(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Yield a problem if a tool with `confirm` also declares `requires_approval`."""
+    if tool.confirm is not None and "requires_approval" in get_letta_fields(tool):
         yield problem_at(
             tool,
             ("letta", "requires_approval"),
-            f"`{tool.name}` has a `confirm`, by which Letta asks for approval already",
-            "remove `requires_approval`: `confirm` says it for every surface",
+            f"`{tool.name}` declares both `confirm` and `letta.requires_approval`",
+            "remove `requires_approval`: Letta already requires approval for `confirm`",
         )
 
 
 @rule("letta/circular-tool", on="tool", severity=Severity.ERROR)
-def attached_circular(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    letta = facts_of(tool)
+def check_circular_tool(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Yield a problem if a tool is attached to the agent whose loop it calls."""
+    letta = get_letta_fields(tool)
     if letta.get("attached") and letta.get("calls_agent_loop"):
         yield problem_at(
             tool,
             ("letta", "attached"),
-            f"`{tool.name}` calls the agent's own loop and is attached to the agent",
+            f"`{tool.name}` is attached to agents, but calls the agent's own loop",
             "set `attached: false`",
         )
 
 
 @rule("letta/builtin-name", on="toolset", severity=Severity.ERROR)
-def builtin_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Finds tools whose names Letta has tools of its own for.
+def check_builtin_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Yield the tools that would replace a built-in tool of Letta.
 
     Registering a server registers every tool that it lists, attached or not.
     """
-    if not attaches(toolset):
+    if not has_attached_tools(toolset):
         return
-    for tool in registered(toolset):
+    for tool in list_registered_tools(toolset):
         if tool.name in BUILT_INS:
             yield problem_at(
                 tool,
                 ("name",),
-                f"Letta has a tool `{tool.name}` of its own, and this one would take its place",
-                "choose another name",
+                f"`{tool.name}` would replace the built-in tool of Letta with this name",
+                "rename the tool",
             )
 
 
 @rule("letta/circular-handler", on="toolset", severity=Severity.ERROR)
-def circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    found = senders(workspace, toolset) if attaches(toolset) else {}
+def check_circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Yield the attached tools whose handlers send a message to the agent."""
+    sending_uses = (
+        find_sending_uses(workspace, toolset) if has_attached_tools(toolset) else {}
+    )
     for tool in toolset.tools:
-        if not facts_of(tool).get("attached"):
+        if not get_letta_fields(tool).get("attached"):
             continue
-        sent = found.get(tool.name)
-        if sent is not None:
-            where = place(sent.file, sent.line)
+        use = sending_uses.get(tool.name)
+        if use is not None:
+            location = format_location(use.file, use.line)
             yield problem_at(
                 tool,
                 ("letta", "attached"),
-                f"{where} {sent_text(sent)}{way_to(sent.way)}",
-                "set `attached: false` and `calls_agent_loop: true`, or take another way to"
-                " the data: Letta's management API and databases are safe",
+                f"{location} {describe_sending_use(use)}{format_call_path(use.call_path)}",
+                "set `attached: false` and `calls_agent_loop: true`, or get the data from a"
+                " database or Letta's management API instead",
             )
 
 
 @rule("letta/refused-approval", on="toolset", severity=Severity.WARNING)
-def confirm_refused(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    client = toolset.find_client(settings_of(toolset).server.client or "")
+def check_refused_approval(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Yield the attached tools whose calls the server refuses after an approval."""
+    client = toolset.find_client(build_settings(toolset).server.client or "")
+    # Only for such a client the server accepts an approval by Letta.
     if client is not None and client.client_confirms:
         return
     for tool in toolset.tools:
-        if tool.confirm is not None and facts_of(tool).get("attached"):
+        if tool.confirm is not None and get_letta_fields(tool).get("attached"):
             yield problem_at(
                 tool,
                 ("letta", "attached"),
-                f"a person approves `{tool.name}` in Letta, and the server refuses the call",
-                "the client that Letta is takes `client_confirms: true`; else `attached: false`",
+                f"the server refuses calls of `{tool.name}` that a user approved in Letta",
+                "set `client_confirms: true` for Letta's client, or `attached: false`",
             )
 
 
 _MAX_TIMEOUT_S = 120.0
-"""Time that a call of an attached tool has."""
+"""The timeout of an attached tool."""
 
 
 @rule("letta/long-timeout", on="tool", severity=Severity.ERROR)
-def long_timeout(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    timeout = where.toolset.timeout if tool.timeout is None else tool.timeout
-    if facts_of(tool).get("attached") and timeout > _MAX_TIMEOUT_S:
-        own = tool.timeout is not None
+def check_long_timeout(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Yield a problem if the timeout of an attached tool is too long."""
+    timeout = scope.toolset.timeout if tool.timeout is None else tool.timeout
+    if get_letta_fields(tool).get("attached") and timeout > _MAX_TIMEOUT_S:
+        is_own = tool.timeout is not None
         yield problem_at(
             tool,
-            ("timeout",) if own else ("letta", "attached"),
-            f"a call of `{tool.name}` may take {timeout:g} s{'' if own else ' by the toolset'}"
-            f"; an attached tool has {_MAX_TIMEOUT_S:g} s",
-            "set `timeout` lower, and let the tool hand long work over",
+            ("timeout",) if is_own else ("letta", "attached"),
+            f"`{tool.name}` has a timeout of {timeout:g} s"
+            f"{'' if is_own else ' from the toolset'}; attached tools can have at most"
+            f" {_MAX_TIMEOUT_S:g} s",
+            "set a lower `timeout`, and move long work out of the call",
         )
 
 
 @rule("letta/unused-loop-declaration", on="toolset", severity=Severity.NOTE)
-def loop_not_reached(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    looping = [tool for tool in toolset.tools if facts_of(tool).get("calls_agent_loop")]
-    found = senders(workspace, toolset) if looping else {}
+def check_unused_loop_declaration(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Yield the tools that declare a loop call which their handlers do not make."""
+    looping = [
+        tool for tool in toolset.tools if get_letta_fields(tool).get("calls_agent_loop")
+    ]
+    sending_uses = find_sending_uses(workspace, toolset) if looping else {}
     for tool in looping:
-        reached = reach(workspace, toolset, tool)
-        if reached is not None and tool.name not in found and not reached.unread:
+        reached = analyze_handler(workspace, toolset, tool)
+        if (
+            reached is not None
+            and tool.name not in sending_uses
+            and not reached.problems
+        ):
             yield problem_at(
                 tool,
                 ("letta", "calls_agent_loop"),
-                f"the handler of `{tool.name}` is not seen to send the agent a message",
-                "remove it if that is past; it forbids the tool's attachment",
+                f"`{tool.name}` declares `calls_agent_loop`, but its handler was not found to"
+                " send a message to the agent",
+                "remove `calls_agent_loop` if it no longer applies; it prevents attachment",
             )
 
 
 _MAX_NAME_CHARACTERS = 48
-"""Length of a tool name that Letta accepts."""
+"""The length of a tool name that Letta accepts."""
 
 
 @rule("letta/name-too-long", on="tool", severity=Severity.ERROR)
-def name_too_long(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    if facts_of(tool).get("attached") and len(tool.name) > _MAX_NAME_CHARACTERS:
+def check_name_too_long(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Yield a problem if the name of an attached tool is too long for Letta."""
+    if get_letta_fields(tool).get("attached") and len(tool.name) > _MAX_NAME_CHARACTERS:
         yield problem_at(
             tool,
             ("name",),
-            f"the name has {len(tool.name)} characters; Letta takes {_MAX_NAME_CHARACTERS}",
+            f"the name has {len(tool.name)} characters; Letta accepts at most"
+            f" {_MAX_NAME_CHARACTERS}",
             "shorten the name, or set `letta.attached: false`",
         )
 
 
 @rule("letta/nested-definition", on="tool", severity=Severity.ERROR)
-def nested_definition(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_nested_definition(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Yield the references of an attached tool that Letta resolves incorrectly."""
     schema = tool.schemas["parameters"]
     nested = [r for r in schema.references if _is_nested(r)]
-    if not nested or not facts_of(tool).get("attached"):
+    if not nested or not get_letta_fields(tool).get("attached"):
         return
-    stored = stored_parameters(tool.parameters)
+    stored = build_stored_parameters(tool.parameters)
     for reference in nested:
-        message = _misread(schema, reference, stored)
+        message = _describe_misread_reference(schema, reference, stored)
         if message:
             yield problem_at(
                 tool,
                 ("parameters", *reference.path),
                 message,
-                "write it out here, or name a definition right below `$defs`",
+                "write the schema inline, or refer to a definition directly in `$defs`",
             )
 
 
 def _is_nested(reference: Reference) -> bool:
-    """Whether it names something below a definition, as those of shared ones do."""
+    """Return whether a reference names a schema that is nested inside a definition."""
     is_definition = reference.text.startswith("#/$defs/")
     return (
         is_definition
-        and reference.text.count("/") > _FLAT
+        and reference.text.count("/") > _DEFINITION_SLASHES
         and reference.target is not None
     )
 
 
-def _misread(schema: JsonSchema, reference: Reference, stored: Any) -> str:
-    """What Letta makes of a reference that it does not follow; empty where that is right."""
-    named = schema.at(reference.target or ())
-    shown = _at_of_nested_definition(stored, reference.path[:-1])
+def _describe_misread_reference(
+    schema: JsonSchema, reference: Reference, stored: Any
+) -> str:
+    """Return how Letta misinterprets a reference; empty if it resolves it correctly."""
+    definition = schema.at(reference.target or ())
+    stored_node = _find_value(stored, reference.path[:-1])
     last = reference.text.rpartition("/")[2]
-    if not isinstance(shown, Mapping):
+    if not isinstance(stored_node, Mapping):
         return ""
-    if "$ref" not in shown:
-        taken = schema.value["$defs"].get(last)
-        return "" if taken == named else f"Letta takes `#/$defs/{last}` for it"
-    was = schema.at(reference.path[:-1])
-    kind = named.get("type") if isinstance(named, Mapping) else None
-    if "type" in was or shown.get("type") in (None, kind):
+    if "$ref" not in stored_node:
+        used_definition = schema.value["$defs"].get(last)
+        if used_definition == definition:
+            return ""
+        return f"Letta uses `#/$defs/{last}` instead of `{reference.text}`"
+    node = schema.at(reference.path[:-1])
+    kind = definition.get("type") if isinstance(definition, Mapping) else None
+    if "type" in node or stored_node.get("type") in (None, kind):
         return ""
-    return f"Letta says that it is an object, and not what `{reference.text}` is"
+    return f"Letta does not resolve `{reference.text}`, and declares an object instead"
 
 
-def _at_of_nested_definition(value: Any, path: Path) -> Any:
+def _find_value(value: Any, path: Path) -> Any:
     for step in path:
         try:
             value = value[step]
@@ -289,58 +320,59 @@ def _at_of_nested_definition(value: Any, path: Path) -> Any:
     return value
 
 
-_FLAT = "#/$defs/name".count("/")
+_DEFINITION_SLASHES = "#/$defs/name".count("/")
 
 
 @rule("letta/missing-decision", on="toolset", severity=Severity.ERROR)
-def no_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_missing_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Yield the tools without a valid decision about their attachment."""
     if not has_target(toolset, workspace):
         return
     excluded = toolset.list_excluded_tools("letta")
-    offered = {tool.name for tool in offered_to_letta(toolset)}
+    offered = {tool.name for tool in list_offered_tools(toolset)}
     for tool in toolset.tools:
-        facts = facts_of(tool)
-        wants = bool(facts.get("attached"))
-        if wants and tool.name in excluded:
-            message = f"`{tool.name}` is attached, and excluded from `letta`"
-            yield problem_at(
-                tool, ("letta", "attached"), message, "remove one of the two"
-            )
-        elif wants and tool.name not in offered:
-            client = settings_of(toolset).server.client
-            whom = f" to the client `{client}`" if client else " to Letta"
-            message = f"`{tool.name}` is attached, and not offered{whom}"
-            help_ = "offer it to that client, or set `letta.attached: false`"
+        is_attached = bool(get_letta_fields(tool).get("attached"))
+        if is_attached and tool.name in excluded:
+            message = f"`{tool.name}` is attached, but excluded from the target `letta`"
+            help_ = "remove the exclusion, or set `attached: false`"
             yield problem_at(tool, ("letta", "attached"), message, help_)
-        elif not wants and "reason" not in tool_part(toolset, tool):
+        elif is_attached and tool.name not in offered:
+            client = build_settings(toolset).server.client
+            recipient = f"the client `{client}`" if client else "Letta"
+            message = f"`{tool.name}` is attached, but not offered to {recipient}"
+            help_ = "allow the tool for the client, or set `letta.attached: false`"
+            yield problem_at(tool, ("letta", "attached"), message, help_)
+        elif not is_attached and "reason" not in build_tool_part(toolset, tool):
             path = ("letta",) if "letta" in tool.extensions else ()
             yield problem_at(
                 tool,
                 path,
-                f"nothing says why `{tool.name}` is not attached to Letta's agents",
-                "`letta: {attached: true}`, or `attached: false` with a `reason`",
+                f"`{tool.name}` is not attached to Letta's agents, and has no reason",
+                "set `letta: {attached: true}`, or `attached: false` with a `reason`",
             )
 
 
 @rule("letta/duplicate-name", on="toolset", severity=Severity.ERROR)
-def same_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if not attaches(toolset):
+def check_duplicate_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Yield the tools whose names another toolset also registers in Letta."""
+    if not has_attached_tools(toolset):
         return
     first: dict[str, str] = {}
     for other in workspace.toolsets:
+        # Of two toolsets with the same name of a tool, only the later one is reported.
         if other.name == toolset.name:
             break
-        if attaches(other):
-            for tool in registered(other):
+        if has_attached_tools(other):
+            for tool in list_registered_tools(other):
                 first.setdefault(tool.name, other.name)
-    for tool in registered(toolset):
+    for tool in list_registered_tools(toolset):
         if tool.name in first:
             yield problem_at(
                 tool,
                 ("name",),
-                f"`{first[tool.name]}` brings a tool `{tool.name}` to Letta, too, and its"
-                " registry has one tool a name",
-                "rename one of the two; a prefix keeps toolsets apart",
+                f"the toolset `{first[tool.name]}` also registers a tool `{tool.name}`, but"
+                " Letta has one tool per name",
+                "rename one of the tools, for example with a prefix",
             )
 
 
@@ -348,51 +380,58 @@ _Fault = tuple[tuple[str | int, ...], str, str]
 
 
 @rule("letta/invalid-settings", on="toolset", severity=Severity.ERROR)
-def settings(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_settings(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Yield the problems of the toolset's settings for Letta."""
     if not has_target(toolset, workspace):
         return
     if not has_settings(toolset):
-        message = "the target `letta` is enabled, and `letta` says nothing"
-        help_ = "add `letta:` with `server` and `agents`"
+        message = "the target `letta` is enabled, but the toolset has no `letta`"
+        help_ = "add `letta` with `server` and `agents`"
         yield problem_at(toolset, ("targets", "letta"), message, help_)
         return
-    settings = settings_of(toolset)
-    problems = [*_server(toolset, settings)]
+    settings = build_settings(toolset)
+    problems = [*_check_server(toolset, settings)]
     for agent in settings.agents:
-        problems += _agent(toolset, agent)
+        problems += _check_agent(toolset, agent)
     for path, message, help_ in problems:
         yield problem_at(toolset, ("letta", *path), message, help_)
 
 
-def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
+def _check_server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
     server = settings.server
     if server.url is None and server.url_env is None:
         yield (
             (),
-            "nothing says where Letta reaches the MCP server",
-            "`server: {url: ...}`, or `url_env` with the variable that holds it",
+            "the URL at which Letta reaches the MCP server is not set",
+            "set `server: {url: ...}`, or `url_env` with an environment variable",
         )
     if server.url is not None and server.url_env is not None:
-        message = "the URL is given, and a variable for it"
-        yield ("server", "url_env"), message, "remove one of the two"
-    if server.url is not None and not address(server.url).hostname:
-        yield ("server", "url"), f"`{server.url}` names no host", ""
+        message = "`url` and `url_env` are both set"
+        yield ("server", "url_env"), message, "remove one of them"
+    if server.url is not None and not parse_url(server.url).hostname:
+        yield (
+            "server",
+            "url",
+        ), f"`{server.url}` has no host name", "add a host name to the URL"
     names = [client.name for client in toolset.clients]
     if names and server.client is None:
         yield (
             (),
-            "the toolset has clients, and nothing says which of them Letta is",
-            f"`server: {{client: ...}}`, one of {format_quoted_list(names)}",
+            "`server.client` is not set, but the toolset has clients",
+            f"set `server: {{client: ...}}` to one of {format_quoted_list(names)}",
         )
-    attached = [tool for tool in toolset.tools if facts_of(tool).get("attached")]
+    attached = [
+        tool for tool in toolset.tools if get_letta_fields(tool).get("attached")
+    ]
     hidden = [
         tool.name for tool in attached if not select_listed_tools(toolset, [tool])
     ]
     if hidden:
         message = (
-            f"Letta attaches what the server lists, not {format_quoted_list(hidden)}"
+            f"Letta cannot attach tools that the server does not list:"
+            f" {format_quoted_list(hidden)}"
         )
-        help_ = "`always: true` in each of them, or no `search` in `targets.mcp`"
+        help_ = "set `always: true` for them, or remove `search` from `targets.mcp`"
         yield (), message, help_
     if server.client is not None and server.client not in names:
         message = f"the toolset has no client `{server.client}`"
@@ -400,85 +439,87 @@ def _server(toolset: Toolset, settings: LettaSettings) -> Iterator[_Fault]:
         yield ("server", "client"), message, help_
 
 
-def _agent(toolset: Toolset, agent: LettaAgent) -> Iterator[_Fault]:
+def _check_agent(toolset: Toolset, agent: LettaAgent) -> Iterator[_Fault]:
     path = ("agents", agent.name)
     if (agent.id is None) == (agent.id_env is None):
-        message = f"`{agent.name}` needs one of `id` and `id_env`"
-        yield path, message, "names of agents are not unique in Letta; ids are"
+        message = f"`{agent.name}` needs either `id` or `id_env`"
+        help_ = "set one of them: Letta's agents are identified by id, not by name"
+        yield path, message, help_
     labels = [block.label for block in agent.blocks]
     for label in dict.fromkeys(labels):
         if labels.count(label) > 1:
-            message = f"the block `{label}` is named {labels.count(label)} times"
-            yield (*path, "blocks"), message, "one part of the specs stands in a block"
+            message = f"the block `{label}` is declared {labels.count(label)} times"
+            yield (*path, "blocks"), message, "declare each block once"
     for name in agent.ends_turn:
         if name not in agent.expects:
-            message = f"`{name}` ends the turn, and `expects` does not name it"
+            message = f"`{name}` is in `ends_turn`, but not in `expects`"
             yield (*path, "ends_turn"), message, "add it to `expects`"
     for name in agent.expects:
         tool = next((tool for tool in toolset.tools if tool.name == name), None)
         if tool is not None:
-            message = (
-                f"`{name}` is the toolset's own: its spec says whether it is there"
-            )
-            yield (*path, "expects"), message, "take it from `expects`"
+            message = f"`{name}` belongs to the toolset: its spec decides about its attachment"
+            yield (*path, "expects"), message, "remove it from `expects`"
         if name in agent.forbids:
-            message = f"`{name}` is both expected and forbidden"
-            yield (*path, "forbids"), message, "remove one of the two"
+            message = f"`{name}` is in both `expects` and `forbids`"
+            yield (*path, "forbids"), message, "remove it from one of them"
     for tool in toolset.tools:
-        if tool.name in agent.forbids and facts_of(tool).get("attached"):
-            message = f"`{tool.name}` is attached, and `{agent.name}` forbids it"
-            yield (*path, "forbids"), message, "remove one of the two"
+        if tool.name in agent.forbids and get_letta_fields(tool).get("attached"):
+            message = f"`{tool.name}` is attached, but `{agent.name}` forbids it"
+            help_ = "remove it from `forbids`, or set `attached: false` in its spec"
+            yield (*path, "forbids"), message, help_
 
 
 @rule("letta/skipped-schema", on="tool", severity=Severity.ERROR)
-def skipped_schema(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    if not facts_of(tool).get("attached"):
+def check_skipped_schema(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Yield the reasons why Letta would skip an attached tool."""
+    if not get_letta_fields(tool).get("attached"):
         return
-    for path, reason in schema_problem_places(tool.parameters):
+    for path, reason in find_schema_problems(tool.parameters):
         yield problem_at(
             tool,
             ("parameters", *path),
             f"Letta skips `{tool.name}`: {reason}",
-            "give it a `type`, `items` or properties, as the place needs",
+            "add the missing `type`, `items` or `properties` to the schema",
         )
 
 
 @rule("letta/undeclared-loop", on="toolset", severity=Severity.WARNING)
-def undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    if not any(facts_of(tool) for tool in toolset.tools):
+def check_undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Yield the tools that send a message to the agent without declaring it."""
+    if not any(get_letta_fields(tool) for tool in toolset.tools):
         return
-    found = senders(workspace, toolset)
+    sending_uses = find_sending_uses(workspace, toolset)
     for tool in toolset.tools:
-        letta = facts_of(tool)
+        letta = get_letta_fields(tool)
         if letta.get("attached") or letta.get("calls_agent_loop"):
             continue
-        sent = found.get(tool.name)
-        if sent is not None:
+        use = sending_uses.get(tool.name)
+        if use is not None:
             yield problem_at(
                 tool,
                 ("letta",) if letta else ("name",),
-                f"{place(sent.file, sent.line)} {sent_text(sent)}{way_to(sent.way)}; the spec does"
-                " not say so",
-                "add `calls_agent_loop: true` to `letta`: the server then refuses the call"
-                " when the agent itself makes it",
+                f"{format_location(use.file, use.line)} {describe_sending_use(use)}{format_call_path(use.call_path)}; the spec does"
+                " not declare it",
+                "add `calls_agent_loop: true` to `letta`: the server then refuses calls by"
+                " the agent itself",
                 at_key=bool(letta),
             )
 
 
 @rule("letta/unanalyzed-code", on="toolset", severity=Severity.WARNING)
-def unfollowed(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Finds handlers beside Letta agents of which a part could not be followed.
+def check_unanalyzed_code(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Yield the handlers of tools with `letta` whose code cannot be analyzed.
 
-    Those that declare data are found by `handler/unanalyzed-code`.
+    Tools that declare data are covered by `handler/unanalyzed-code`.
     """
     for tool in toolset.tools:
-        if not facts_of(tool) or tool.data:
+        if not get_letta_fields(tool) or tool.data:
             continue
-        reached = reach(workspace, toolset, tool)
-        for reason in reached.unread[:3] if reached else ():
+        reached = analyze_handler(workspace, toolset, tool)
+        for reason in reached.problems[:3] if reached else ():
             yield problem_at(
                 tool,
                 ("handler",),
-                f"what the handler does cannot be followed to the end: {reason}",
-                "until then nobody knows whether it calls the agent",
+                f"the handler of `{tool.name}` cannot be analyzed completely: {reason}",
+                "fix the reason: until then, messages to the agent can go undetected",
             )

@@ -1,4 +1,4 @@
-"""The runbook of a toolset in Letta, and that of one tool."""
+"""The runbooks of a toolset and of a tool in Letta."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from toolcast.extension_api import (
 )
 
 from .settings import LettaAgent
-from .specs import changes_data, settings_of, tool_part
+from .specs import build_settings, build_tool_part, can_change_data
 
 TEMPLATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
 """The folder of the extension's templates."""
@@ -32,14 +32,14 @@ _BLOCKS = "letta.blocks.json"
 
 
 class ForbiddenView(NamedTuple):
-    """A tool that an agent must not have."""
+    """A tool that an agent must not have, for the template."""
 
     name: Code
     reason: Code
 
 
 class AgentView(NamedTuple):
-    """One agent."""
+    """An agent, for the template."""
 
     name: Code
     type: Code
@@ -53,7 +53,7 @@ class AgentView(NamedTuple):
 
 
 class ToolsetRunbook(NamedTuple):
-    """The toolset's page."""
+    """The values of a toolset's runbook."""
 
     header: Code
     name: Code
@@ -84,14 +84,14 @@ class ToolsetRunbook(NamedTuple):
 
 
 class ToolRunbook(NamedTuple):
-    """One tool's page."""
+    """The values of a tool's runbook."""
 
     name: Code
     summary: Code
     is_attached: bool
     agents: Code
     ends_turn: bool
-    goes_on: bool
+    continues_turn: bool
     requires_approval: bool
     is_excluded: bool
     reason: Code
@@ -129,13 +129,14 @@ class ToolRunbook(NamedTuple):
     is_approved: bool
 
 
-def toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
-    """The page of a toolset; nothing in it changes with a tool.
+def build_toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
+    """Build the values of a toolset's runbook, which do not depend on its tools.
 
     Args:
+        toolset: the toolset.
         package: the dotted name of its generated package.
     """
-    settings = settings_of(toolset)
+    settings = build_settings(toolset)
     server = settings.server
     name = encode_inline(toolset.name)
     return ToolsetRunbook(
@@ -143,17 +144,17 @@ def toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
         name=name,
         folder=encode_code_span(toolset.folder),
         generate=_GENERATE,
-        deploy=_deploy(package),
+        deploy=_encode_deploy_command(package),
         attaches_at_start=settings.on_start,
-        plan=_commands(_letta("plan", toolset, f" --out {_PLAN}")),
-        apply=_commands(_letta("apply", toolset, f" {_PLAN}")),
-        verify=_commands(_letta("verify", toolset)),
-        pages=_commands(_letta("runbook", toolset)),
-        preview=_commands(_letta("rollback", toolset, " --dry-run")),
-        rollback=_commands(_letta("rollback", toolset)),
+        plan=_encode_commands(_format_command("plan", toolset, f" --out {_PLAN}")),
+        apply=_encode_commands(_format_command("apply", toolset, f" {_PLAN}")),
+        verify=_encode_commands(_format_command("verify", toolset)),
+        pages=_encode_commands(_format_command("runbook", toolset)),
+        preview=_encode_commands(_format_command("rollback", toolset, " --dry-run")),
+        rollback=_encode_commands(_format_command("rollback", toolset)),
         has_blocks=_has_blocks(toolset),
-        show_blocks=_show_blocks(toolset),
-        write_blocks=_write_blocks(toolset),
+        show_blocks=_encode_show_blocks_command(toolset),
+        write_blocks=_encode_write_blocks_command(toolset),
         has_url_env=server.url_env is not None,
         url_env=encode_code_span(server.url_env or ""),
         has_url=server.url is not None,
@@ -162,7 +163,7 @@ def toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
         token_env=encode_code_span(server.token_env or ""),
         has_client=server.client is not None,
         client=encode_code_span(server.client or ""),
-        agents=[_agent(agent) for agent in settings.agents],
+        agents=[_build_agent_view(agent) for agent in settings.agents],
         has_no_agents=not settings.agents,
         shape=MarkdownShape(
             (
@@ -170,153 +171,165 @@ def toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
                 "## Add, change or remove a tool",
                 "## The tools",
                 *(["## The agents' memory blocks"] if _has_blocks(toolset) else []),
-                "## When something went wrong",
+                "## Roll back",
                 "## Settings",
                 "## Agents",
-                "## Before you apply, ask the agent",
+                "## Questions for the agent",
             )
         ),
     )
 
 
-def _agent(agent: LettaAgent) -> AgentView:
+def _build_agent_view(agent: LettaAgent) -> AgentView:
     return AgentView(
         name=encode_code_span(agent.name),
         type=encode_code_span(agent.type),
         has_id_env=agent.id_env is not None,
         id_env=encode_code_span(agent.id_env or ""),
         has_expects=bool(agent.expects),
-        expects=_spans(sorted(agent.expects)),
+        expects=_encode_names(sorted(agent.expects)),
         has_blocks=bool(agent.blocks),
-        blocks=_spans([block.label for block in agent.blocks]),
+        blocks=_encode_names([block.label for block in agent.blocks]),
         forbids=[
-            ForbiddenView(encode_code_span(name), encode_inline(_one_line(reason)))
+            ForbiddenView(
+                encode_code_span(name), encode_inline(_collapse_whitespace(reason))
+            )
             for name, reason in sorted(agent.forbids.items())
         ],
     )
 
 
-def tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
-    """The page of a tool.
+def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
+    """Build the values of a tool's runbook.
 
     Args:
+        toolset: the toolset.
+        tool: the tool.
         package: the dotted name of the toolset's generated package.
     """
-    part = tool_part(toolset, tool)
+    part = build_tool_part(toolset, tool)
     is_attached = bool(part.get("attached"))
     data = tool.data or {}
     tables = [*data.get("reads", ()), *data.get("writes", ())]
     tables = list(dict.fromkeys([*tables, *data.get("deletes", ())]))
-    agents = [agent.name for agent in settings_of(toolset).agents]
-    plan = _letta("plan", toolset, f" --out {_PLAN}")
-    name, is_approved = encode_shell_word(tool.name), bool(
-        part.get("requires_approval")
-    )
+    agents = [agent.name for agent in build_settings(toolset).agents]
+    plan = _format_command("plan", toolset, f" --out {_PLAN}")
+    name = encode_shell_word(tool.name)
+    is_approved = bool(part.get("requires_approval"))
     is_called = is_attached and bool(tool.examples)
-    changing = " --call-changing" if changes_data(tool) or is_approved else ""
+    # Without this option, verification skips these tools.
+    changing = " --call-changing" if can_change_data(tool) or is_approved else ""
     only = f" --tool {name}{changing}" if is_called else " --no-calls"
     turn = f" --no-calls --turn {name}{changing}"
     return ToolRunbook(
         name=encode_code_span(tool.name),
         summary=encode_block(tool.summary),
         is_attached=is_attached,
-        agents=_spans(agents) if agents else encode_inline("no agent yet"),
+        agents=_encode_names(agents) if agents else encode_inline("no agents yet"),
         ends_turn=is_attached and bool(part.get("ends_turn")),
-        goes_on=is_attached and not part.get("ends_turn"),
+        continues_turn=is_attached and not part.get("ends_turn"),
         requires_approval=is_attached and bool(part.get("requires_approval")),
         is_excluded=not is_attached,
-        reason=encode_inline(_one_line(part.get("reason", "no reason is given"))),
+        reason=encode_inline(_collapse_whitespace(part.get("reason", "no reason"))),
         has_former_names=bool(tool.renamed_from),
-        former_names=_spans(tool.renamed_from),
+        former_names=_encode_names(tool.renamed_from),
         has_handler=tool.handler is not None,
         handler=encode_code_span(str(tool.handler)),
         has_clients=tool.clients is not None,
-        clients=_spans(tool.clients) if tool.clients else encode_inline("none"),
+        clients=_encode_names(tool.clients) if tool.clients else encode_inline("none"),
         has_pool="pool" in data,
         pool=encode_code_span(data.get("pool", "")),
         has_reads=bool(data.get("reads")),
-        reads=_spans(data.get("reads", ())),
+        reads=_encode_names(data.get("reads", ())),
         has_writes=bool(data.get("writes")),
-        writes=_spans(data.get("writes", ())),
+        writes=_encode_names(data.get("writes", ())),
         has_deletes=bool(data.get("deletes")),
-        deletes=_spans(data.get("deletes", ())),
+        deletes=_encode_names(data.get("deletes", ())),
         asks_first=bool(data.get("confirmation")),
-        changes_nothing=not changes_data(tool),
+        changes_nothing=not can_change_data(tool),
         calls_agent_loop=bool(part.get("calls_agent_loop")),
         stays_out_of_loop=not part.get("calls_agent_loop"),
         has_tables=bool(data.get("pool") and tables),
-        tables=_spans(tables),
-        verify_first=_commands(_letta("verify", toolset)),
+        tables=_encode_names(tables),
+        verify_first=_encode_commands(_format_command("verify", toolset)),
         generate=_GENERATE,
-        deploy=_deploy(package),
-        attaches_at_start=settings_of(toolset).on_start,
-        plan=_commands(plan, _letta("apply", toolset, f" {_PLAN}")),
-        verify=_commands(_letta("verify", toolset, only)),
+        deploy=_encode_deploy_command(package),
+        attaches_at_start=build_settings(toolset).on_start,
+        plan=_encode_commands(plan, _format_command("apply", toolset, f" {_PLAN}")),
+        verify=_encode_commands(_format_command("verify", toolset, only)),
         has_blocks=_has_blocks(toolset),
-        show_blocks=_show_blocks(toolset),
-        write_blocks=_write_blocks(toolset),
+        show_blocks=_encode_show_blocks_command(toolset),
+        write_blocks=_encode_write_blocks_command(toolset),
         has_turn=is_called and not is_approved,
-        turn=_commands(_letta("verify", toolset, turn)),
+        turn=_encode_commands(_format_command("verify", toolset, turn)),
         is_approved=is_attached and is_approved,
     )
 
 
-def tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str | None:
-    """The runbook of a tool, by its present or a former name; None without such a tool."""
+def render_tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str | None:
+    """Return the runbook of a tool, by its current or a former name; None if unknown."""
     for tool in toolset.tools:
         if name == tool.name or name in tool.renamed_from:
             package = ".".join(filter(None, (workspace.package, toolset.name)))
-            view = tool_runbook(toolset, tool, package)
+            view = build_tool_runbook(toolset, tool, package)
             page = render("letta/tool_runbook.md.jinja", view, (TEMPLATES,))
             return page.decode("utf-8")
     return None
 
 
-def tool_list(toolset: Toolset) -> str:
-    """A line for each tool: attached, or not and why; ends with a newline."""
+def format_tool_list(toolset: Toolset) -> str:
+    """Return one line for each tool: attached, or the reason for not being attached.
+
+    The text ends with a newline.
+    """
     lines = []
     for tool in sorted(toolset.tools, key=lambda tool: tool.name):
-        part = tool_part(toolset, tool)
+        part = build_tool_part(toolset, tool)
         state = "attached"
         if not part["attached"]:
-            reason = _one_line(part.get("reason", "no reason is given"))
+            reason = _collapse_whitespace(part.get("reason", "no reason"))
             state = f"not attached: {reason}"
         lines.append(f"{tool.name}: {state}\n")
     return "".join(lines)
 
 
-def _commands(*lines: str) -> Code:
+def _encode_commands(*lines: str) -> Code:
     return encode_code_block("\n".join(lines), "sh")
 
 
-def _letta(verb: str, toolset: Toolset, rest: str = "") -> str:
+def _format_command(verb: str, toolset: Toolset, rest: str = "") -> str:
     return f".venv/bin/toolcast letta {verb} --toolset {toolset.name}{rest}"
 
 
-def _deploy(package: str) -> Code:
-    """One process over HTTP; a platform says host and port by its environment."""
-    place = '--host "${HOST:-127.0.0.1}" --port "${PORT:-8000}"'
-    return _commands(f".venv/bin/python -m {package}.mcp_server --http {place}")
+def _encode_deploy_command(package: str) -> Code:
+    """Return the command that starts the server over HTTP in one process.
+
+    Hosting platforms set host and port in environment variables.
+    """
+    options = '--host "${HOST:-127.0.0.1}" --port "${PORT:-8000}"'
+    return _encode_commands(
+        f".venv/bin/python -m {package}.mcp_server --http {options}"
+    )
 
 
 def _has_blocks(toolset: Toolset) -> bool:
-    return any(agent.blocks for agent in settings_of(toolset).agents)
+    return any(agent.blocks for agent in build_settings(toolset).agents)
 
 
-def _show_blocks(toolset: Toolset) -> Code:
-    return _commands(_letta("blocks", toolset, f" --out {_BLOCKS}"))
+def _encode_show_blocks_command(toolset: Toolset) -> Code:
+    return _encode_commands(_format_command("blocks", toolset, f" --out {_BLOCKS}"))
 
 
-def _write_blocks(toolset: Toolset) -> Code:
-    return _commands(_letta("blocks", toolset, f" --write {_BLOCKS}"))
+def _encode_write_blocks_command(toolset: Toolset) -> Code:
+    return _encode_commands(_format_command("blocks", toolset, f" --write {_BLOCKS}"))
 
 
-_GENERATE = _commands("make generate", "make check")
+_GENERATE = _encode_commands("make generate", "make check")
 
 
-def _spans(names: Sequence[str]) -> Code:
+def _encode_names(names: Sequence[str]) -> Code:
     return join_values(encode_code_span(name) for name in names)
 
 
-def _one_line(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     return " ".join(text.split())

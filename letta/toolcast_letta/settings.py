@@ -1,6 +1,6 @@
-"""What a toolset says of Letta: the entry of its MCP server, and its agents.
+"""A toolset's settings for Letta: the entry of its MCP server, and its agents.
 
-The specs say it under `letta`, and a generated module says it again for its server.
+Specs declare them under `letta`, and generated modules repeat them for the MCP server.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ BUILT_INS = frozenset("""
     send_message_to_agent_async send_message_to_agents_matching_tags
     store_memories web_search
     """.split())
-"""Letta's own tools. Source: the registry of its server, 0.16.6.
+"""The names of Letta's built-in tools.
 
-A tool of another owner with one of these names takes the built-in's place for every agent of the
-organization; when it is removed, the built-in is gone.
+A tool of another owner with one of these names replaces the built-in tool for every
+agent of the organization; when that tool is removed, the built-in tool is missing.
+Source: the registry of Letta's server 0.16.6.
 """
 
 
 class LettaServer(NamedTuple):
     """The MCP server's entry in Letta.
 
-    Of `url` and `url_env` one is set. `client` is whom the server takes Letta for.
+    Either `url` or `url_env` is set. `client` is the client profile that the MCP server
+    uses for requests from Letta.
     """
 
     name: str
@@ -41,7 +43,7 @@ class LettaServer(NamedTuple):
 
 
 class LettaBlock(NamedTuple):
-    """A memory block of an agent, and what the specs say in it: `tools` or `data`."""
+    """A memory block of an agent, and what Toolcast writes to it: `tools` or `data`."""
 
     label: str
     content: str
@@ -49,16 +51,17 @@ class LettaBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class LettaAgent:
-    """One agent.
+    """The settings of one agent.
 
     Attributes:
-        name: the name that the toolset has for it.
-        id: Letta's id; or `id_env`, the variable that holds it.
-        type: Letta's type, which decides on the rules that tools need.
-        expects: tools of others that it must have.
-        ends_turn: those of `expects` that end its turn.
-        forbids: tools that it must not have, with the reason.
-        blocks: its memory blocks that the specs have a part in.
+        name: the agent's name in the toolset.
+        id: the agent's id in Letta; None if `id_env` is set.
+        id_env: the environment variable that contains the id.
+        type: the agent's type in Letta; it determines which rules tools need.
+        expects: tools of other owners that the agent must have.
+        ends_turn: the tools of `expects` that end the agent's turn.
+        forbids: tools that the agent must not have, with the reasons.
+        blocks: the agent's memory blocks that Toolcast writes a part of.
     """
 
     name: str
@@ -73,15 +76,16 @@ class LettaAgent:
 
 @dataclass(frozen=True, kw_only=True)
 class LettaSettings:
-    """The `letta` of a toolset.
+    """The `letta` object of a toolset.
 
     Attributes:
         name: the toolset's name.
         server: the entry of its MCP server.
         agents: its agents.
-        backend: the kind of Letta, `v1` or `code`.
-        on_start: whether the server attaches what is missing when it starts.
-        on_start_patience: for how many seconds it goes on trying while Letta is away.
+        backend: the kind of Letta: `v1` or `code`.
+        on_start: whether the MCP server attaches missing tools when it starts.
+        on_start_patience: the number of seconds for which a starting server retries
+            while Letta is unreachable.
     """
 
     name: str
@@ -92,8 +96,8 @@ class LettaSettings:
     on_start_patience: float = 120.0
 
 
-def address(url: str) -> SplitResult:
-    """The parts of a URL; empty ones where it is none."""
+def parse_url(url: str) -> SplitResult:
+    """Parse a URL; return empty parts if it is invalid."""
     try:
         return urlsplit(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the specs of a toolset say of Letta."""
+"""Build settings and the desired state for Letta from the specs of a toolset."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from typing import Any
 
 from toolcast.extension_api import Toolset, ToolSpec, build_mcp_definition
 
-from .definition_part import definition_part, is_changing_data
-from .plan.desired_state import DesiredState, DesiredTool, desired_state
+from .definition_part import build_definition_part, is_changing_data
+from .plan.desired_state import DesiredState, DesiredTool, build_desired_state
 from .settings import LettaAgent, LettaBlock, LettaServer, LettaSettings
 
 
-def facts_of(tool: ToolSpec) -> Mapping[str, Any]:
-    """The `letta` of a tool; empty when its spec has none."""
-    facts: Mapping[str, Any] = tool.extensions.get("letta", {})
-    return facts
+def get_letta_fields(tool: ToolSpec) -> Mapping[str, Any]:
+    """Return the `letta` object of a tool's spec; empty if it has none."""
+    fields: Mapping[str, Any] = tool.extensions.get("letta", {})
+    return fields
 
 
 def has_settings(toolset: Toolset) -> bool:
-    """Whether the toolset has a `letta`."""
+    """Return whether the toolset has a `letta` object."""
     return "letta" in toolset.extensions
 
 
-def settings_of(toolset: Toolset) -> LettaSettings:
-    """The toolset's settings; without any, an entry of its name and no agent.
+def build_settings(toolset: Toolset) -> LettaSettings:
+    """Build the toolset's settings for Letta, with defaults for omitted fields.
 
-    What a spec leaves out has the default of the settings.
+    Without a `letta` object, they have an entry with the toolset's name and no agents.
     """
     value = toolset.extensions.get("letta", {})
-    plain = {key: value[key] for key in ("backend", "on_start") if key in value}
+    options = {key: value[key] for key in ("backend", "on_start") if key in value}
     if "on_start_patience" in value:
-        plain["on_start_patience"] = float(value["on_start_patience"])
+        options["on_start_patience"] = float(value["on_start_patience"])
     return LettaSettings(
         name=toolset.name,
         server=LettaServer(**{"name": toolset.name, **value.get("server", {})}),
         agents=tuple(
-            _agent(name, body) for name, body in value.get("agents", {}).items()
+            _build_agent(name, body) for name, body in value.get("agents", {}).items()
         ),
-        **plain,
+        **options,
     )
 
 
-def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
-    plain = {key: body[key] for key in ("id", "id_env", "type") if key in body}
+def _build_agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
+    options = {key: body[key] for key in ("id", "id_env", "type") if key in body}
     return LettaAgent(
         name,
-        **plain,
+        **options,
         expects=tuple(body.get("expects", ())),
         ends_turn=tuple(body.get("ends_turn", ())),
         forbids={entry["name"]: entry["reason"] for entry in body.get("forbids", ())},
@@ -54,32 +54,37 @@ def _agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
     )
 
 
-def offered_to_letta(toolset: Toolset) -> list[ToolSpec]:
-    """The tools that the MCP server shows Letta, in order."""
+def list_offered_tools(toolset: Toolset) -> list[ToolSpec]:
+    """Return the tools that the MCP server offers to Letta, in the toolset's order."""
     tools = list(toolset.list_target_tools("mcp"))
     if not toolset.clients:
         return tools
-    client = toolset.find_client(settings_of(toolset).server.client or "")
+    client = toolset.find_client(build_settings(toolset).server.client or "")
+    # The rule `letta/invalid-settings` reports this.
     if client is None:
         return []
     return [tool for tool in tools if toolset.is_offered(tool, client)]
 
 
-def changes_data(tool: ToolSpec) -> bool:
-    """Whether the spec says that a call changes something."""
-    return is_changing_data(_spec(tool))
+def can_change_data(tool: ToolSpec) -> bool:
+    """Return whether the spec declares that a call changes data."""
+    return is_changing_data(_collect_spec_fields(tool))
 
 
-def tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
-    """What the tool's definition says of Letta; see `definition_part`."""
-    declared = {e.tool: e.reason for e in toolset.exclusions if e.target == "letta"}
-    return definition_part(_spec(tool), declared.get(tool.name))
+def build_tool_part(toolset: Toolset, tool: ToolSpec) -> dict[str, Any]:
+    """Build the `letta` object of a tool's definition; see `build_definition_part`."""
+    reasons = {
+        exclusion.tool: exclusion.reason
+        for exclusion in toolset.exclusions
+        if exclusion.target == "letta"
+    }
+    return build_definition_part(_collect_spec_fields(tool), reasons.get(tool.name))
 
 
-def _spec(tool: ToolSpec) -> dict[str, Any]:
-    """Return the fields of a tool's spec by which its part of the definition is made."""
+def _collect_spec_fields(tool: ToolSpec) -> dict[str, Any]:
+    """Return the fields of a tool's spec that its `letta` object is derived from."""
     fields = {
-        "letta": facts_of(tool),
+        "letta": get_letta_fields(tool),
         "annotations": tool.annotations,
         "data": tool.data,
         "confirm": tool.confirm,
@@ -87,33 +92,39 @@ def _spec(tool: ToolSpec) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def not_attached(toolset: Toolset, tool: ToolSpec) -> str | None:
-    """Why a tool is not attached; None when it is."""
-    part = tool_part(toolset, tool)
+def find_omission_reason(toolset: Toolset, tool: ToolSpec) -> str | None:
+    """Return why a tool is not attached; None if it is."""
+    part = build_tool_part(toolset, tool)
     return None if part["attached"] else part.get("reason", "it is not attached")
 
 
-def desired_by_specs(
+def build_desired_state_from_specs(
     toolset: Toolset, environment: Mapping[str, str], *, server_url: str | None = None
 ) -> DesiredState:
-    """What a toolset wants to be in Letta.
+    """Build the desired state of a toolset from its specs.
+
+    Args:
+        toolset: the toolset.
+        environment: the environment variables; the specs can leave URL, token and ids
+            to them.
+        server_url: the MCP server's URL; overrides the specs.
 
     Raises:
-        MissingSettingError: the environment lacks something that the specs leave to it.
+        MissingSettingError: a required variable is not set.
     """
-    offered = {tool.name for tool in offered_to_letta(toolset)}
+    offered = {tool.name for tool in list_offered_tools(toolset)}
     tools = (
         DesiredTool(
             tool.name,
             build_mcp_definition(tool).get("description") or "",
             tool.listed_parameters,
-            tool_part(toolset, tool),
+            build_tool_part(toolset, tool),
             tool.name in offered,
             tuple(example.as_json for example in tool.examples),
             tool.renamed_from,
         )
         for tool in toolset.tools
     )
-    return desired_state(
-        settings_of(toolset), tools, environment, server_url=server_url
+    return build_desired_state(
+        build_settings(toolset), tools, environment, server_url=server_url
     )

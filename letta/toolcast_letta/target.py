@@ -1,4 +1,4 @@
-"""What a toolset wants to be in Letta, and the page that says how to bring it there."""
+"""The target `letta`: a module with the desired state in Letta, and its runbook."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from toolcast.extension_api import (
     get_package_name,
 )
 
-from .runbook import TEMPLATES, toolset_runbook
+from .runbook import TEMPLATES, build_toolset_runbook
 from .settings import LettaAgent, LettaServer
-from .specs import not_attached, settings_of, tool_part
+from .specs import build_settings, build_tool_part, find_omission_reason
 
 
 class ServerView(NamedTuple):
-    """The entry of the MCP server."""
+    """The MCP server's entry, for the template."""
 
     name: Code
     url: Code
@@ -33,7 +33,7 @@ class ServerView(NamedTuple):
 
 
 class AgentView(NamedTuple):
-    """One agent."""
+    """An agent, for the template."""
 
     name: Code
     id: Code
@@ -45,7 +45,7 @@ class AgentView(NamedTuple):
 
 
 class LettaView(NamedTuple):
-    """The module."""
+    """The values of the generated module."""
 
     header: Code
     name: Code
@@ -69,8 +69,8 @@ class LettaView(NamedTuple):
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """`letta.py` and `runbook.md`."""
-    settings = settings_of(toolset)
+    """Render `letta.py` and `runbook.md`."""
+    settings = build_settings(toolset)
     view = LettaView(
         header=encode_header(f"{toolset.folder}/toolset.yaml"),
         name=encode_safe_text(toolset.name),
@@ -78,26 +78,30 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         backend=encode_literal(settings.backend),
         on_start=encode_literal(settings.on_start),
         on_start_patience=encode_literal(settings.on_start_patience),
-        server=_server(settings.server),
-        agents=[_agent(agent) for agent in settings.agents],
+        server=_build_server_view(settings.server),
+        agents=[_build_agent_view(agent) for agent in settings.agents],
     )
     return {
         "letta.py": context.render("letta/letta.py.jinja", view),
         "runbook.md": context.render(
             "letta/runbook.md.jinja",
-            toolset_runbook(toolset, get_package_name(context, toolset)),
+            build_toolset_runbook(toolset, get_package_name(context, toolset)),
         ),
     }
 
 
-def _server(server: LettaServer) -> ServerView:
+def _build_server_view(server: LettaServer) -> ServerView:
     fields = server._asdict()
     return ServerView(
-        *(encode_literal(fields[n], f"{' ' * 8}{n}=", ",") for n in ServerView._fields)
+        *(
+            encode_literal(fields[name], f"{' ' * 8}{name}=", ",")
+            for name in ServerView._fields
+        )
     )
 
 
-def _agent(agent: LettaAgent) -> AgentView:
+def _build_agent_view(agent: LettaAgent) -> AgentView:
+    # Sorted, so that the output does not depend on the order in the spec.
     fields = {
         **vars(agent),
         "expects": tuple(sorted(agent.expects)),
@@ -105,13 +109,16 @@ def _agent(agent: LettaAgent) -> AgentView:
         "forbids": dict(sorted(agent.forbids.items())),
     }
     return AgentView(
-        *(encode_literal(fields[n], f"{' ' * 12}{n}=", ",") for n in AgentView._fields)
+        *(
+            encode_literal(fields[name], f"{' ' * 12}{name}=", ",")
+            for name in AgentView._fields
+        )
     )
 
 
 TARGET = Target(
     name="letta",
-    purpose="Which tools Letta's agents get with which rules, and the runbook for it.",
+    purpose="The tools and rules of Letta agents, and a runbook for applying them.",
     generate=generate,
     reads=frozenset("""
         name summary description parameters annotations mcp handler clients letta data
@@ -120,8 +127,8 @@ TARGET = Target(
     reads_toolset=frozenset(["letta"]),
     needs=("mcp",),
     server_part="LETTA",
-    definition_part=tool_part,
-    omission_reason=not_attached,
+    definition_part=build_tool_part,
+    omission_reason=find_omission_reason,
     with_black=False,
     templates=TEMPLATES,
 )

@@ -1,7 +1,7 @@
-"""A toolset's registry as LangChain tools.
+"""The tools of a registry as LangChain tools.
 
-Needs `langchain-core`. The schema that a model is shown is the spec's own; arguments are
-validated by the registry, whatever their names.
+The model gets the spec's own schema, and the registry validates the arguments. Needs
+`langchain-core`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _ACTIONS = ("accept", "decline", "cancel")
 
 
 class SpecTool(BaseTool):
-    """One tool for LangChain, sync and async.
+    """A tool for LangChain, sync and async.
 
-    `_run` and `_arun` take nothing but the tool's own arguments, so that arguments called
-    `config`, `run_manager` or `self` are not lost.
+    `_run` and `_arun` accept only the tool's arguments, so that a tool can have arguments named
+    `config`, `run_manager` or `self`.
     """
 
     registry: Registry = Field(exclude=True)
@@ -44,19 +44,19 @@ class SpecTool(BaseTool):
     handle_tool_error: bool = True
 
     def get_input_schema(self, config: Any = None) -> type[BaseModel]:
-        """A model that accepts exactly what the spec's schema accepts."""
+        """Return a Pydantic model that accepts exactly the arguments that the spec's schema accepts."""
         return self._schema_model
 
     @cached_property
     def _schema_model(self) -> type[BaseModel]:
-        # A class costs a hundred times what the wrapper does, and few ask for it.
-        return _schema_model(self.registry, self.name, self.client)
+        # Built on first use: a class takes a hundred times as long as the tool, and few need it.
+        return _build_schema_model(self.registry, self.name, self.client)
 
     def _run(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
-        return _content(run_sync(self._call(arguments)))
+        return _format_content(run_sync(self._call(arguments)))
 
     async def _arun(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
-        return _content(await self._call(arguments))
+        return _format_content(await self._call(arguments))
 
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
         ask = _GraphInterrupt()
@@ -69,40 +69,48 @@ class SpecTool(BaseTool):
 
 
 class LangChainTools:
-    """The LangChain tools of a registry's local tools, each made when it is asked for."""
+    """The LangChain tools of a registry's local tools; each is created when requested."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
     def get(self, name: str, client: str | None = None) -> SpecTool:
-        """One tool, by its present or a former name.
+        """Return one tool, by its current or a former name.
 
         Raises:
-            UnknownToolError: the client has no such tool, or it is not for LangChain.
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
+            UnknownToolError: the client has no such tool, or the tool is excluded from
+                LangChain.
+            UnknownClientError: the toolset has clients, and `client` is not one of them.
+            AccessError: the client's access cannot be resolved.
         """
         tool = self._registry.get_tool(name, client)
         if not tool.is_in("langchain"):
             raise UnknownToolError(f"unknown tool `{name}`")
-        return _wrapper(self._registry, tool, client)
+        return _wrap_tool(self._registry, tool, client)
 
     def all(
         self, client: str | None = None, *, tool_search: bool = False
     ) -> list[SpecTool]:
-        """Every tool that a client may call, in the declared order; raises as `get`.
+        """Return all tools that a client may call, in the declared order.
 
-        `tool_search`: those not for every turn have `defer_loading` in `extras`, for ChatAnthropic.
+        Args:
+            client: the client that calls.
+            tool_search: whether `extras` of tools that are not marked `always` contains
+                `defer_loading`, for ChatAnthropic.
+
+        Raises:
+            UnknownClientError: the toolset has clients, and `client` is not one of them.
+            AccessError: the client's access cannot be resolved.
         """
         tools = self._registry.tools(client, target="langchain")
-        wrappers = [_wrapper(self._registry, tool, client) for tool in tools]
+        wrappers = [_wrap_tool(self._registry, tool, client) for tool in tools]
         for tool, wrapper in zip(tools, wrappers, strict=True):
             if tool_search and not tool.always:
                 wrapper.extras = {"defer_loading": True}
         return wrappers
 
 
-def _wrapper(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
+def _wrap_tool(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
     return SpecTool(
         name=tool.name,
         description=tool.description,
@@ -112,15 +120,17 @@ def _wrapper(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
     )
 
 
-def _schema_model(registry: Registry, name: str, client: str | None) -> type[BaseModel]:
+def _build_schema_model(
+    registry: Registry, name: str, client: str | None
+) -> type[BaseModel]:
     class Arguments(BaseModel):
         model_config = ConfigDict(extra="allow")
 
         @model_validator(mode="before")
         @classmethod
-        def _valid(cls, value: Any) -> Any:
+        def _validate(cls, value: Any) -> Any:
             if not isinstance(value, dict):
-                raise ValueError("the arguments are not an object")
+                raise ValueError("the arguments must be an object")
             problems = registry.check_arguments(name, value, client)
             if problems:
                 raise ValueError("; ".join(problems))
@@ -133,13 +143,13 @@ def _schema_model(registry: Registry, name: str, client: str | None) -> type[Bas
     return Arguments
 
 
-def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
-    """What LangChain puts into its message to the model: text, or content blocks."""
+def _format_content(response: ToolResponse) -> str | list[dict[str, Any]]:
+    """Return the content of LangChain's message to the model: text, or content blocks."""
     if response.error is not None:
-        others = [b for b in response.content or () if b["type"] != "text"]
-        # An exception has no place for media: words tell that they are there.
-        words = map(describe_block, to_langchain_blocks(others))
-        raise ToolException("\n".join([response.error, *words]))
+        media = [block for block in response.content or () if block["type"] != "text"]
+        # An exception cannot contain media, so its message describes them.
+        descriptions = map(describe_block, to_langchain_blocks(media))
+        raise ToolException("\n".join([response.error, *descriptions]))
     note = response.note
     if response.content is None:
         return response.text() if note is None else f"{response.text()}\n\n{note}"
@@ -148,36 +158,37 @@ def _content(response: ToolResponse) -> str | list[dict[str, Any]]:
 
 
 class _GraphInterrupt:
-    """Asks a person for one call of a tool, when it runs within a graph of LangGraph.
+    """Asks the user for one call of a tool by interrupting the LangGraph graph that runs it.
 
-    The graph stops with the question and its node is run again when it is resumed. `langgraph`
-    is not imported where nobody else has.
+    The graph stops with the question. When it is resumed with the answer, it runs the node again.
+    `langgraph` is used only if the program has imported it.
 
     Source: https://docs.langchain.com/oss/python/langgraph/interrupts
 
     Attributes:
-        raised: what has to reach the graph, which then stops; None when it goes on.
+        raised: LangGraph's exception, which must be raised for the graph to stop; None if the
+            graph continues.
     """
 
-    is_later = True
+    can_repeat_call = True
 
     def __init__(self) -> None:
         self.raised: BaseException | None = None
 
     def __call__(self, question: Question) -> Answer:
-        """The answer that the graph was resumed with; as `AskUser`.
+        """Return the answer that the graph was resumed with, as an `AskUser`.
 
         Raises:
-            InputRequiredError: the graph has to stop for it.
-            DeclinedError: no graph is running, or it was resumed with something else.
+            InputRequiredError: the graph must stop for the question.
+            DeclinedError: no graph is running, or it was resumed with an invalid answer.
         """
         if "langgraph" not in sys.modules:
-            raise DeclinedError(_nobody(question))
+            raise DeclinedError(_format_no_user(question))
         from langgraph.errors import GraphBubbleUp
         from langgraph.types import interrupt
 
         round = secrets.token_hex(16)
-        shown = {
+        request = {
             "question": f"{round}.{question.digest}",
             "tool": question.tool,
             "arguments": dict(question.arguments),
@@ -185,28 +196,28 @@ class _GraphInterrupt:
             "schema": dict(question.schema),
         }
         try:
-            given = interrupt(shown)
+            answer = interrupt(request)
         except GraphBubbleUp as stop:
             put = partial(setattr, self, "raised", stop)
             raise InputRequiredError(round, put, is_repeated=True) from None
         except (RuntimeError, KeyError):
-            # Outside of a graph, and in one that cannot be resumed.
-            raise DeclinedError(_nobody(question)) from None
-        if not isinstance(given, Mapping) or given.get("action") not in _ACTIONS:
+            # Outside a graph, or in a graph without a checkpointer.
+            raise DeclinedError(_format_no_user(question)) from None
+        if not isinstance(answer, Mapping) or answer.get("action") not in _ACTIONS:
             raise DeclinedError(
-                "the graph was resumed with what is no answer: give `question` as it was"
-                " shown, `action` and `content`"
+                "the graph was resumed with an invalid answer; help: resume it with an"
+                " object with the `question` of the interrupt, `action` and `content`"
             )
-        round, _, digest = str(given.get("question")).partition(".")
+        round, _, digest = str(answer.get("question")).partition(".")
         if digest != question.digest:
             raise DeclinedError(
                 "the graph was resumed with the answer to another question"
             )
-        return Answer(given["action"], given.get("content"), round)
+        return Answer(answer["action"], answer.get("content"), round)
 
 
-def _nobody(question: Question) -> str:
+def _format_no_user(question: Question) -> str:
     return (
-        f"`{question.tool}` has to ask the user first, and nobody can be asked outside of a"
+        f"`{question.tool}` has to ask the user first, and no user can be asked outside a"
         " graph with a checkpointer; nothing was done"
     )

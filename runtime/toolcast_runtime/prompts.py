@@ -1,7 +1,8 @@
 """Compose the prompt blocks of a toolset from their pieces.
 
-A piece is finished Markdown that the generator's templates rendered, of whole lines: the tools' are
-in their definitions, those of sections, the preamble and the CLI block are in the generated package. Nothing else joins pieces: the generator calls `PromptBlocks` for the committed files.
+A piece consists of complete lines of Markdown that the generator's templates rendered. The pieces of
+tools are in their definitions; those of sections, the preamble and the CLI block are in the generated
+package. Only this module joins pieces: the generator calls `PromptBlocks` for the committed files.
 """
 
 from __future__ import annotations
@@ -20,18 +21,19 @@ __all__ = ["CliBlock", "Prompts", "Section"]
 
 _WITHOUT_SECTION = "tools"
 _COMMENT_COLUMN = 50
-"""Where comments begin, so that no command's row depends on another command's length."""
+"""The column of comments; fixed, so that no row depends on another command's length."""
 _WIDTH = 120
-# Of `<title>` a browser makes an element that swallows the rest of a rendered page; so it
-# does of these. Other names in such brackets hide nothing.
-_SWALLOWS = re.compile(
+"""Characters of a row."""
+# HTML elements that hide or change the rest of a rendered page. Other names in angle brackets, such
+# as `<name>`, have no effect.
+_HTML_ELEMENT = re.compile(
     r"<(applet|audio|body|canvas|colgroup|datalist|details|dialog|form|frame|frameset"
     r"|head|html|iframe|listing|math|meter|noembed|noframes|noscript|object|optgroup|option"
     r"|picture|plaintext|pre|progress|rp|script|select|style|svg|table|tbody|td|template"
     r"|textarea|tfoot|th|thead|title|tr|video|xmp)>",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"<(?=[!?])")
+_MARKUP_START = re.compile(r"<(?=[!?])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +220,16 @@ class Prompts:
         """The tools, and their access rules."""
         return self._registry
 
-    def grouped(self, tools: Iterable[Tool]) -> Iterator[tuple[Section, list[Tool]]]:
+    def group_tools(
+        self, tools: Iterable[Tool]
+    ) -> Iterator[tuple[Section, list[Tool]]]:
         """Yield the sections of the documented tools in declared order, with their tools."""
         return self._blocks.group(tools)
 
     @property
     def sections(self) -> tuple[str, ...]:
         """The names of the sections that have tools, in the declared order."""
-        return tuple(section.name for section, _ in self.grouped(self._local_tools))
+        return tuple(section.name for section, _ in self.group_tools(self._local_tools))
 
     @property
     def _local_tools(self) -> Sequence[Tool]:
@@ -237,10 +241,10 @@ class Prompts:
         Raises:
             KeyError: the toolset has no section of that name.
         """
-        known = self._blocks.sections
-        if name not in known:
-            names = ", ".join(f"`{section}`" for section in known)
-            raise KeyError(f"there is no section `{name}`; there are {names}")
+        sections = self._blocks.sections
+        if name not in sections:
+            names = ", ".join(f"`{section}`" for section in sections)
+            raise KeyError(f"unknown section `{name}`; help: use one of {names}")
         return self._blocks.section(name, self._registry.tools(client))
 
     def preamble(self, client: str | None = None) -> str:
@@ -251,7 +255,7 @@ class Prompts:
         """Return when and how to use the named tools, for a request that offers only these.
 
         Tools without such a text, for example those of external servers, and tools that the
-        client may not have are left out.
+        client may not have are omitted.
 
         Args:
             names: the names that `route_tools` returned; previous names are resolved.
@@ -260,9 +264,11 @@ class Prompts:
         Returns:
             The heading and the text of each tool in the declared order; "" when there is none.
         """
-        wanted = {self._registry.resolve(name) for name in names}
+        current_names = {self._registry.resolve(name) for name in names}
         tools = self._registry.tools(client)
-        return self._blocks.guidance(tool for tool in tools if tool.name in wanted)
+        return self._blocks.guidance(
+            tool for tool in tools if tool.name in current_names
+        )
 
     def cli_block(self, client: str | None = None) -> str:
         """Return the commands of a client, for agents without MCP.
@@ -274,8 +280,9 @@ class Prompts:
             LookupError: the toolset has no command line.
         """
         cli = self._blocks.cli
-        who = cli.client if client is None and cli is not None else client
-        return self._blocks.cli_block(self._registry.tools(who))
+        if client is None and cli is not None:
+            client = cli.client
+        return self._blocks.cli_block(self._registry.tools(client))
 
     def files(self) -> dict[str, str]:
         """Return the whole toolset's blocks by the names of their files, without signatures.
@@ -285,45 +292,52 @@ class Prompts:
         """
         tools = self._local_tools
         cli = self._blocks.cli
-        shown = tools
+        cli_tools = tools
         if cli is not None and cli.client is not None:
             access = self._registry.declared_access
-            shown = [t for t in tools if access.is_allowed(cli.client, t.name)]
-        blocks = self._blocks.compose(tools, shown)
+            cli_tools = [
+                tool for tool in tools if access.is_allowed(cli.client, tool.name)
+            ]
+        blocks = self._blocks.compose(tools, cli_tools)
         return {f"{name}.md": text for name, text in blocks.items()}
 
 
 def command_rows(program: str, line: str, comment: str) -> list[str]:
-    """A command with its comment beside it, or below it when the command is long.
+    """Return the rows of a command with its comment: next to it, or below a long command.
 
-    No row is wider than 120 columns unless a
-    single word is: a long command goes on behind a backslash, a long comment in further ones.
+    A row has at most 120 columns unless a single word is longer. A long command continues after
+    a backslash, a long comment in further rows.
 
     Args:
-        program: what is typed before the command.
-        line: the command. A parameter that is called as an element of HTML that swallows
-            what follows stands in capitals, without brackets.
-        comment: what is said about it, on one line.
+        program: the text before the command.
+        line: the command. A parameter with the name of an HTML element that would hide the
+            rest of a page is written in capitals, without brackets.
+        comment: the comment, on one line.
     """
-    shown = _SWALLOWS.sub(lambda found: found[1].upper(), line)
-    shown = _COMMENT.sub(r"\<", shown)
-    typed = _wrapped(f"{program} {shown}".split(" "), "  ", "      ", _WIDTH - 2)
-    rows = [f"{row} \\" for row in typed[:-1]] + typed[-1:]
+    escaped = _HTML_ELEMENT.sub(lambda match: match[1].upper(), line)
+    escaped = _MARKUP_START.sub(r"\<", escaped)
+    words = f"{program} {escaped}".split(" ")
+    # Two columns are for the backslash.
+    command = _wrap_words(words, "  ", "      ", _WIDTH - 2)
+    rows = [f"{row} \\" for row in command[:-1]] + command[-1:]
     margin = " " * _COMMENT_COLUMN
+    indent = f"{margin}# "
     words = comment.split()
-    comments = _wrapped(words, f"{margin}# ", f"{margin}# ", _WIDTH) if words else []
+    comments = _wrap_words(words, indent, indent, _WIDTH) if words else []
     if comments and len(rows) == 1 and len(rows[0]) <= _COMMENT_COLUMN - 2:
-        beside = comments[0].removeprefix(margin)
-        return [rows[0].ljust(_COMMENT_COLUMN) + beside, *comments[1:]]
+        first_comment = comments[0].removeprefix(margin)
+        return [rows[0].ljust(_COMMENT_COLUMN) + first_comment, *comments[1:]]
     return rows + comments
 
 
-def _wrapped(words: list[str], first: str, other: str, width: int) -> list[str]:
-    """Words on lines of at most `width`, each behind its indent."""
-    rows = [first + words[0]]
+def _wrap_words(
+    words: list[str], first_indent: str, indent: str, width: int
+) -> list[str]:
+    """Return words in rows of at most `width` characters, with their indents."""
+    rows = [first_indent + words[0]]
     for word in words[1:]:
         if len(rows[-1]) + 1 + len(word) <= width:
             rows[-1] += f" {word}"
         else:
-            rows.append(other + word)
+            rows.append(indent + word)
     return rows

@@ -1,11 +1,10 @@
-"""Agent Skills of a toolset: their files per client, and their MCP resources.
+"""Agent Skills of a toolset: their files for each client, and their MCP resources.
 
-Every text that comes in is finished Markdown, a block of its own: those of tools stand in their
-definitions, those of sections in the generated package. What goes out is read as it is by
-every program: some run or replace parts of a SKILL.md before an agent sees it. The same pieces,
-put together for the whole toolset, are the files beside the generated package. What MCP shows
-(entries, directories, files as resources) is put together when it is asked for, so that a client's
-list, its digests and what it reads agree with what it may have by then.
+The input is finished Markdown, in separate blocks: the text of tools is in their definitions, the text
+of sections in the generated package. The output must be inert: some programs execute or replace parts
+of a SKILL.md before an agent reads it. The files next to the generated package contain the same text,
+for the whole toolset. What MCP clients get (entries, directories, files as resources) is computed at
+each request, so that the list, its digests and the files match the client's current access.
 
 Sources: https://agentskills.io/specification, https://code.claude.com/docs/en/skills,
 https://github.com/modelcontextprotocol/ext-skills (SEP-2640).
@@ -29,26 +28,26 @@ if TYPE_CHECKING:
 
 __all__ = ["SectionTexts", "Skill", "Skills"]
 
-MAIN = "SKILL.md"
+MAIN_FILE = "SKILL.md"
 MAX_LINES = 499
 """Lines of a SKILL.md that the standard recommends."""
 MAX_BYTES = 20_000
-"""Size of a SKILL.md: about 5,000 tokens."""
+"""Bytes of a SKILL.md: about 5,000 tokens."""
 
-# A program may run !`...` and blocks that begin with ```!, put its arguments in the place of
-# $ARGUMENTS and $1, its folders in that of ${NAME}, and a file in that of @name.
-_OBEYED = (
+# Programs may execute !`...` and blocks that begin with ```!, replace $ARGUMENTS and $1 by their
+# arguments and ${NAME} by their folders, and read a file for @name.
+_EXECUTED_PATTERNS = (
     (re.compile(r"(?<=!)(?=`)|(?<=```)(?=!)"), " "),
-    # A backslash keeps such a place as it is, and two of them do not.
+    # One backslash prevents the replacement, but two do not.
     (re.compile(r"(?<=\\\\\$)(?=ARGUMENTS|[0-9])"), " "),
     (re.compile(r"(?<!\\)(?=\$(?:ARGUMENTS|[0-9]))|(?<=\$)(?=\{[A-Z_])"), r"\\"),
     (re.compile(r"(?<!\S)(?=@\S)"), r"\\"),
 )
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
-# Other scalars than text for some reader of YAML.
-_OTHER_MEANING = frozenset(["yes", "no", "on", "off", "true", "false", "null"])
-# What YAML does not print as it is, the quote and its escape; and three hyphens, at which
-# one reader ends the front matter wherever they stand; and what one might run.
+# Some YAML parsers read these words as other types than strings.
+_YAML_KEYWORDS = frozenset(["yes", "no", "on", "off", "true", "false", "null"])
+# Characters that a quoted YAML string must escape. Also three hyphens, because one parser ends the
+# front matter at any of them; and !`, which a program might execute.
 _ESCAPED = re.compile(
     r'["\\]|--(?=-)|!(?=`)|[^ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]'
 )
@@ -57,20 +56,20 @@ _DIRECTORY = "inode/directory"
 
 
 class SkillTool(NamedTuple):
-    """What a skill says of a tool.
+    """The documentation of a tool in a skill.
 
     Attributes:
-        name: the tool.
+        name: the tool's name.
         summary: its summary as one line of Markdown.
-        usage: when and how to use it, line by line.
-        when: how many of these lines say when to choose it; they come first.
-        is_deprecated: whether it goes.
+        usage: when and how to use it, as lines.
+        when_lines: how many of these lines, at the beginning, say when to choose it.
+        is_deprecated: whether the tool is deprecated.
     """
 
     name: str
     summary: str
     usage: Sequence[str]
-    when: int
+    when_lines: int
     is_deprecated: bool
 
 
@@ -83,7 +82,7 @@ class SectionTexts(NamedTuple):
 
 
 class SkillSection(NamedTuple):
-    """Tools under one heading; texts are "" where there is none."""
+    """Tools under one heading; "" for a text that the section lacks."""
 
     name: str
     heading: str
@@ -93,11 +92,11 @@ class SkillSection(NamedTuple):
 
 
 class SkillFile(NamedTuple):
-    """One file.
+    """A file of a skill.
 
     Attributes:
-        text: the whole.
-        headings: the lines of it that are headings.
+        text: the complete text.
+        headings: the lines of the text that are headings.
     """
 
     text: str
@@ -108,89 +107,99 @@ class _Heading(str):
     """A line that is a heading."""
 
 
-def toolset_files(
-    front: Mapping[str, Any],
+def build_toolset_files(
+    front_matter: Mapping[str, Any],
     title: str,
     guidance: str,
     sections: Sequence[SkillSection],
 ) -> dict[str, SkillFile]:
-    """The files of a toolset's skill by their paths, SKILL.md first.
+    """Return the files of a toolset's skill by path, SKILL.md first.
 
-    What a tool needs beyond when to choose it stands in a file of its own. Where SKILL.md would
-    be longer than it should be, each section's tools stand in a file instead.
+    SKILL.md has the tools, with when to choose them; the rest of a tool's documentation is in a
+    file of its own. If SKILL.md would be too long, each section has a file for its tools
+    instead.
     """
-    heads = [
+    headings = [
         _Heading(f"## {'Tools' if section.heading == title else section.heading}")
         for section in sections
     ]
 
-    def main(tools_of: Iterable[Iterable[str]]) -> SkillFile:
-        body = [_Heading(f"# {title}"), *_paragraph(guidance)]
-        for section, heading, tools in zip(sections, heads, tools_of, strict=True):
-            body += ["", heading, *_paragraph(section.intro), "", *tools]
-            body += _paragraph(section.footer)
-        return _file(body, front)
+    def build_main_file(tool_lines: Iterable[Iterable[str]]) -> SkillFile:
+        lines = [_Heading(f"# {title}"), *_paragraph(guidance)]
+        for section, heading, rows in zip(sections, headings, tool_lines, strict=True):
+            lines += ["", heading, *_paragraph(section.intro), "", *rows]
+            lines += _paragraph(section.footer)
+        return _build_file(lines, front_matter)
 
-    whole = main(map(_tools, sections))
-    if not is_long(whole.text):
-        told = [tool for section in sections for tool in section.tools]
-        return {MAIN: whole} | {
-            _path(tool.name): _file([_Heading(f"# {tool.name}"), "", *_rest(tool)])
-            for tool in told
-            if _rest(tool)
-        }
-    return {MAIN: main(map(_elsewhere, sections))} | {
-        _path(section.name): _file([_Heading(heading[1:]), "", *_all(section)])
-        for section, heading in zip(sections, heads, strict=True)
-    }
+    main_file = build_main_file(map(_list_tools, sections))
+    if not is_too_long(main_file.text):
+        files = {MAIN_FILE: main_file}
+        for section in sections:
+            for tool in section.tools:
+                rest = _get_rest(tool)
+                if rest:
+                    lines = [_Heading(f"# {tool.name}"), "", *rest]
+                    files[_get_path(tool.name)] = _build_file(lines)
+        return files
+    files = {MAIN_FILE: build_main_file(map(_link_section_file, sections))}
+    for section, heading in zip(sections, headings, strict=True):
+        lines = [_Heading(heading[1:]), "", *_document_tools(section)]
+        files[_get_path(section.name)] = _build_file(lines)
+    return files
 
 
-def is_long(text: str) -> bool:
-    """Whether a SKILL.md is longer than the standard recommends."""
+def is_too_long(text: str) -> bool:
+    """Return whether a SKILL.md is longer than the standard recommends."""
     return text.count("\n") > MAX_LINES or len(text.encode("utf-8")) > MAX_BYTES
 
 
-def tool_files(front: Mapping[str, Any], tool: SkillTool) -> dict[str, SkillFile]:
-    """The files of a skill of one tool."""
-    body = [_Heading(f"# {tool.name}"), "", tool.summary]
-    return {MAIN: _file([*body, *([""] if tool.usage else []), *tool.usage], front)}
+def build_tool_files(
+    front_matter: Mapping[str, Any], tool: SkillTool
+) -> dict[str, SkillFile]:
+    """Return the files of a skill for one tool, by path."""
+    lines = [_Heading(f"# {tool.name}"), "", tool.summary]
+    if tool.usage:
+        lines += ["", *tool.usage]
+    return {MAIN_FILE: _build_file(lines, front_matter)}
 
 
-def _tools(section: SkillSection) -> Iterator[str]:
-    """The tools of a section as SKILL.md has them."""
+def _list_tools(section: SkillSection) -> Iterator[str]:
+    """Yield the lines for a section's tools in SKILL.md."""
     for tool in section.tools:
-        word = "deprecated" if tool.is_deprecated else "more"
-        link = f" ([{word}]({_path(tool.name)}))" if _rest(tool) else ""
+        label = "deprecated" if tool.is_deprecated else "more"
+        link = f" ([{label}]({_get_path(tool.name)}))" if _get_rest(tool) else ""
         yield f"{_bullet(tool)}{link}"
     for tool in section.tools:
-        if tool.when:
-            yield from ("", _Heading(f"### {tool.name}"), *tool.usage[: tool.when])
+        if tool.when_lines:
+            yield from ("", _Heading(f"### {tool.name}"))
+            yield from tool.usage[: tool.when_lines]
 
 
 def _bullet(tool: SkillTool) -> str:
     return f"- **{tool.name}**: {tool.summary}"
 
 
-def _elsewhere(section: SkillSection) -> Iterator[str]:
-    """Where the tools of a section are, when SKILL.md has no room for them."""
-    path, count = _path(section.name), len(section.tools)
+def _link_section_file(section: SkillSection) -> Iterator[str]:
+    """Yield the line for a section whose tools are documented in a file of their own."""
+    path, count = _get_path(section.name), len(section.tools)
     yield f"{count} {'tool' if count == 1 else 'tools'}: read [{path}]({path}) to choose one."
 
 
-def _all(section: SkillSection) -> Iterator[str]:
-    """Everything of a section's tools, for its own file."""
+def _document_tools(section: SkillSection) -> Iterator[str]:
+    """Yield the complete documentation of a section's tools, for its own file."""
     yield from map(_bullet, section.tools)
     for tool in section.tools:
         if tool.usage:
             yield from ("", _Heading(f"## {tool.name}"), "", *tool.usage)
 
 
-def _rest(tool: SkillTool) -> Sequence[str]:
-    """What is said of a tool beyond when to choose it."""
-    return tool.usage[tool.when + bool(tool.when) :]
+def _get_rest(tool: SkillTool) -> Sequence[str]:
+    """Return the lines of a tool's usage after those that say when to choose it."""
+    # An empty line separates the two parts.
+    return tool.usage[tool.when_lines + bool(tool.when_lines) :]
 
 
-def _path(name: str) -> str:
+def _get_path(name: str) -> str:
     return f"references/{module_name(name)}.md"
 
 
@@ -198,102 +207,109 @@ def _paragraph(text: str) -> list[str]:
     return ["", *text.split("\n")] if text else []
 
 
-def _file(body: Iterable[str], front: Mapping[str, Any] | None = None) -> SkillFile:
-    shown = [(isinstance(line, _Heading), _as_it_is(line)) for line in body]
-    lines = [
-        *([front_matter(front), ""] if front else []),
-        *(line for _, line in shown),
-    ]
-    return SkillFile(
-        "".join(f"{line}\n" for line in lines),
-        tuple(line for is_heading, line in shown if is_heading),
-    )
+def _build_file(
+    lines: Iterable[str], front_matter: Mapping[str, Any] | None = None
+) -> SkillFile:
+    """Return a file; its lines are escaped, and those of type `_Heading` are its headings."""
+    text_lines, headings = [], []
+    if front_matter:
+        text_lines += [render_front_matter(front_matter), ""]
+    for line in lines:
+        escaped = _escape_line(line)
+        text_lines.append(escaped)
+        if isinstance(line, _Heading):
+            headings.append(escaped)
+    return SkillFile("".join(f"{line}\n" for line in text_lines), tuple(headings))
 
 
-def _as_it_is(line: str) -> str:
-    """A line in which no program finds anything to run, to replace or to read."""
-    for pattern, escape in _OBEYED:
+def _escape_line(line: str) -> str:
+    """Escape whatever a program could execute, replace, or read as a file."""
+    for pattern, escape in _EXECUTED_PATTERNS:
         line = pattern.sub(escape, line)
     return line
 
 
-def front_matter(values: Mapping[str, Any]) -> str:
-    """The YAML front matter of a SKILL.md with its marks, without a line break at the end.
+def render_front_matter(values: Mapping[str, Any]) -> str:
+    """Return the YAML front matter of a SKILL.md with its `---` lines, without a line break.
 
-    Every reader takes it for the same values: block style alone, texts in double quotes, and
-    nothing but printable characters in them.
+    All YAML parsers read the same values from it: it has only block style, and strings with
+    only printable characters, in double quotes.
 
     Args:
-        values: texts, numbers, booleans, and lists and mappings of these. What is empty is
-            left out.
+        values: strings, numbers, booleans, and lists and mappings of these. Empty lists and
+            mappings are omitted.
     """
-    return "\n".join(["---", *_mapping(values, ""), "---"])
+    return "\n".join(["---", *_render_mapping(values, ""), "---"])
 
 
-def _mapping(values: Mapping[str, Any], indent: str) -> Iterator[str]:
+def _render_mapping(values: Mapping[str, Any], indent: str) -> Iterator[str]:
     for key, value in values.items():
-        shown = f"{indent}{_key(key)}:"
+        prefix = f"{indent}{_render_key(key)}:"
         if isinstance(value, Mapping | list | tuple):
             if value:
-                yield shown
-                yield from _members(value, f"{indent}  ")
+                yield prefix
+                yield from _render_collection(value, f"{indent}  ")
         else:
+            # A skill's name is unquoted, if it can be.
             is_plain = key == "name" and _is_plain(str(value))
-            yield f"{shown} {value if is_plain else _scalar(value)}"
+            yield f"{prefix} {value if is_plain else _render_scalar(value)}"
 
 
-def _members(values: Mapping[str, Any] | Sequence[Any], indent: str) -> Iterator[str]:
+def _render_collection(
+    values: Mapping[str, Any] | Sequence[Any], indent: str
+) -> Iterator[str]:
     if isinstance(values, Mapping):
-        yield from _mapping(values, indent)
+        yield from _render_mapping(values, indent)
         return
     for value in values:
         if not isinstance(value, Mapping | list | tuple):
-            yield f"{indent}- {_scalar(value)}"
+            yield f"{indent}- {_render_scalar(value)}"
         elif value:
-            # The first line of what it holds stands behind its mark.
-            first, *rest = _members(value, f"{indent}  ")
+            # The first line of a nested collection is on the line of its hyphen.
+            first, *rest = _render_collection(value, f"{indent}  ")
             yield f"{indent}- {first.lstrip(' ')}"
             yield from rest
 
 
-def _key(key: str) -> str:
-    return key if _is_plain(key) else _text(key)
+def _render_key(key: str) -> str:
+    return key if _is_plain(key) else _quote(key)
 
 
 def _is_plain(text: str) -> bool:
-    return bool(_PLAIN.fullmatch(text)) and text.lower() not in _OTHER_MEANING
+    """Return whether all YAML parsers read a text without quotes as a string."""
+    return bool(_PLAIN.fullmatch(text)) and text.lower() not in _YAML_KEYWORDS
 
 
-def _scalar(value: Any) -> str:
+def _render_scalar(value: Any) -> str:
     if isinstance(value, str):
-        return _text(value)
+        return _quote(value)
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _text(text: str) -> str:
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+def _quote(text: str) -> str:
+    return f'"{_ESCAPED.sub(_escape_match, text)}"'
 
 
-def _escape(match: re.Match[str]) -> str:
-    found = match[0]
-    if found in ('"', "\\"):
-        return f"\\{found}"
-    if found == "--":
+def _escape_match(match: re.Match[str]) -> str:
+    text = match[0]
+    if text in ('"', "\\"):
+        return f"\\{text}"
+    if text == "--":
         return "-\\x2d"
-    code = ord(found)
+    code = ord(text)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One skill.
+    """A skill.
 
     Attributes:
-        front_matter: what its SKILL.md begins with, as values; `name` and `description`
-            are always there.
-        files: the texts of its files by their paths; `SKILL.md` comes first.
+        front_matter: the values of the front matter in SKILL.md; always with `name` and
+            `description`.
+        files: the text of each file by path, `SKILL.md` first.
     """
 
     front_matter: Mapping[str, Any]
@@ -301,37 +317,39 @@ class Skill:
 
     @property
     def name(self) -> str:
-        """Its name, which is its folder's, too."""
+        """The skill's name, which is also the name of its folder."""
         name: str = self.front_matter["name"]
         return name
 
     @property
     def description(self) -> str:
-        """What it does, and when to use it."""
+        """What the skill does, and when to use it."""
         description: str = self.front_matter["description"]
         return description
 
 
 class ToolDocs(Protocol):
-    """The prompt docs of a toolset, whose sections its skills have, too."""
+    """The prompts of a toolset; its skills have the same sections."""
 
     @property
     def registry(self) -> Registry:
-        """Has the tools, and says who may have which."""
+        """The tools, and their access rules."""
 
-    def grouped(self, tools: Iterable[Tool]) -> Iterable[tuple[Any, Sequence[Tool]]]:
-        """The sections that have some of the tools, each with those."""
+    def group_tools(
+        self, tools: Iterable[Tool]
+    ) -> Iterable[tuple[Any, Sequence[Tool]]]:
+        """Yield each section that has some of the tools, with these tools."""
 
 
 class Skills:
-    """The skills of a toolset: one of its own, and those of tools that have one.
+    """The skills of a toolset: one for the toolset, and those of single tools.
 
     Args:
-        prompts: the toolset's prompt blocks.
-        front_matter: that of the toolset's skill; None where it has none.
+        prompts: the toolset's prompts.
+        front_matter: the front matter of the toolset's skill; None if it has none.
         title: the heading of the toolset's skill.
-        guidance: how its tools are used together; "" for nothing.
-        sections: the texts of its sections by their names.
+        guidance: how to use its tools together; "" for no such text.
+        sections: the texts of its sections by section name.
     """
 
     def __init__(
@@ -349,142 +367,156 @@ class Skills:
         self._guidance = guidance
         self.sections = {} if sections is None else sections
 
-    def of(
+    def list_skills(
         self, client: str | None = None, *, target: str | None = None
     ) -> list[Skill]:
-        """The skills of a client: those in which a tool is that it may have.
+        """Return a client's skills: those with at least one tool that it may call.
 
         Args:
-            client: who asks.
-            target: leaves out the tools that are declared not to be in this target.
+            client: the client that gets the skills.
+            target: omit the tools that are excluded from this target.
 
         Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
+            UnknownClientError: the toolset has clients, and `client` is not one of them.
+            AccessError: the client's access cannot be resolved.
         """
-        return self._of(self._prompts.registry.tools(client, target=target))
+        return self._build_skills(self._prompts.registry.tools(client, target=target))
 
     def files(self) -> dict[str, str]:
-        """The whole toolset's files by their paths, without signatures.
+        """Return the files of the whole toolset by path, without signatures.
 
-        No administrator's change touches them.
+        An administrator's override does not change them.
         """
-        skills = self._of(self._prompts.registry.local_tools)
+        skills = self._build_skills(self._prompts.registry.local_tools)
         return {
             f"{skill.name}/{path}": text
             for skill in skills
             for path, text in skill.files.items()
         }
 
-    def _of(self, tools: Sequence[Tool]) -> list[Skill]:
-        there = [tool for tool in tools if tool.is_in("skills")]
+    def _build_skills(self, tools: Sequence[Tool]) -> list[Skill]:
+        tools = [tool for tool in tools if tool.is_in("skills")]
         sections = [
             SkillSection(
                 section.name,
                 *self.sections.get(section.name, SectionTexts()),
-                [_told(tool) for tool in members],
+                [_build_skill_tool(tool) for tool in members],
             )
-            for section, members in self._prompts.grouped(there)
+            for section, members in self._prompts.group_tools(tools)
         ]
         skills = []
         if self._front_matter is not None and sections:
-            files = toolset_files(
+            files = build_toolset_files(
                 self._front_matter, self._title, self._guidance, sections
             )
-            skills.append(_skill(self._front_matter, files))
-        own = {tool.name: _said(tool).get("own") for tool in there}
+            skills.append(_build_skill(self._front_matter, files))
+        own_front_matter = {
+            tool.name: _get_skill_settings(tool).get("own") for tool in tools
+        }
         for section in sections:
-            for told in section.tools:
-                if front := own[told.name]:
-                    skills.append(_skill(front, tool_files(front, told)))
+            for tool in section.tools:
+                front_matter = own_front_matter[tool.name]
+                if front_matter:
+                    files = build_tool_files(front_matter, tool)
+                    skills.append(_build_skill(front_matter, files))
         return skills
 
 
-def _skill(front: Mapping[str, Any], files: Mapping[str, SkillFile]) -> Skill:
-    return Skill(front, {path: file.text for path, file in files.items()})
+def _build_skill(
+    front_matter: Mapping[str, Any], files: Mapping[str, SkillFile]
+) -> Skill:
+    return Skill(front_matter, {path: file.text for path, file in files.items()})
 
 
-def _told(tool: Tool) -> SkillTool:
+def _build_skill_tool(tool: Tool) -> SkillTool:
     usage = tool.prompt.usage if tool.prompt else ()
-    # The first paragraph, if nothing else is said.
-    when = _said(tool).get("when_lines", len(list(takewhile(bool, usage))))
-    summary, goes = escape_markdown_line(tool.summary), tool.deprecated is not None
-    return SkillTool(tool.name, summary, usage, when, goes)
+    # By default the first paragraph says when to choose the tool.
+    first_paragraph = list(takewhile(bool, usage))
+    when_lines = _get_skill_settings(tool).get("when_lines", len(first_paragraph))
+    summary = escape_markdown_line(tool.summary)
+    return SkillTool(tool.name, summary, usage, when_lines, tool.deprecated is not None)
 
 
-def _said(tool: Tool) -> Mapping[str, Any]:
-    """What a tool's definition says for its skills alone."""
-    said: Mapping[str, Any] = tool.parts.get("skills", {})
-    return said
+def _get_skill_settings(tool: Tool) -> Mapping[str, Any]:
+    """Return the part of a tool's definition for skills."""
+    settings: Mapping[str, Any] = tool.parts.get("skills", {})
+    return settings
 
 
 class ServedSkills:
-    """The skills that one client is served.
+    """The skills of one client, as MCP resources.
 
     Args:
-        skills: gives those that it may have by now.
+        list_skills: returns the skills that the client may have now.
     """
 
-    def __init__(self, skills: Callable[[], list[Skill]]) -> None:
-        self._all = skills
+    def __init__(self, list_skills: Callable[[], list[Skill]]) -> None:
+        self._list_skills = list_skills
 
-    def entries(self) -> list[dict[str, Any]]:
-        """Each skill: its front matter, and every file with its digest."""
-        return [_entry(skill) for skill in self._all()]
+    def list_entries(self) -> list[dict[str, Any]]:
+        """Return each skill: its front matter, and its files with their digests."""
+        return [_build_entry(skill) for skill in self._list_skills()]
 
-    def entry(self, uri: str) -> dict[str, Any] | None:
-        """The skill whose SKILL.md a URI is of; None where it is of none."""
-        for skill in self._all():
-            if uri == f"{_root(skill)}/SKILL.md":
-                return _entry(skill)
+    def find_entry(self, uri: str) -> dict[str, Any] | None:
+        """Return the skill whose SKILL.md has a URI; None if there is none."""
+        for skill in self._list_skills():
+            if uri == f"{_get_root_uri(skill)}/{MAIN_FILE}":
+                return _build_entry(skill)
         return None
 
-    def children(self, uri: str) -> list[dict[str, Any]]:
-        """What stands directly in a directory of a skill; empty where it is none."""
-        for skill in self._all():
-            if children := _children(skill, uri):
-                return list(children.values())
+    def list_directory(self, uri: str) -> list[dict[str, Any]]:
+        """Return the files and folders in a skill's directory; empty if it is not one."""
+        for skill in self._list_skills():
+            entries = _list_directory(skill, uri)
+            if entries:
+                return list(entries.values())
         return []
 
-    def listed(self) -> list[dict[str, Any]]:
-        """Each skill's SKILL.md as `resources/list` shows it."""
-        return [
-            {**_resource(_root(skill), "SKILL.md", skill.files["SKILL.md"])}
-            | {"name": skill.name, "description": skill.description}
-            for skill in self._all()
-        ]
+    def list_resources(self) -> list[dict[str, Any]]:
+        """Return the SKILL.md of each skill, as `resources/list` shows it."""
+        resources = []
+        for skill in self._list_skills():
+            text = skill.files[MAIN_FILE]
+            resource = _build_resource(_get_root_uri(skill), MAIN_FILE, text)
+            resources.append(
+                {**resource, "name": skill.name, "description": skill.description}
+            )
+        return resources
 
-    def contents(self, uri: str) -> dict[str, Any] | None:
-        """What `resources/read` gives of a file; None where that is none of a skill's."""
-        for skill in self._all():
-            folder, _, path = uri.partition(f"{_root(skill)}/")
-            if not folder and path in skill.files:
+    def find_contents(self, uri: str) -> dict[str, Any] | None:
+        """Return the contents of a skill's file, for `resources/read`; None if not found."""
+        for skill in self._list_skills():
+            before, _, path = uri.partition(f"{_get_root_uri(skill)}/")
+            if not before and path in skill.files:
                 return {"uri": uri, "mimeType": _MARKDOWN, "text": skill.files[path]}
         return None
 
 
-def _root(skill: Skill) -> str:
+def _get_root_uri(skill: Skill) -> str:
     return f"skill://{skill.name}"
 
 
-def _entry(skill: Skill) -> dict[str, Any]:
-    """A skill as its methods give it: its front matter, and every file with its digest."""
-    return {
-        "uri": f"{_root(skill)}/SKILL.md",
-        "frontmatter": skill.front_matter,
-        "resources": [
+def _build_entry(skill: Skill) -> dict[str, Any]:
+    """Return a skill as the extension's methods send it."""
+    root = _get_root_uri(skill)
+    resources = []
+    for path, text in skill.files.items():
+        data = text.encode("utf-8")
+        resources.append(
             {
-                "uri": f"{_root(skill)}/{path}",
+                "uri": f"{root}/{path}",
                 "digest": f"sha256:{sha256(data).hexdigest()}",
                 "size": len(data),
             }
-            for path, text in skill.files.items()
-            for data in (text.encode("utf-8"),)
-        ],
+        )
+    return {
+        "uri": f"{root}/{MAIN_FILE}",
+        "frontmatter": skill.front_matter,
+        "resources": resources,
     }
 
 
-def _resource(folder: str, name: str, text: str) -> dict[str, Any]:
+def _build_resource(folder: str, name: str, text: str) -> dict[str, Any]:
     return {
         "uri": f"{folder}/{name}",
         "name": name,
@@ -493,19 +525,23 @@ def _resource(folder: str, name: str, text: str) -> dict[str, Any]:
     }
 
 
-def _children(skill: Skill, uri: str) -> Mapping[str, dict[str, Any]]:
-    """What stands directly in a directory of a skill, by names; empty where it is none."""
-    children: dict[str, dict[str, Any]] = {}
-    if not f"{uri}/".startswith(f"{_root(skill)}/"):
-        return children
+def _list_directory(skill: Skill, uri: str) -> Mapping[str, dict[str, Any]]:
+    """Return the files and folders in a skill's directory by name."""
+    entries: dict[str, dict[str, Any]] = {}
+    root = _get_root_uri(skill)
+    if not f"{uri}/".startswith(f"{root}/"):
+        return entries
     for path, text in skill.files.items():
-        folder, _, rest = f"{_root(skill)}/{path}".partition(f"{uri}/")
-        if folder:
+        before, _, rest = f"{root}/{path}".partition(f"{uri}/")
+        if before:
             continue
         name, _, below = rest.partition("/")
-        children[name] = (
-            {"uri": f"{uri}/{name}", "name": name, "mimeType": _DIRECTORY}
-            if below
-            else _resource(uri, name, text)
-        )
-    return children
+        if below:
+            entries[name] = {
+                "uri": f"{uri}/{name}",
+                "name": name,
+                "mimeType": _DIRECTORY,
+            }
+        else:
+            entries[name] = _build_resource(uri, name, text)
+    return entries

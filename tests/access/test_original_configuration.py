@@ -36,11 +36,11 @@ def test_each_contradiction_is_found(project_copy: Project) -> None:
     found = {(one["rule"], one["message"]) for one in findings(project_copy)}
     assert (
         "access/client-contradiction",
-        "`get_personality` is meant for `internal`, which does not allow it",
+        "`clients` of `get_personality` includes `internal`, which does not allow it",
     ) in found
     assert (
         "access/client-contradiction",
-        "`external` allows and denies `github_issue`",
+        "`external` both allows and denies `github_issue`",
     ) in found
     assert any(
         rule == "access/unknown-tool" and "`add_memory`" in message

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.commands.call.result_format import print_answer_to_call, raw_json
+from toolcast.commands.call.result_format import format_raw_json, print_call_result
 
 CASES = sorted((Path(__file__).parent / "answers").iterdir())
 
@@ -26,7 +26,7 @@ def test_answer_is_shown(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     answer = json.loads((case / "answer.json").read_text("utf-8"))
-    is_done = print_answer_to_call(answer, "draw/../it", ".")
+    is_done = print_call_result(answer, "draw/../it", ".")
     out, err = capsys.readouterr()
     files = "".join(
         f"{file.name}: {file.read_bytes()!r}\n" for file in sorted(tmp_path.iterdir())
@@ -52,6 +52,6 @@ def test_tables_stay_within_80_columns() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_raw_answer_is_the_same_value_and_harmless(case: Path) -> None:
     answer = json.loads((case / "answer.json").read_text("utf-8"))
-    text = raw_json(answer)
+    text = format_raw_json(answer)
     assert json.loads(text) == answer
     assert all(one.isprintable() for one in text.replace("\n", ""))

@@ -25,10 +25,11 @@ def test_a_form_is_filled_in_and_sent_after_a_yes(tmp_path: Path) -> None:
         )
         person.type("far too long\n")
         # What is typed before the question stands there counts for nothing.
-        person.until("That is no answer to this.\nName\\x1b[2J: ")
+        person.until("This is not a valid answer.\nName\\x1b[2J: ")
         person.type("Rome\n")
         person.until("decline: ")
-        assert 'is sent:\n  city: "Rome"\n' in person.shown
+        sent = f'sent to the server {sys.executable}:\n  city: "Rome"\n'
+        assert sent in person.shown
         person.type("yes\n")
         person.rest()
     assert person.shown.endswith(
@@ -44,7 +45,7 @@ def test_a_form_is_filled_in_and_sent_after_a_yes(tmp_path: Path) -> None:
         ((), "Which None?", "yes", "{'action': 'accept', 'content': {}}"),
         (
             ("text=page",),
-            "asks you to open this address yourself:\nhttps://a.example/\\x1b[2J\nLog in.",
+            "asks you to open this URL in a browser:\nhttps://a.example/\\x1b[2J\nLog in.",
             "yes",
             "{'action': 'accept'}",
         ),

@@ -72,10 +72,10 @@ def test_wrong_arguments_are_told_before_the_call(project: Project) -> None:
     assert done.stderr == (
         "error: `a` is required\n"
         "error: `b` must be an integer\n"
-        "  help: `add` takes:\n"
+        "  help: `add` accepts:\n"
         "    a=... (integer, required)\n"
         "    b=... (integer)\n"
-        "  nothing was called\n"
+        "  the tool was not called\n"
     )
 
 
@@ -116,7 +116,7 @@ def test_not_generated(project: Project) -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "error: there is no generated.toy.registry\n"
-        "  help: `toolcast generate` writes it; the target `registry` makes it\n"
+        "  help: add the target `registry`, and run `toolcast generate`\n"
     )
 
 
@@ -151,7 +151,9 @@ def test_server_over_http(project: Project) -> None:
     try:
         listed = project.toolcast("call", "--mcp-url", server.url)
         assert listed.returncode == 2
-        assert f"name the tool; the server {server.url} has:" in listed.stderr
+        assert (
+            f"missing TOOL; the server {server.url} has these tools:" in listed.stderr
+        )
         words = ("call", "lists", "action=create_list", "title=Food")
         made = project.toolcast(*words, "--mcp-url", server.url)
         assert made.returncode == 0, made.stderr
@@ -191,14 +193,15 @@ def test_server_of_the_toolset(project: Project) -> None:
             "ending",
             ["echo"],
             2,
-            f"the server {sys.executable}: it ended; its last words: cannot"
+            f"the server {sys.executable}: its process ended; the last line of its"
+            " stderr: cannot"
             " \\x1b[31mstart: no licence",
         ),
         (
             "garbage",
             ["echo"],
             2,
-            f"the server {sys.executable}: it wrote 1000 lines that are no messages",
+            f"the server {sys.executable}: it wrote 1000 lines that are not messages",
         ),
         (
             "lying",
@@ -222,11 +225,20 @@ def test_odd_servers(
     [
         (["--mcp-stdio", "'"], "--mcp-stdio: the command is not valid"),
         (["--mcp-stdio", ""], "--mcp-stdio: the command is empty"),
-        (["--mcp-stdio", "a", "--mcp-url", "http://b"], "give one of"),
-        (["--header", "a: b"], "--header goes with --mcp-url"),
-        (["--mcp-url", "http://127.0.0.1:9/", "--header", "a"], "--header is NAME:"),
+        (
+            ["--mcp-stdio", "a", "--mcp-url", "http://b"],
+            "--server, --mcp-stdio and --mcp-url cannot be combined",
+        ),
+        (["--header", "a: b"], "--header requires --mcp-url"),
+        (
+            ["--mcp-url", "http://127.0.0.1:9/", "--header", "a"],
+            "`--header` is not in the form NAME:",
+        ),
         (["--mcp-url", "ftp://a/"], "--mcp-url: the URL does not begin with https://"),
-        (["--mcp-stdio", "a", "--client", "b"], "--client and --toolset are about"),
+        (
+            ["--mcp-stdio", "a", "--client", "b"],
+            "--client and --toolset cannot be combined",
+        ),
         (["--mcp-stdio", "no-such-program"], "the server no-such-program: `no-such-"),
         (
             ["--mcp-url", "http://127.0.0.1:9/", "--header", "a:${NOT_SET}"],

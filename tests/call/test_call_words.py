@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
-from toolcast.commands.call.arguments import ArgumentParseError, arguments_of, usage
-from toolcast_runtime.cli.arguments import likely
+from toolcast.commands.call.arguments import (
+    ArgumentParseError,
+    describe_parameters,
+    parse_arguments,
+)
+from toolcast_runtime.cli.arguments import find_similar_name
 from toolcast_runtime.core.definitions.tool import Tool
 
 TOOL = Tool(
@@ -52,13 +56,13 @@ TOOL = Tool(
     ],
 )
 def test_words(words: list[str], arguments: dict[str, Any]) -> None:
-    assert arguments_of(TOOL, words, None) == arguments
+    assert parse_arguments(TOOL, words, None) == arguments
 
 
 def test_words_add_to_json(tmp_path: Path) -> None:
     file = tmp_path / "arguments.json"
     file.write_text('{"text": "old", "limit": 1}', "utf-8")
-    given = arguments_of(TOOL, ["text=new"], f"@{file}")
+    given = parse_arguments(TOOL, ["text=new"], f"@{file}")
     assert given == {"text": "new", "limit": 1}
 
 
@@ -73,11 +77,15 @@ def test_words_add_to_json(tmp_path: Path) -> None:
             [
                 "`limit`: not JSON: Expecting value (line 1, column 1)",
                 "`where`: not JSON: Expecting value (line 1, column 1)",
-                "`text`: it is given more than once, and is no list",
+                "`text`: the parameter is passed more than once and is not an array",
             ],
         ),
-        (["limit:=NaN"], None, ["`limit`: not JSON: NaN is no JSON number"]),
-        (["text=a", "text:=1"], None, ["`text` is given in both forms"]),
+        (["limit:=NaN"], None, ["`limit`: not JSON: NaN is not a JSON number"]),
+        (
+            ["text=a", "text:=1"],
+            None,
+            ["`text` has both a NAME=TEXT and a NAME:=JSON value"],
+        ),
         ([], "[1]", ["--arguments: not a JSON object"]),
         ([], "[" * 100_000, ["--arguments: not JSON: it is nested too deeply"]),
         (
@@ -89,12 +97,12 @@ def test_words_add_to_json(tmp_path: Path) -> None:
 )
 def test_wrong_words(words: list[str], json_text: str | None, lines: list[str]) -> None:
     with pytest.raises(ArgumentParseError) as told:
-        arguments_of(TOOL, words, json_text)
+        parse_arguments(TOOL, words, json_text)
     assert str(told.value).split("\n") == lines
 
 
 def test_usage_tells_how_each_parameter_is_given() -> None:
-    assert list(usage(TOOL)) == [
+    assert list(describe_parameters(TOOL)) == [
         "text=... (string, required)",
         "limit=... (integer)",
         "exact=... (boolean)",
@@ -115,7 +123,7 @@ def test_usage_tells_how_each_parameter_is_given() -> None:
     ],
 )
 def test_likely(name: str, meant: str | None) -> None:
-    assert likely(name, ["add", "list_notes"]) == meant
+    assert find_similar_name(name, ["add", "list_notes"]) == meant
 
 
 def test_what_may_be_null_is_given_and_told_as_what_it_is() -> None:
@@ -127,9 +135,9 @@ def test_what_may_be_null_is_given_and_told_as_what_it_is() -> None:
     properties = {"ids": nullable, "n": number, "any": {}, "level": level}
     schema = {"type": "object", "properties": properties}
     tool = Tool("f", "F.", "F.", {"name": "f", "inputSchema": schema})
-    given = arguments_of(tool, ["ids=1", "ids=2", "n=null"], None)
+    given = parse_arguments(tool, ["ids=1", "ids=2", "n=null"], None)
     assert given == {"ids": [1, 2], "n": None}
-    assert list(usage(tool)) == [
+    assert list(describe_parameters(tool)) == [
         "ids=... (array or null)",
         "n=... (integer or null)",
         "any:=... (any value)",

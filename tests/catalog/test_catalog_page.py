@@ -202,13 +202,13 @@ def test_what_changed_since(make_project: Callable[..., Any]) -> None:
     [
         (
             "generated/page.html",
-            "is in generated/, which holds what `toolcast generate`",
+            "is in generated/, the output folder of `toolcast generate`",
         ),
         (
             "link/page.html",
-            "is in generated/, which holds what `toolcast generate` writes",
+            "is in generated/, the output folder of `toolcast generate`",
         ),
-        ("specs/toy/ping.yaml", "is there and is no catalog"),
+        ("specs/toy/ping.yaml", "exists and is not a catalog"),
         ("specs", "is a folder"),
         ("", ". is a folder"),
         ("missing/page.html", "No such file or directory"),

@@ -82,11 +82,14 @@ def test_a_tool_error_goes_to_stderr(shell: Shell) -> None:
         (["memory", "get", "--arguments", "{"], "not JSON"),
         (["memory", "get", "--arguments", "[]"], "not a JSON object"),
         (["memory", "get", "--arguments", '{"action": "delete"}'], "is `get` in this"),
-        (["memory", "list", "--arguments", '{"limit": NaN}'], "NaN is no JSON number"),
+        (
+            ["memory", "list", "--arguments", '{"limit": NaN}'],
+            "NaN is not a JSON number",
+        ),
         (["--client", "nobody", "memory", "list"], "no client `nobody`"),
         (["--client", "external", "stickynotes", "list"], "No such command"),
         (["smarthome"], "`user_request` is required"),
-        (["smarthome", "switch", "--all", "off"], "put `--` before words"),
+        (["smarthome", "switch", "--all", "off"], "put `--` before arguments"),
     ],
 )
 def test_wrong_usage_names_the_problem(

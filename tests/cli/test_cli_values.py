@@ -195,7 +195,7 @@ def test_names_are_understood_as_the_spec_spells_them(give: Run) -> None:
             "for --options: not JSON: Extra data (line 1, column 3)",
         ),
         (["--options", "[1,\n2 3]"], "(line 2, column 3)"),
-        (["--options", '{"a": NaN}'], "not JSON: NaN is no JSON number"),
+        (["--options", '{"a": NaN}'], "not JSON: NaN is not a JSON number"),
         (["--options", "@absent.json"], "absent.json cannot be read: No such file"),
         (["--options", "@."], ". cannot be read: this is a folder, not a regular file"),
         (["--options", "@pipe"], "pipe cannot be read: this is a pipe"),
@@ -235,7 +235,7 @@ def test_json_comes_from_standard_input_and_from_files(
     }
 
 
-def test_a_list_by_place_takes_words(give: Run) -> None:
+def test_a_list_by_positional_takes_words(give: Run) -> None:
     assert give("--", "1", "2", "-3", tool="add")["got"] == {"numbers": [1, 2, -3]}
     assert give("[4, 5]", tool="add")["got"] == {"numbers": [4, 5]}
     assert give("a b", "[1]", "c", tool="tag")["got"] == {"words": ["a b", "[1]", "c"]}

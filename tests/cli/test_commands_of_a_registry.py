@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Client, OverrideFile, Registry, ToolResponse
 from toolcast_runtime.cli.click_commands import command_line, keywords
-from toolcast_runtime.cli.terminal import closing
+from toolcast_runtime.cli.terminal import closing_registry
 
 TEXT = {"type": "string"}
 
@@ -104,8 +104,9 @@ Usage: toys [OPTIONS] COMMAND [ARGS]...
   Toys
 
 Options:
-  --log FILE     Append what goes wrong inside a tool to this file.
-  --output FILE  Write the image, sound or file of the answer to this new file.
+  --log FILE     Append the internal errors of tools to this file.
+  --output FILE  Write the first image, audio or file of the result to this new
+                 file.
   --help         Show this message and exit.
 
 Commands:
@@ -131,9 +132,10 @@ Options:
   --later           Does give_later.
   --count INTEGER   [default: 1]
   --a-b TEXT
-  --arguments JSON  Arguments as one JSON object; the other words add to it. `-`
-                    reads JSON from standard input, `@FILE` from a file; so it
-                    is for each option of JSON. The only way to give a-b.
+  --arguments JSON  Arguments as one JSON object, combined with the other
+                    arguments. `-` reads JSON from standard input, `@FILE` from
+                    a file; so does each option that accepts JSON. The only way
+                    to set a-b.
   --help            Show this message and exit.
 
 Examples:
@@ -177,7 +179,7 @@ def test_the_help_of_actions(toys: click.Group) -> None:
         ("out", "No such command 'out'."),
         ("--giv", "No such option '--giv'."),
         ("give a --later -- b", "Got unexpected extra argument (b)"),
-        ("give a --no-such", "(put `--` before words that begin with a dash)"),
+        ("give a --no-such", "(put `--` before arguments that begin with a dash)"),
         ("notes add --id 1", "No such option '--id'."),
         (
             'notes add --arguments {"action":"drop"}',
@@ -236,7 +238,7 @@ def test_a_client_has_its_own_commands(tmp_path: Path) -> None:
     assert "no client `nobody`" in _run(toys, "--client nobody --help")[1]
     nobody = command_line(registry, title="Toys", program="toys")
     code, shown = _run(nobody, "notes")
-    assert (code, "name the client: --client NAME" in shown) == (2, True)
+    assert (code, "a client is required; help: use --client NAME" in shown) == (2, True)
     assert "[default" not in _run(nobody, "--client staff --help")[1]
 
 
@@ -263,12 +265,12 @@ def test_a_signal_that_asks_for_the_end_closes_the_registry(
     monkeypatch.setattr(registry, "close", close)
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
-        with pytest.raises(SystemExit) as ended, closing(registry):
+        with pytest.raises(SystemExit) as ended, closing_registry(registry):
             signal.raise_signal(signal.SIGTERM)
         assert (ended.value.code, closed) == (128 + signal.SIGTERM, [True])
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        with closing(registry):
+        with closing_registry(registry):
             assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
         assert closed == [True, True]

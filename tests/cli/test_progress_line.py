@@ -49,7 +49,7 @@ async def test_a_report_is_shown(
     assert stream.said() == f"\r{text}"
 
 
-async def test_a_report_takes_the_place_of_the_one_before(
+async def test_a_report_takes_the_positional_of_the_one_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stream = Watched()

@@ -10,19 +10,19 @@ import pytest
 
 from toolcast_runtime.cli.arguments import (
     Parameter,
-    choices,
-    json_object,
-    json_value,
-    likely,
-    list_value,
-    parameters_of,
-    problems_with,
-    properties_of,
-    spelling,
-    takes_list,
-    to_value,
-    typed_words,
-    types_of,
+    check_command_arguments,
+    find_similar_name,
+    format_command_arguments,
+    is_array_schema,
+    list_enum_values,
+    list_parameters,
+    list_types,
+    make_option_normalizer,
+    parse_json,
+    parse_json_object,
+    parse_list,
+    parse_value,
+    resolve_properties,
 )
 from toolcast_runtime.core.definitions.tool import Tool
 
@@ -62,14 +62,14 @@ NUMBERS = {"type": "array", "items": NUMBER}
 def test_a_word_is_the_value_that_its_schema_asks_for(
     schema: Any, text: str, value: Any
 ) -> None:
-    found = to_value(schema, text)
+    found = parse_value(schema, text)
     assert (found, type(found)) == (value, type(value))
 
 
 @pytest.mark.parametrize("schema", [{"type": "object"}, {"type": ["array", "object"]}])
 def test_what_can_only_be_json_has_to_be(schema: Any) -> None:
     with pytest.raises(ValueError, match="not JSON"):
-        to_value(schema, "x")
+        parse_value(schema, "x")
 
 
 @pytest.mark.parametrize(
@@ -86,15 +86,15 @@ def test_what_can_only_be_json_has_to_be(schema: Any) -> None:
     ],
 )
 def test_words_are_a_list(schema: Any, words: list[str], value: Any) -> None:
-    assert list_value(schema, words) == value
+    assert parse_list(schema, words) == value
 
 
 def test_a_list_may_stand_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "list.json"
     file.write_text("[1, 2]")
-    assert list_value(NUMBERS, [f"@{file}"]) == [1, 2]
+    assert parse_list(NUMBERS, [f"@{file}"]) == [1, 2]
     file.write_text("\ufeff3")
-    assert list_value(NUMBERS, [f"@{file}"]) == [3]
+    assert parse_list(NUMBERS, [f"@{file}"]) == [3]
 
 
 @pytest.mark.parametrize(
@@ -110,20 +110,25 @@ def test_a_list_may_stand_in_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_schema_names_types(schema: Any, types: tuple[str, ...]) -> None:
-    assert types_of(schema) == types
+    assert list_types(schema) == types
 
 
 def test_the_only_values_are_choices() -> None:
-    assert choices({"enum": ["a", 1, None, {"a": "é"}]}) == [
+    assert list_enum_values({"enum": ["a", 1, None, {"a": "é"}]}) == [
         "a",
         "1",
         "null",
         '{"a": "é"}',
     ]
-    assert choices({"enum": "a"}) == choices(True) == choices(TEXT) == []
-    assert takes_list(TEXTS)
-    assert not takes_list({"type": ["array", "null"]})
-    assert not takes_list(True)
+    assert (
+        list_enum_values({"enum": "a"})
+        == list_enum_values(True)
+        == list_enum_values(TEXT)
+        == []
+    )
+    assert is_array_schema(TEXTS)
+    assert not is_array_schema({"type": ["array", "null"]})
+    assert not is_array_schema(True)
 
 
 @pytest.mark.parametrize(
@@ -141,36 +146,38 @@ def test_the_only_values_are_choices() -> None:
 def test_what_a_name_was_meant_for(
     name: str, known: list[str], meant: str | None
 ) -> None:
-    assert likely(name, known) == meant
+    assert find_similar_name(name, known) == meant
 
 
 def test_problems_are_those_of_the_call_unless_the_words_are_no_text() -> None:
-    assert problems_with({"a": 1}, lambda arguments: [f"{arguments}"]) == ["{'a': 1}"]
-    assert problems_with({"a": "\udcff"}, lambda _: []) == [
-        "the words are not valid UTF-8"
+    assert check_command_arguments({"a": 1}, lambda arguments: [f"{arguments}"]) == [
+        "{'a': 1}"
+    ]
+    assert check_command_arguments({"a": "\udcff"}, lambda _: []) == [
+        "the arguments are not valid UTF-8"
     ]
 
 
 def test_json_is_read_from_a_word_or_a_file(tmp_path: Path) -> None:
-    assert json_object(None) == {}
-    assert json_object('{"a": 1}') == {"a": 1}
+    assert parse_json_object(None) == {}
+    assert parse_json_object('{"a": 1}') == {"a": 1}
     file = tmp_path / "a.json"
     for text, problem in (
         ("[1]", "not a JSON object"),
         ("{", "not JSON: .*line 1, column 2"),
-        ("NaN", "not JSON: NaN is no JSON number"),
+        ("NaN", "not JSON: NaN is not a JSON number"),
         ("[" * 100_000, "not JSON: it is nested too deeply"),
     ):
         with pytest.raises(ValueError, match=problem):
-            json_object(text)
+            parse_json_object(text)
         file.write_text(text)
         with pytest.raises(ValueError, match=problem):
-            json_object(f"@{file}")
+            parse_json_object(f"@{file}")
     file.write_bytes(b"\xff")
     with pytest.raises(ValueError, match="is not UTF-8"):
-        json_value(f"@{file}")
+        parse_json(f"@{file}")
     with pytest.raises(ValueError, match="cannot be read: No such file"):
-        json_value(f"@{file}x")
+        parse_json(f"@{file}x")
 
 
 @pytest.mark.parametrize(
@@ -182,10 +189,10 @@ def test_a_file_has_sixteen_mebibytes_at_most(
     file = tmp_path / "long.json"
     file.write_text("1".ljust(length))
     if is_read:
-        assert json_value(f"@{file}") == 1
+        assert parse_json(f"@{file}") == 1
     else:
         with pytest.raises(ValueError, match="is longer than 16777216 bytes"):
-            json_value(f"@{file}")
+            parse_json(f"@{file}")
 
 
 def _tool(parameters: dict[str, Any], **others: Any) -> Tool:
@@ -214,7 +221,7 @@ def test_references_of_parameters_are_followed_as_far_as_they_decide() -> None:
         },
     }
     text = schema["$defs"]["text"]
-    assert properties_of(_tool(schema)) == {
+    assert resolve_properties(_tool(schema)) == {
         "a": {**TEXT, "description": "own"},
         "b": {**text, "title": "B"},
         "c": {"allOf": [TEXT, NUMBER]},
@@ -262,7 +269,7 @@ def _place(schema: Any, rest: bool = False) -> Parameter:
     ],
 )
 def test_words_give_a_value(parameter: Parameter, value: Any, words: list[str]) -> None:
-    assert parameter.words(value) == words
+    assert parameter.format_arguments(value) == words
 
 
 LONG = {"enum": ["a" * 19, "b" * 21]}
@@ -313,14 +320,14 @@ def test_the_help_says_what_the_schema_adds(parameter: Parameter, text: str) -> 
     ],
 )
 def test_an_option_shows_what_it_takes(schema: Any, shown: str) -> None:
-    option = _option(schema).for_click()
+    option = _option(schema).to_click()
     assert isinstance(option, click.Option)
     assert (option.metavar, option.opts) == (shown, ["--an-a"])
     assert option.multiple is (schema is not True and schema.get("type") == "array")
 
 
 def test_a_switch_has_two_options() -> None:
-    option = _option({"type": "boolean"}).for_click()
+    option = _option({"type": "boolean"}).to_click()
     assert (option.opts, option.secondary_opts) == (["--an-a"], ["--no-an-a"])
     assert option.default is None
 
@@ -334,8 +341,10 @@ def test_a_switch_has_two_options() -> None:
         (Parameter("a", "k", TEXT, False, takes_rest=True), "[A...]", -1),
     ],
 )
-def test_a_place_shows_its_name(parameter: Parameter, shown: str, count: int) -> None:
-    argument = parameter.for_click()
+def test_a_positional_shows_its_name(
+    parameter: Parameter, shown: str, count: int
+) -> None:
+    argument = parameter.to_click()
     assert isinstance(argument, click.Argument)
     assert (argument.metavar, argument.nargs) == (shown, count)
     assert not argument.required
@@ -361,18 +370,18 @@ def test_a_command_takes_places_then_options() -> None:
         "required": ["b", "a_b"],
     }
     usage = [{"parameter": "b", "optional": True}, {"parameter": "to"}]
-    parameters = list(parameters_of(_tool(schema, cli={"usage": usage}), None))
+    parameters = list(list_parameters(_tool(schema, cli={"usage": usage}), None))
     assert _listed(parameters) == [
-        ("b", "place_0", False, False),
-        ("to", "place_1", True, True),
+        ("b", "positional_0", False, False),
+        ("to", "positional_1", True, True),
         ("a_b", "--a-b", True, False),
         ("no a", "--no-a", False, False),
     ]
     assert [p.key for p in parameters[2:]] == ["option_a_b", "option_no_a"]
     rest = [{"parameter": "b", "rest": True}]
-    found = list(parameters_of(_tool(schema, cli={"usage": rest}), None))
-    assert _listed(found)[0] == ("b", "place_0", True, True)
-    assert _listed(list(parameters_of(_tool(schema), None)))[:2] == [
+    found = list(list_parameters(_tool(schema, cli={"usage": rest}), None))
+    assert _listed(found)[0] == ("b", "positional_0", True, True)
+    assert _listed(list(list_parameters(_tool(schema), None)))[:2] == [
         ("b", "--b", True, False),
         ("to", "--to", False, False),
     ]
@@ -381,14 +390,14 @@ def test_a_command_takes_places_then_options() -> None:
 def test_each_spelling_of_an_option_is_understood_unless_it_is_another() -> None:
     schema = {"properties": {"a-b": TEXT, "a_b": TEXT, "isOpen": {"type": "boolean"}}}
     tool = _tool(schema)
-    spelt = spelling(list(parameters_of(tool, None)), tool)
+    spelt = make_option_normalizer(list(list_parameters(tool, None)), tool)
     assert spelt("isOpen") == "isopen"
     assert spelt("no-isOpen") == "no-isopen"
     assert spelt("a-b") == "a-b"
     assert spelt("a_b") == "a_b"
     assert spelt("other") == "other"
     tool = _tool({"properties": {"a b": TEXT}})
-    spelt = spelling(list(parameters_of(tool, None)), tool)
+    spelt = make_option_normalizer(list(list_parameters(tool, None)), tool)
     assert spelt("a_b") == spelt("a b") == "a-b"
 
 
@@ -406,4 +415,4 @@ def test_words_of_a_shell_give_the_arguments() -> None:
         ({"an_a": "x", "b": "é"}, """--an-a x --arguments '{"b": "é"}'"""),
         ({"an_a": "1"}, """--arguments '{"an_a": "1"}'"""),
     ):
-        assert " ".join(typed_words(arguments, parameters)) == words
+        assert " ".join(format_command_arguments(arguments, parameters)) == words

@@ -41,7 +41,7 @@ def test_a_new_project_lets_warnings_fail_and_is_scanned(tmp_path: Path) -> None
     run(tmp_path, "toolcast", "generate")
     said = run(tmp_path, "toolcast", "check", expect=1).stderr
     assert said.startswith(
-        "handlers/count_words.py:1:25: warning: name/retired-name-used: the file still says"
+        "handlers/count_words.py:1:25: warning: name/retired-name-used: the file still mentions"
         " `count_words`"
     )
     assert said.endswith("1 warning\n")
@@ -70,7 +70,7 @@ def test_a_former_name_in_a_text_of_this_repository_is_found(
     checked = project_copy.toolcast("check")
     assert checked.returncode == 1
     assert "examples/molecule/registry.py:" in checked.stderr
-    assert checked.stderr.count("name/retired-name-used: the file still says") == 1
+    assert checked.stderr.count("name/retired-name-used: the file still mentions") == 1
 
 
 @pytest.mark.slow

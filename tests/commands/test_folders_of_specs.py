@@ -74,7 +74,7 @@ def test_a_name_in_two_folders_is_refused(project: Any) -> None:
         ("a/toolset.yaml", "the toolset specs/toy/a is not listed in toolcast.yaml"),
         (
             "a/definitions.yaml",
-            "shared definitions are read from specs/toy/definitions.yaml",
+            "shared definitions must be in specs/toy/definitions.yaml",
         ),
         (
             "a/mcp_resources/guide.yaml",
@@ -150,7 +150,7 @@ def test_a_folder_that_is_a_link_is_named(project: Any, tmp_path: Path) -> None:
     done = project.toolcast("check")
     assert done.returncode == 1
     assert (
-        "specs/toy/shared: error: spec/unread-sub-folder: the folder is a link"
+        "specs/toy/shared: error: spec/unread-sub-folder: the folder is a symbolic link"
         in done.stderr
     )
 

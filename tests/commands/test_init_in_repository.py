@@ -56,7 +56,7 @@ def test_a_workflow_that_is_there_stays_and_nothing_is_written(
     mine.parent.mkdir(parents=True)
     mine.write_text("mine\n")
     said = run(repository, "toolcast", "init", "agent", expect=2).stderr
-    assert "in the way" in said and "toolcast-agent.yml" in said
+    assert "this path exists" in said and "toolcast-agent.yml" in said
     assert "help" not in said, "another folder would not help"
     assert mine.read_text() == "mine\n"
     assert not (repository / "agent").exists()

@@ -73,7 +73,7 @@ def test_what_setuptools_needs_is_told_where_it_builds(repository: Path) -> None
     said = run(repository, *words).stdout
     lines = """\
     [tool.setuptools.package-data]
-    "shop.generated" = ["**/*.json", "**/*.md"]     # what generated modules read
+    "shop.generated" = ["**/*.json", "**/*.md"]     # read by generated modules
 """
     assert lines in said
 
@@ -113,7 +113,7 @@ def test_minimal_is_two_files(tmp_path: Path) -> None:
     said = run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny").stdout
     assert files(tmp_path) == {"toolcast.yaml", "specs/tiny/toolset.yaml"}
     assert "1. toolcast new NAME\n" in said and "pyproject" not in said
-    assert 'It needs "toolcast-runtime[mcp]>=' in said
+    assert 'It requires "toolcast-runtime[mcp]>=' in said
     assert yaml.safe_load((tmp_path / "specs/tiny/toolset.yaml").read_text())["targets"]
     run(tmp_path, "toolcast", "new", "greet")
     run(tmp_path, "toolcast", "generate")
@@ -123,7 +123,7 @@ def test_minimal_is_two_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--handlers", "tools"], "goes with `--into` or `--minimal`"),
+        (["--handlers", "tools"], "requires `--into` or `--minimal`"),
         (["--into", "--handlers", "../x"], "is not the name of a Python package"),
         (["--into", "--handlers", "class"], "is not the name of a Python package"),
     ],

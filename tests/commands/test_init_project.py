@@ -54,7 +54,7 @@ def test_toolcast_from_a_file_is_named_to_make(
     """Where Toolcast is from no index, the new project cannot take it from one."""
     import importlib.metadata
 
-    from toolcast.commands.init.init import installed_from
+    from toolcast.commands.init.init import find_install_source
 
     wheel = tmp_path / "a b.whl"
     wheel.touch()
@@ -65,7 +65,7 @@ def test_toolcast_from_a_file_is_named_to_make(
             return direct_url and direct_url.replace("FOLDER", str(tmp_path))
 
     monkeypatch.setattr(importlib.metadata, "distribution", lambda name: Installed())
-    found = installed_from()
+    found = find_install_source()
     assert (found and Path(found)) == (tmp_path if is_named else None)
 
 
@@ -221,7 +221,10 @@ def test_a_file_in_the_way_stops_everything(tmp_path: Path) -> None:
     done = run(tmp_path, "toolcast", "init", "--name", "demo", expect=2)
     assert "\n  Makefile\n" in done.stderr
     assert "\n  specs\n" in done.stderr
-    assert "\n  help: `toolcast init FOLDER` lays it out in a folder" in done.stderr
+    assert (
+        "\n  help: use `toolcast init FOLDER` to create the project in a folder"
+        in done.stderr
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["Makefile", "specs"]
     assert (tmp_path / "Makefile").read_text() == "mine\n"
 

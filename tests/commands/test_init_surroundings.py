@@ -33,7 +33,7 @@ def advice(folder: Path, files: dict[str, str]) -> str:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     said = run(folder, "toolcast", "init", "--into", ".", "--name", "store").stdout
-    return said.partition("Nothing of yours was changed")[2]
+    return said.partition("Your files were not changed")[2]
 
 
 def test_of_a_repository_that_has_all_only_what_runs_is_left(tmp_path: Path) -> None:

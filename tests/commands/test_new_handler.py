@@ -68,7 +68,7 @@ def test_the_handler_that_a_spec_names(project: Path) -> None:
     assert spec.read_text() == named
     assert "def place(\n" in (project / "handlers/sales/orders.py").read_text()
     again = run(project, "toolcast", "new", "order", "--kind", "handler", expect=2)
-    assert "handlers/sales/orders.py is there already" in again.stderr
+    assert "handlers/sales/orders.py exists already" in again.stderr
 
 
 def test_names_that_no_keyword_can_have_come_as_one_mapping(project: Path) -> None:
@@ -95,12 +95,18 @@ def test_a_further_toolset_is_listed_and_generates(project: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--kind", "toolset"], "say the NAME of the toolset"),
+        (["--kind", "toolset"], "pass the name of the toolset"),
         (["ordr", "--kind", "handler"], "did you mean `order`?"),
-        (["shop", "--kind", "toolset"], "there is a toolset `shop` already"),
-        (["../x", "--kind", "toolset"], "is not a toolset's name"),
-        (["x", "--kind", "toolset", "--toolset", "shop"], "NAME is what it is called"),
-        (["order", "--kind", "handler", "--section", "a"], "has no section"),
+        (["shop", "--kind", "toolset"], "the toolset `shop` exists already"),
+        (["../x", "--kind", "toolset"], "is not a valid toolset name"),
+        (
+            ["x", "--kind", "toolset", "--toolset", "shop"],
+            "pass the name of the new toolset as NAME",
+        ),
+        (
+            ["order", "--kind", "handler", "--section", "a"],
+            "cannot be combined with `--kind handler`",
+        ),
     ],
 )
 def test_what_cannot_be(project: Path, words: list[str], says: str) -> None:

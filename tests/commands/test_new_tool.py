@@ -70,10 +70,10 @@ def test_draft_in_this_repository(tmp_path: Path) -> None:
     ("name", "says"),
     [
         ("get weather!", "did you mean `get_weather`?"),
-        ("", "is not a tool's name"),
-        ("../../evil", "is not a tool's name"),
-        ("a" * 129, "is not a tool's name"),
-        ("count_words", "has a tool `count_words` already"),
+        ("", "is not a valid tool name"),
+        ("../../evil", "is not a valid tool name"),
+        ("a" * 129, "is not a valid tool name"),
+        ("count_words", "already has a tool `count_words`"),
         ("Count-Words", "would have the same module"),
     ],
 )
@@ -137,7 +137,7 @@ def test_toolset_without_handlers_cli_or_sections(project: Path) -> None:
     toolset = "name: demo\ntitle: Demo\ntargets:\n  registry: {}\n"
     (project / "specs/demo/toolset.yaml").write_text(toolset)
     said = run(project, "toolcast", "new", "x").stdout
-    assert "give specs/demo/toolset.yaml a `handlers` package" in said
+    assert "add a `handlers` package to specs/demo/toolset.yaml" in said
     spec = (project / "specs/demo/x.yaml").read_text()
     assert not any(f"\n{key}:" in spec for key in ("cli", "section", "handler"))
     assert "yaml-language-server" not in spec

@@ -198,7 +198,7 @@ def test_a_folder_within_a_project_is_answered_with_the_project(tmp_path: Path) 
     within = toolcast(tmp_path, "check", "--project", "specs")
     assert within.returncode == 2
     assert within.stderr == (
-        f"error: specs has no toolcast.yaml\n  help: --project {tmp_path}\n"
+        f"error: specs has no toolcast.yaml\n  help: use --project {tmp_path}\n"
     )
     nowhere = toolcast(tmp_path, "check", "--project", "nowhere")
     assert nowhere.stderr == "error: nowhere has no toolcast.yaml\n"

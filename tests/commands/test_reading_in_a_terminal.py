@@ -18,7 +18,7 @@ from toolcast.commands.command_group import main
 # Where no project adds those of extensions.
 with contextlib.chdir(os.sep):
     NAMES = sorted(main.list_commands(click.Context(main)))
-PROJECT = "error: no toolcast.yaml here or above\n  help: `toolcast init` lays out a project\n"
+PROJECT = "error: no toolcast.yaml here or above\n  help: run `toolcast init` to create a project\n"
 
 
 @pytest.fixture(autouse=True)
@@ -76,12 +76,15 @@ def test_outside_of_a_project(tmp_path: Path, command: str) -> None:
         ("generat", "Error: No such command 'generat'. Did you mean `generate`?"),
         (
             "letta plan",
-            "Commands of extensions are there in a project that lists them.",
+            "Commands of extensions are available only in projects that list the extension.",
         ),
         ("generate --forse", "Did you mean one of: '--force'"),
         ("explain prompt/tood", "help: did you mean `prompt/todo`?"),
-        ("explain qqqqqqq", "help: `toolcast explain` lists them all"),
-        ("schema", "error: name one of tool, toolset, definitions,"),
+        ("explain qqqqqqq", "help: run `toolcast explain` to list all rules"),
+        (
+            "schema",
+            "error: expected either KIND or --write\n  help: pass one of tool, toolset, definitions,",
+        ),
         ("schema tols", "Invalid value for '[KIND]': 'tols' is not one of 'tool',"),
         ("rename a", "Error: Missing argument 'NEW'."),
     ],
@@ -94,7 +97,7 @@ def test_a_wrong_word(tmp_path: Path, command: str, said: str) -> None:
 
 def test_comparing_without_git(make_project: Callable[..., Any]) -> None:
     root = make_project({}).root
-    helps = "\n  help: `--against` takes a commit, a branch, or a folder\n"
+    helps = "\n  help: pass a commit, a branch or a folder to `--against`\n"
     no_git = f"error: the project is not in a git repository{helps}"
     assert toolcast(root, "diff").stderr == no_git
     words = "catalog", "--output", "x.html", "--against", "main"

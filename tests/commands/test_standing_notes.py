@@ -28,18 +28,16 @@ def project(make_project: Callable[..., Project]) -> Project:
 def test_they_are_one_line(project: Project) -> None:
     done = project.toolcast("check")
     assert done.stdout.startswith("1 tool checked, ")
-    line = "1 standing note: `toolcast check --all` shows what is reached\n"
+    line = "1 note that cannot be suppressed is hidden; run `toolcast check --all` to print all notes\n"
     assert (done.returncode, done.stderr) == (0, line)
 
 
 def test_they_are_whole_where_they_are_asked_for(project: Project) -> None:
-    said = (
-        "note: access/external-systems: the toolset speaks to the host `mail.example`"
-    )
+    said = "note: access/external-systems: external systems used: host `mail.example`"
     for words, code in ((["--all"], 0), (["--fail-on", "note"], 1)):
         done = project.toolcast("check", *words)
         assert done.returncode == code and said in done.stderr
-        assert "standing" not in done.stderr
+        assert "hidden" not in done.stderr
     found = json.loads(project.toolcast("check", "--format", "json").stdout)["findings"]
     assert [one["rule"] for one in found] == ["access/external-systems"]
 
@@ -47,4 +45,7 @@ def test_they_are_whole_where_they_are_asked_for(project: Project) -> None:
 def test_other_notes_are_printed_as_ever(project: Project) -> None:
     project.edit("specs/toy/ask.yaml", "{type: object}", "{properties: {a: {}}}")
     said = project.toolcast("check").stderr
-    assert "note: prompt/parameter-undescribed: " in said and "1 standing note" in said
+    assert (
+        "note: prompt/parameter-undescribed: " in said
+        and "1 note that cannot be suppressed is hidden" in said
+    )

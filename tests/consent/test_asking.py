@@ -17,15 +17,15 @@ from toolcast_runtime.mcp.elicitation import (
     Elicitation,
     ProgressNotifications,
     RoundTrips,
-    approved,
-    asked_for,
-    asker,
+    confirm_by_client,
+    make_asker,
+    make_progress_notifications,
 )
 
 FORM = {"type": "object", "properties": {"n": {"type": "integer"}}}
 QUESTION = Question("q", "How many?", FORM, "buy", {"what": "milk"}, "n")
 OTHER = Question("q", "How few?", FORM, "buy", {"what": "milk"})
-CANNOT = "this client cannot: it has not declared `elicitation` with forms"
+CANNOT = "this client cannot ask: it does not declare `elicitation` with forms"
 
 
 def _context(
@@ -45,14 +45,14 @@ def _context(
 
 def test_each_era_is_asked_in_its_way() -> None:
     for version, kind in (("2025-11-25", Elicitation), ("2026-07-28", RoundTrips)):
-        assert isinstance(asker(_context(version), None, None, None), kind)
-    answer = approved(QUESTION)
+        assert isinstance(make_asker(_context(version), None, None, None), kind)
+    answer = confirm_by_client(QUESTION)
     assert (answer.action, answer.content, answer.is_confirmed_by_client) == (
         "accept",
         {"n": True},
         True,
     )
-    assert approved(OTHER).content == {"": True}
+    assert confirm_by_client(OTHER).content == {"": True}
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,16 @@ async def test_before_2026_the_server_waits_for_the_answer() -> None:
     answer = await ask(QUESTION)
     assert (answer.action, answer.content, answer.round) == ("accept", {"n": 3}, None)
     assert asked == [(("How many?", FORM), {"related_request_id": 7})]
-    assert ask.result() is None
-    with pytest.raises(DeclinedError, match="over this connection nobody can be asked"):
+    assert ask.build_result() is None
+    with pytest.raises(DeclinedError, match="no user can be asked over"):
         await Elicitation(_context(can_send_request=False, elicit_form=form))(QUESTION)
 
     async def refused(*_: Any, **__: Any) -> Any:
         raise MCPError(-1, "no")
 
-    with pytest.raises(DeclinedError, match="the client gave no answer of a person's"):
+    with pytest.raises(
+        DeclinedError, match="the client did not return the user's answer"
+    ):
         await Elicitation(_context(elicit_form=refused))(QUESTION)
 
 
@@ -107,8 +109,8 @@ def _answer(action: str = "accept", **content: Any) -> types.ElicitResult:
 
 async def test_a_call_ends_with_what_it_needs() -> None:
     ask = RoundTrips(_context(), None, None, None)
-    assert ask.is_later
-    assert ask.result() is None
+    assert ask.can_repeat_call
+    assert ask.build_result() is None
     needed = []
     for question in (QUESTION, Question("p", "Why?", FORM, "buy", {})):
         with pytest.raises(InputRequiredError) as ended:
@@ -117,7 +119,7 @@ async def test_a_call_ends_with_what_it_needs() -> None:
         ended.value.put()
     assert len({one.round for one in needed}) == 1
     assert len(needed[0].round) == 32
-    found = ask.result()
+    found = ask.build_result()
     assert found is not None and found.input_requests is not None
     assert list(found.input_requests) == ["q", "p"]
     assert found.input_requests["q"].params.message == "How many?"  # type: ignore[union-attr]
@@ -139,7 +141,9 @@ async def test_an_answer_counts_for_what_was_shown() -> None:
     with pytest.raises(InputRequiredError):
         await RoundTrips(_context(), {}, _state(), None)(QUESTION)
     odd: Any = {"q": object()}
-    with pytest.raises(DeclinedError, match="the answer is none to a question"):
+    with pytest.raises(
+        DeclinedError, match="the response is not an answer to a question"
+    ):
         await RoundTrips(_context(), odd, _state(), None)(QUESTION)
 
 
@@ -150,7 +154,7 @@ async def test_what_was_answered_is_known_in_the_next_round() -> None:
     with pytest.raises(InputRequiredError) as ended:
         await ask(Question("p", "Why?", FORM, "buy", {}))
     ended.value.put()
-    found = ask.result()
+    found = ask.build_result()
     assert found is not None
     assert json.loads(found.request_state or "")["answers"] == {"q": known}
     with pytest.raises(InputRequiredError):
@@ -160,7 +164,7 @@ async def test_what_was_answered_is_known_in_the_next_round() -> None:
     with pytest.raises(InputRequiredError) as ended:
         await later(Question("p", "Why?", FORM, "buy", {}))
     ended.value.put()
-    found = later.result()
+    found = later.build_result()
     assert found is not None
     assert json.loads(found.request_state or "")["answers"] == {
         "q": {"question": QUESTION.digest, "action": "accept", "content": {"n": 1}}
@@ -202,10 +206,10 @@ async def test_the_last_report_is_sent_again(
 ) -> None:
     sent = Sent()
     monkeypatch.setattr(
-        "toolcast_runtime.mcp.elicitation.HEARTBEAT_SECONDS", 0.04 if beats else 0.01
+        "toolcast_runtime.mcp.elicitation.HEARTBEAT_INTERVAL_S", 0.04 if beats else 0.01
     )
     context = _context(report_progress=sent)
-    async with asked_for(context, has_heartbeat) as progress:
+    async with make_progress_notifications(context, has_heartbeat) as progress:
         await asyncio.sleep(0.06 if beats else 0.03)
         if beats:
             assert sent[0] == (0, None, None)

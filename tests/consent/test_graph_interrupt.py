@@ -90,9 +90,9 @@ def test_a_handler_asks_twice(registry: Registry, shop: Shop) -> None:
         ({"action": "accept", "content": {"approve": False}}, "the user declined"),
         ({"action": "accept", "content": {}}, "the user declined"),
         ({"question": "other", "action": "accept"}, "to another question"),
-        ({"action": "yes"}, "is no answer"),
-        ("yes", "is no answer"),
-        (True, "is no answer"),
+        ({"action": "yes"}, "an invalid answer"),
+        ("yes", "an invalid answer"),
+        (True, "an invalid answer"),
     ],
 )
 def test_everything_else_is_a_no_to_a_graph(
@@ -109,7 +109,7 @@ def test_everything_else_is_a_no_to_a_graph(
 def test_nobody_is_asked_without_a_graph_that_can_go_on(
     registry: Registry, shop: Shop
 ) -> None:
-    refused = "nobody can be asked outside of a graph with a checkpointer"
+    refused = "no user can be asked outside a graph with a checkpointer"
     (tool,) = [t for t in agent_tools() if t.name == "refund_order"]
     assert refused in tool.invoke({"order_id": "A-1"})
     assert shop.done == []

@@ -18,7 +18,7 @@ from toolcast_runtime.consent.confirmation import build_question, escape_message
 from toolcast_runtime.consent.questions import Questions, _validate_content
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.definitions.tool import Confirm
-from toolcast_runtime.mcp.request_state import SealingError, sealing
+from toolcast_runtime.mcp.request_state import SealingError, make_sealer
 
 YES = Answer("accept", {"approve": True})
 
@@ -297,19 +297,21 @@ def test_several_processes_need_a_key_and_a_ledger(
     served = importlib.import_module("generated.shop.mcp_server").SERVER
 
     def start(**environment: str) -> None:
-        sealing(served, "desk", is_one_of_several=True, environment=environment)
+        make_sealer(served, "desk", is_one_of_several=True, environment=environment)
 
     start(SHOP_STATE_KEY=KEY)
     with pytest.raises(SealingError, match="set SHOP_STATE_KEY to 32 random bytes"):
         start()
     for short in ("short", f"{KEY} short"):
-        with pytest.raises(SealingError, match="SHOP_STATE_KEY has a key that is too"):
+        with pytest.raises(
+            SealingError, match="SHOP_STATE_KEY contains a key that is too"
+        ):
             start(SHOP_STATE_KEY=short)
     (shop.location / "key").write_text(f"{KEY}\n")
     start(SHOP_STATE_KEY_FILE=str(shop.location / "key"))
     with pytest.raises(SealingError, match="SHOP_STATE_KEY_FILE names is empty"):
         start(SHOP_STATE_KEY_FILE=str(shop.location / "none"))
-    sealing(served, "desk", environment={})
+    make_sealer(served, "desk", environment={})
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ def test_a_line_that_has_no_end_is_not_waited_for(shop: Shop) -> None:
 @pytest.mark.parametrize("words", [REFUND, ("book", "--day", "Monday")])
 def test_nobody_is_asked_without_a_terminal(shop: Shop, words: Sequence[str]) -> None:
     refused = run(shop, words, "yes\n" * 10)
-    assert "there is no terminal at which one could answer" in refused.stderr
+    assert "there is no terminal" in refused.stderr
     assert refused.returncode == 1 and shop.done == []
 
 
@@ -97,9 +97,9 @@ def test_no_option_says_yes(shop: Shop) -> None:
 
 @pytest.mark.slow
 def test_help_tells_that_a_person_is_asked(shop: Shop) -> None:
-    asked = "A person at the terminal is asked before its calls."
+    asked = "Its calls ask the user at the terminal for confirmation."
     assert asked in run(shop, ("refund", "--help")).stdout
-    some = "A person at the terminal is asked before some of its calls."
+    some = "Some of its calls ask the user at the terminal for confirmation."
     assert some in run(shop, ("price", "--help")).stdout
     assert "asked" not in run(shop, ("book", "--help")).stdout
 
@@ -109,7 +109,7 @@ def test_a_form_is_filled_in(shop: Shop) -> None:
     with terminal(shop, "book", "--day", "Monday") as person:
         person.until("seats (a number): ")
         person.type("many\n")
-        person.until("That is no answer to this.\nseats (a number): ")
+        person.until("This is not a valid answer.\nseats (a number): ")
         person.type("4\n")
         person.until("place (inside, garden): ")
         person.type("garden\n")
@@ -127,7 +127,7 @@ def test_a_form_is_filled_in(shop: Shop) -> None:
         ({"type": "string", "enum": ["in", "out"]}, "Field (in, out): ", "out", "out"),
         (
             {"type": "array", "items": {"enum": ["in", "out"]}},
-            "Field (some of in, out, with commas): ",
+            "Field (one or more of in, out, separated by commas): ",
             "out, in",
             ["out", "in"],
         ),
@@ -173,7 +173,7 @@ def test_what_is_no_answer_is_asked_for_again_and_never_given(
         for _ in range(3):
             person.until(": ")
             person.type(f"{typed}\n")
-            person.until("That is no answer to this.")
+            person.until("This is not a valid answer.")
         assert answer.result(20) == Answer("cancel")
 
 
@@ -207,9 +207,9 @@ def test_what_may_be_left_out_is_or_is_as_it_was_given(
 
 def test_there_is_a_terminal_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = pty.openpty()
-    monkeypatch.setattr(at_terminal, "_TERMINAL", os.ttyname(theirs))
+    monkeypatch.setattr(at_terminal, "_TERMINAL_PATH", os.ttyname(theirs))
     assert at_terminal.has_terminal()
-    monkeypatch.setattr(at_terminal, "_TERMINAL", "/no/such/terminal")
+    monkeypatch.setattr(at_terminal, "_TERMINAL_PATH", "/no/such/terminal")
     assert not at_terminal.has_terminal()
     for number in (ours, theirs):
         os.close(number)
@@ -232,7 +232,7 @@ def shown_form(
 ) -> Iterator[tuple[Terminal, Future[Answer]]]:
     """A question with the fields of a form, at a terminal."""
     ours, theirs = pty.openpty()
-    monkeypatch.setattr(at_terminal, "_TERMINAL", os.ttyname(theirs))
+    monkeypatch.setattr(at_terminal, "_TERMINAL_PATH", os.ttyname(theirs))
     question = Question("one", "Where?", form, "book", {})
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(asyncio.run, at_terminal.ask_at_terminal(question))

@@ -10,10 +10,14 @@ import pytest
 from tests.corpus.imported import import_lists
 from tests.corpus.test_mcp_lists_exact import LISTS
 from tests.mcp.projects import generate_project
-from toolcast_runtime.testing.generated_package import same, spelled, text_of
+from toolcast_runtime.testing.generated_package import (
+    assert_same,
+    parse_exact_json,
+    read_text,
+)
 from toolcast_runtime.testing.specs import Specs
-from toolcast_runtime.testing.type_modules import types_said
-from toolcast_runtime.values.tool_types import types_of
+from toolcast_runtime.testing.type_modules import read_types
+from toolcast_runtime.values.tool_types import format_tool_types
 
 
 @pytest.mark.slow
@@ -24,11 +28,15 @@ def test_definitions_and_types_of_real_tools_are_as_asked_for(tmp_path: Path) ->
         specs = Specs(tmp_path, f"specs/{toolset}")
         names = set()
         for file in (tmp_path / "generated" / toolset / "tools").glob("*.json"):
-            definition = json.loads(text_of(file))
+            definition = json.loads(read_text(file))
             name = definition["mcp"]["name"]
             names.add(name)
-            for held in specs.held(name, spelled(text_of(file)), ["prompts"]):
-                same(f"{toolset}: {name}: {held[0]}", *held[1:])
-            said = types_said(text_of(file.with_suffix(".py")), ())
-            same(f"{toolset}: {file.stem}.py", said, types_of(definition, False))
+            for held in specs.compare_definition(
+                name, parse_exact_json(read_text(file)), ["prompts"]
+            ):
+                assert_same(f"{toolset}: {name}: {held[0]}", *held[1:])
+            said = read_types(read_text(file.with_suffix(".py")), ())
+            assert_same(
+                f"{toolset}: {file.stem}.py", said, format_tool_types(definition, False)
+            )
         assert names == specs.tools.keys()

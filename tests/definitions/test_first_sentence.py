@@ -1,4 +1,4 @@
-"""The summary of a tool that has a description alone: its first sentence, on one line."""
+"""The summary of a tool without `summary`: the first sentence of its description."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ from toolcast_runtime.core.definitions.tool import command_name, extract_first_s
         ("", ""),
     ],
 )  # fmt: skip
-def test_it_is_one_line(description: str, summary: str) -> None:
+def test_summary_is_the_first_sentence_on_one_line(
+    description: str, summary: str
+) -> None:
     assert extract_first_sentence(description) == summary
 
 
-def test_it_takes_no_time(in_time: None) -> None:
+def test_long_text_is_processed_in_time(in_time: None) -> None:
     for text in ("a. " * 300_000, "." * 900_000, "\n " * 400_000, "-\n" * 400_000):
         extract_first_sentence(f"x{text}")
 
@@ -47,7 +49,7 @@ def test_it_takes_no_time(in_time: None) -> None:
         ("..", "tool"),
     ],
 )
-def test_a_command_is_the_name_in_kebab_case(name: str, command: str) -> None:
+def test_command_is_the_name_in_kebab_case(name: str, command: str) -> None:
     assert command_name(name) == command
 
 
@@ -59,7 +61,7 @@ parameters: {type: object}
 """
 
 
-def test_the_smallest_spec_has_a_line_and_a_command(
+def test_minimal_spec_has_a_summary_and_a_command(
     make_project: Callable[..., Project],
 ) -> None:
     targets = "targets: {mcp: {}, registry: {}, cli: {}, prompts: {}}\n"
@@ -83,9 +85,10 @@ def test_the_smallest_spec_has_a_line_and_a_command(
 
 
 @pytest.mark.parametrize("text", ["", "description: ''\n", "description: null\n"])
-def test_a_tool_that_says_nothing_is_an_error(
+def test_tool_without_description_is_an_error(
     make_project: Callable[..., Project], text: str
 ) -> None:
     project = make_project({"note": f"{text}parameters: {{type: object}}\n"})
-    said = project.toolcast("check")
-    assert said.returncode == 1 and "error: spec/missing-key: the " in said.stderr
+    result = project.toolcast("check")
+    assert result.returncode == 1
+    assert "error: spec/missing-key: the " in result.stderr

@@ -1,4 +1,4 @@
-"""What tools and servers have unless something else is said, and the names that are made."""
+"""Defaults of tools and servers, and the names derived from tool names."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from toolcast_runtime.core.server_settings import ExternalServer, ResolvedServer
 TOOL = Tool("a", "", "", {"inputSchema": {}})
 
 
-def test_a_tool_is_plain_unless_its_definition_says_otherwise() -> None:
+def test_tool_has_defaults() -> None:
     assert TOOL.timeout == 60.0
     assert not (TOOL.always or TOOL.persistent or TOOL.has_python_values)
-    assert Tool(**{**_fields(TOOL), "source": "{}"}) == TOOL
+    assert Tool(**{**_get_fields(TOOL), "source": "{}"}) == TOOL
     assert "source" not in repr(TOOL)
 
 
-def test_a_call_begins_with_nobody_who_has_given_it_up() -> None:
+def test_new_call_is_not_cancelled() -> None:
     context = CallContext("look")
     assert (context.cancelled, context.questions) == (False, None)
     context.cancel()
     assert context.cancelled
 
 
-def test_a_server_has_time_and_two_hundred_and_fifty_tools() -> None:
+def test_server_has_default_limits() -> None:
     server = ExternalServer("far")
     assert (server.connect_timeout, server.list_timeout) == (30.0, 15.0)
     assert (server.call_timeout, server.max_tools) == (60.0, 250)
@@ -50,7 +50,7 @@ def test_a_server_has_time_and_two_hundred_and_fifty_tools() -> None:
     )
 
 
-def _fields(value: object) -> dict[str, object]:
+def _get_fields(value: object) -> dict[str, object]:
     return {name: getattr(value, name) for name in type(value).__dataclass_fields__}  # type: ignore[attr-defined]
 
 
@@ -80,7 +80,9 @@ def _fields(value: object) -> dict[str, object]:
         ("conftest", "tool_conftest", "conftest", "conftest"),
     ],
 )
-def test_a_tool_has_names(tool: str, module: str, spec: str, command: str) -> None:
+def test_names_derived_from_a_tool_name(
+    tool: str, module: str, spec: str, command: str
+) -> None:
     assert (module_name(tool), spec_name(tool)) == (module, spec)
     assert command_name(tool) == command
     digest = hashlib.sha256(tool.encode()).hexdigest()
@@ -100,11 +102,11 @@ def test_a_tool_has_names(tool: str, module: str, spec: str, command: str) -> No
         ("Reads e.g. files", "Reads e.g. files"),
     ],
 )
-def test_a_summary_is_the_first_sentence(text: str, sentence: str) -> None:
+def test_summary_is_the_first_sentence(text: str, sentence: str) -> None:
     assert extract_first_sentence(text) == sentence
 
 
-def test_a_question_is_known_by_all_that_is_asked() -> None:
+def test_digest_identifies_the_content_of_a_question() -> None:
     def digest(message: str = "a", **arguments: int) -> str:
         return Question("q", message, {"type": "object"}, "look", arguments).digest
 
@@ -113,47 +115,49 @@ def test_a_question_is_known_by_all_that_is_asked() -> None:
     assert len({digest(), digest("b"), digest(a=1), digest(a=2)}) == 4
 
 
-@pytest.mark.parametrize(("size", "is_taken"), [(65_536, True), (65_537, False)])
-def test_a_secret_has_64_kibibytes_at_most(
-    tmp_path: Path, size: int, is_taken: bool
+@pytest.mark.parametrize(("size", "is_accepted"), [(65_536, True), (65_537, False)])
+def test_secret_is_limited_to_64_kibibytes(
+    tmp_path: Path, size: int, is_accepted: bool
 ) -> None:
     file = tmp_path / "secret"
     file.write_text("s" * size)
-    if is_taken:
+    if is_accepted:
         assert load_secret("S", {"S_FILE": str(file)}) == "s" * size
     else:
         with pytest.raises(ValueError, match="is empty or cannot be read"):
             load_secret("S", {"S_FILE": str(file)})
 
 
-def test_a_file_is_read_up_to_so_many_bytes(tmp_path: Path) -> None:
+def test_file_is_read_up_to_a_number_of_bytes(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"abc")
-    for most, data in ((0, b""), (1, b"a"), (3, b"abc"), (4, b"abc")):
-        assert read_regular_file(str(file), most) == data
-    long = b"x" * 200_000
-    file.write_bytes(long)
-    assert read_regular_file(str(file), 1_000_000) == long
-    # It says that it has no bytes.
+    for max_bytes, data in ((0, b""), (1, b"a"), (3, b"abc"), (4, b"abc")):
+        assert read_regular_file(str(file), max_bytes) == data
+    large_content = b"x" * 200_000
+    file.write_bytes(large_content)
+    assert read_regular_file(str(file), 1_000_000) == large_content
+    # Files in /proc report a size of 0.
     if Path("/proc/self/status").exists():
-        found = read_regular_file("/proc/self/status", 1_000_000)
-        assert found.startswith(b"Name:")
+        content = read_regular_file("/proc/self/status", 1_000_000)
+        assert content.startswith(b"Name:")
 
 
-@pytest.mark.parametrize(("size", "is_taken"), [(1_048_576, True), (1_048_577, False)])
-def test_an_override_has_a_mebibyte_at_most(
-    tmp_path: Path, size: int, is_taken: bool
+@pytest.mark.parametrize(
+    ("size", "is_accepted"), [(1_048_576, True), (1_048_577, False)]
+)
+def test_override_file_is_limited_to_one_mebibyte(
+    tmp_path: Path, size: int, is_accepted: bool
 ) -> None:
     file = tmp_path / "override.json"
     file.write_text('{"a": {"deny": ["look"]}}'.ljust(size))
     access = Access({"a": Client("*")})
     override = OverrideFile("TOY_FILE", str(file))
 
-    def applied() -> Access:
+    def apply_override() -> Access:
         return override.apply(access, lambda name: name, lambda _: True, {})
 
-    if is_taken:
-        assert not applied().is_allowed("a", "look")
+    if is_accepted:
+        assert not apply_override().is_allowed("a", "look")
     else:
         with pytest.raises(AccessError, match="is larger than 1048576 bytes"):
-            applied()
+            apply_override()

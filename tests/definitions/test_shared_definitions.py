@@ -1,4 +1,4 @@
-"""Definitions that the tools of a toolset share: said once, in every schema that uses them."""
+"""Shared definitions of a toolset: written once, and copied into the schemas that use them."""
 
 from __future__ import annotations
 
@@ -86,33 +86,35 @@ def shop(make_project: Callable[..., Project]) -> Iterator[Project]:
         del sys.modules[name]
 
 
-def listed(project: Project, tool: str) -> dict[str, Any]:
+def read_mcp_definition(project: Project, tool: str) -> dict[str, Any]:
     path = project.root / "shop_tools" / "toy" / "tools" / f"{tool}.json"
     definition: dict[str, Any] = json.loads(path.read_text())["mcp"]
     return definition
 
 
-def test_each_schema_has_what_it_uses_at_its_end_and_no_more(shop: Project) -> None:
+def test_schema_ends_with_the_definitions_that_it_uses(shop: Project) -> None:
     shop.generate()
-    refund, cancel = listed(shop, "refund"), listed(shop, "cancel")
-    taken = refund["inputSchema"]["$defs"]
-    assert list(taken) == ["reason", "shared"]
-    assert list(taken["shared"]) == ["currency", "money", "order_id"]
+    refund, cancel = read_mcp_definition(shop, "refund"), read_mcp_definition(
+        shop, "cancel"
+    )
+    definitions = refund["inputSchema"]["$defs"]
+    assert list(definitions) == ["reason", "shared"]
+    assert list(definitions["shared"]) == ["currency", "money", "order_id"]
     assert list(refund["outputSchema"]) == ["$ref", "$defs"]
     assert list(refund["outputSchema"]["$defs"]["shared"]) == ["currency", "money"]
     assert list(cancel["inputSchema"])[-1] == "$defs"
     assert list(cancel["inputSchema"]["$defs"]["shared"]) == ["order_id"]
-    assert listed(shop, "ping")["inputSchema"] == {"type": "object"}
+    assert read_mcp_definition(shop, "ping")["inputSchema"] == {"type": "object"}
 
 
-def test_every_reader_gets_a_schema_that_stands_alone(shop: Project) -> None:
+def test_every_output_has_a_self_contained_schema(shop: Project) -> None:
     shop.generate()
-    schema = listed(shop, "refund")["inputSchema"]
-    right = {"order": "o-1", "price": MONEY, "reason": "late"}
-    wrong = {"order": "o-1", "price": {"amount": -1, "currency": "GBP"}}
-    strangers = jsonschema.Draft202012Validator(schema)
-    assert strangers.is_valid(right)
-    assert len(list(strangers.iter_errors(wrong))) == 2
+    schema = read_mcp_definition(shop, "refund")["inputSchema"]
+    valid = {"order": "o-1", "price": MONEY, "reason": "late"}
+    invalid = {"order": "o-1", "price": {"amount": -1, "currency": "GBP"}}
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(valid)
+    assert len(list(validator.iter_errors(invalid))) == 2
 
     from shop_tools.toy.langchain_tools import (  # type: ignore[import-not-found]
         get_langchain_tool,
@@ -122,20 +124,20 @@ def test_every_reader_gets_a_schema_that_stands_alone(shop: Project) -> None:
         call_tool_sync,
     )
 
-    assert call_tool_sync("refund", right).result == MONEY
-    problems = call_tool_sync("refund", wrong).error
+    assert call_tool_sync("refund", valid).result == MONEY
+    problems = call_tool_sync("refund", invalid).error
     assert "`price.amount` must be at least 0" in problems
     assert '`price.currency` must be one of "EUR", "USD"' in problems
     assert get_langchain_tool("refund").args_schema["$defs"] == schema["$defs"]
     (openai,) = REGISTRY.get_openai_tools_by_names_sync(["refund"])
     assert openai["function"]["parameters"]["$defs"] == schema["$defs"]
-    ran = shop.run("-m", "shop_tools.toy.cli", "refund", "--order", "x", "--help")
-    assert "--order TEXT" in ran.stdout
-    words = ["refund", "--order", "o-1", "--price", json.dumps(MONEY)]
-    assert json.loads(shop.run("-m", "shop_tools.toy.cli", *words).stdout) == MONEY
+    result = shop.run("-m", "shop_tools.toy.cli", "refund", "--order", "x", "--help")
+    assert "--order TEXT" in result.stdout
+    arguments = ["refund", "--order", "o-1", "--price", json.dumps(MONEY)]
+    assert json.loads(shop.run("-m", "shop_tools.toy.cli", *arguments).stdout) == MONEY
 
 
-def test_a_change_of_a_definition_is_seen_by_check_and_by_the_next_run(
+def test_changed_definition_is_detected_by_check_and_generate(
     shop: Project,
 ) -> None:
     shop.toolcast("schema", "--write")
@@ -148,23 +150,23 @@ def test_a_change_of_a_definition_is_seen_by_check_and_by_the_next_run(
     assert checked.returncode == 1
     assert "specs/toy/refund.yaml: error: output/outdated" in checked.stderr
     assert "cancel" not in checked.stderr
-    # Its definition and its types.
+    # The definition and the types of `refund`.
     assert "2 written" in shop.toolcast("generate").stdout
     assert shop.toolcast("check").returncode == 0
 
 
-def test_a_definition_that_nothing_refers_to_any_more_is_gone(shop: Project) -> None:
+def test_unused_definition_is_not_copied(shop: Project) -> None:
     shop.edit(
         "specs/toy/refund.yaml", 'price: {$ref: "#/$defs/shared/money"}', "price: {}"
     )
     shop.edit("specs/toy/refund.yaml", 'returns: {$ref: "#/$defs/shared/money"}\n', "")
     shop.generate()
-    assert list(listed(shop, "refund")["inputSchema"]["$defs"]["shared"]) == [
-        "order_id"
-    ]
+    assert list(
+        read_mcp_definition(shop, "refund")["inputSchema"]["$defs"]["shared"]
+    ) == ["order_id"]
 
 
-def test_its_schema_for_editors_is_written_and_kept_up_to_date(shop: Project) -> None:
+def test_editor_schema_is_written_and_checked(shop: Project) -> None:
     wrote = shop.toolcast("schema", "--write")
     assert "wrote specs/schemas/definitions.schema.json" in wrote.stdout
     printed = shop.toolcast("schema", "definitions").stdout
@@ -177,7 +179,7 @@ def test_its_schema_for_editors_is_written_and_kept_up_to_date(shop: Project) ->
     )
 
 
-def test_an_edit_of_a_tool_leaves_its_definitions_alone(shop: Project) -> None:
+def test_rename_does_not_copy_definitions_into_the_spec(shop: Project) -> None:
     shop.generate()
     renamed = shop.toolcast("rename", "refund", "repay")
     assert renamed.returncode == 0, renamed.stdout + renamed.stderr
@@ -185,28 +187,30 @@ def test_an_edit_of_a_tool_leaves_its_definitions_alone(shop: Project) -> None:
     assert '"#/$defs/shared/money"' in text
     assert "An amount" not in text
     shop.generate()
-    assert "An amount" in json.dumps(listed(shop, "repay"))
+    assert "An amount" in json.dumps(read_mcp_definition(shop, "repay"))
 
 
-def test_many_copies_are_bounded(make_project: Callable[..., Project]) -> None:
-    many = 60
+def test_number_of_copied_values_is_limited(
+    make_project: Callable[..., Project],
+) -> None:
+    tool_count = 60
     project = make_project(
         {
             f"tool_{n}": "summary: Do it.\ncli: {keyword: null, reason: none}\nparameters:"
             ' {type: object, properties: {a: {$ref: "#/$defs/shared/large"}}}\n'
-            for n in range(many)
+            for n in range(tool_count)
         }
     )
-    values = MAX_COPIED_VALUES // many + 10
+    values = MAX_COPIED_VALUES // tool_count + 10
     large = json.dumps({"large": {"enum": list(range(values))}})
     project.write("specs/toy/definitions.yaml", large)
-    begun = time.monotonic()
+    start = time.monotonic()
     loaded = load_workspace(str(project.root))
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - start < 5
     (finding,) = loaded.findings
     assert finding.rule == "yaml/too-large"
     assert finding.location.file == "specs/toy/definitions.yaml"
-    assert f"{MAX_COPIED_VALUES:,} are the most" in finding.message
+    assert f"at most {MAX_COPIED_VALUES:,} are allowed" in finding.message
 
 
 @pytest.mark.parametrize(
@@ -229,7 +233,7 @@ def test_many_copies_are_bounded(make_project: Callable[..., Project]) -> None:
         "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
     ],
 )
-def test_any_text_ends_in_findings_or_outputs(
+def test_invalid_definitions_are_reported(
     make_project: Callable[..., Project], text: str
 ) -> None:
     tool = (
@@ -238,8 +242,8 @@ def test_any_text_ends_in_findings_or_outputs(
     )
     project = make_project({"work": tool}, toolset="targets: {mcp: {}, registry: {}}\n")
     project.write("specs/toy/definitions.yaml", text)
-    begun = time.monotonic()
+    start = time.monotonic()
     checked = project.toolcast("check")
     assert checked.returncode == 1, checked
     assert "Traceback" not in checked.stdout + checked.stderr
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - start < 20

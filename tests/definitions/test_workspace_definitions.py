@@ -1,4 +1,4 @@
-"""A `definitions.yaml` beside toolcast.yaml: what the tools of all toolsets share."""
+"""A `definitions.yaml` next to toolcast.yaml, shared by the tools of all toolsets."""
 
 from __future__ import annotations
 
@@ -43,31 +43,38 @@ def shops(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-def shared(project: Project, tool: str) -> dict[str, Any]:
+def read_shared_definitions(project: Project, tool: str) -> dict[str, Any]:
     text = (project.root / f"generated/{tool}.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)["mcp"]["inputSchema"]["$defs"]["shared"]
-    return found
+    definitions: dict[str, Any] = json.loads(text)["mcp"]["inputSchema"]["$defs"][
+        "shared"
+    ]
+    return definitions
 
 
-def test_tools_of_two_toolsets_are_given_what_they_use(shops: Project) -> None:
+def test_tools_of_two_toolsets_get_the_definitions_they_use(shops: Project) -> None:
     shops.generate()
-    refund, pay = shared(shops, "toy/tools/refund"), shared(shops, "other/tools/pay")
+    refund, pay = read_shared_definitions(
+        shops, "toy/tools/refund"
+    ), read_shared_definitions(shops, "other/tools/pay")
     assert list(refund) == list(pay) == ["currency", "money", "order"]
     assert shops.toolcast("check").returncode == 0
     (shops.root / "specs/other/definitions.yaml").unlink()
     shops.edit("specs/other/pay.yaml", ', order: {$ref: "#/$defs/shared/order"}', "")
     shops.generate()
-    assert list(shared(shops, "other/tools/pay")) == ["currency", "money"]
+    assert list(read_shared_definitions(shops, "other/tools/pay")) == [
+        "currency",
+        "money",
+    ]
 
 
 @pytest.mark.slow
-def test_an_edit_of_it_is_seen_by_the_next_run_and_by_who_watches(
+def test_edit_is_detected_by_generate_and_watch(
     shops: Project,
 ) -> None:
     shops.generate()
     assert "4 files" not in shops.toolcast("generate").stdout
     shops.edit("definitions.yaml", "EUR, USD", "EUR, USD, CHF")
-    # A tool's definition and its types, in each toolset.
+    # The definition and the types of one tool in each toolset.
     assert "4 written" in shops.toolcast("generate").stdout
     with watching(shops.root) as watcher:
         watcher.block()
@@ -75,45 +82,48 @@ def test_an_edit_of_it_is_seen_by_the_next_run_and_by_who_watches(
         assert "4 written" in watcher.block("4 written")
 
 
-def test_findings_stand_where_the_definition_is_written(shops: Project) -> None:
-    """Told once, and kept away by any toolset that says why."""
+def test_findings_are_at_the_definition(shops: Project) -> None:
+    """A finding is reported once, and a suppression in any toolset applies."""
     shops.write("definitions.yaml", MONEY.replace("EUR, USD", "EUR, EUR") + "fee: {}\n")
-    said = shops.toolcast("check").stderr
-    twice = 'definitions.yaml:5:24: warning: schema/invalid-enum: "EUR" stands twice in `enum`'
+    output = shops.toolcast("check").stderr
+    twice = 'definitions.yaml:5:24: warning: schema/invalid-enum: `enum` contains "EUR" twice'
     unused = "definitions.yaml:6:1: warning: schema/unused-definition: no tool uses the definition `fee`"
     for line in (twice, unused):
-        assert said.count(line) == 1, said
+        assert output.count(line) == 1, output
     text = (
         "suppress: [{rule: schema/unused-definition, reason: For the next release.}]\n"
     )
     file = shops.root / "specs/other/toolset.yaml"
     file.write_text(file.read_text("utf-8") + text, "utf-8")
-    said = shops.toolcast("check").stderr
-    assert unused not in said
-    assert "spec/unused-suppression" not in said
+    output = shops.toolcast("check").stderr
+    assert unused not in output
+    assert "spec/unused-suppression" not in output
 
 
-def test_a_name_stands_in_one_of_the_two_files(shops: Project) -> None:
+def test_duplicate_definition_is_an_error(shops: Project) -> None:
     shops.write("specs/toy/definitions.yaml", ORDER + "currency: {enum: [CHF]}\n")
-    done = shops.toolcast("check")
-    assert done.returncode == 1
-    says = "specs/toy/definitions.yaml:2:1: error: schema/definition-reference: `currency` stands in definitions.yaml, too"
-    assert says in done.stderr
+    result = shops.toolcast("check")
+    assert result.returncode == 1
+    message = "specs/toy/definitions.yaml:2:1: error: schema/definition-reference: `currency` is also defined in definitions.yaml"
+    assert message in result.stderr
 
 
-def test_a_change_of_it_is_told_of_every_tool_that_uses_it(shops: Project) -> None:
+def test_diff_reports_a_change_for_every_tool_that_uses_the_definition(
+    shops: Project,
+) -> None:
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"]):
-        subprocess.run([*git, *words], cwd=shops.root, check=True)
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"]):
+        subprocess.run([*git, *arguments], cwd=shops.root, check=True)
     shops.edit("definitions.yaml", "EUR, USD", "EUR")
-    said = shops.toolcast("diff", "--against", "HEAD").stdout
+    output = shops.toolcast("diff", "--against", "HEAD").stdout
     assert (
-        "definitions.yaml: 1 changed line causes 2 of these changes, in 2 tools" in said
+        "definitions.yaml: 1 changed line causes 2 of these changes, in 2 tools"
+        in output
     )
-    assert "definitions.yaml:5" in said
+    assert "definitions.yaml:5" in output
 
 
-def test_its_schema_for_editors_and_its_texts_at_a_rename(shops: Project) -> None:
+def test_editor_schema_and_rename_in_descriptions(shops: Project) -> None:
     comment = "# yaml-language-server: $schema=schemas/definitions.schema.json\n"
     described = MONEY + "note: {description: As `refund` gives it.}\n"
     shops.write("definitions.yaml", comment + described)
@@ -125,8 +135,8 @@ def test_its_schema_for_editors_and_its_texts_at_a_rename(shops: Project) -> Non
     assert "spec/outdated-schema" in shops.toolcast("check").stderr
     shops.toolcast("schema", "--write")
     shops.edit("specs/toy/refund.yaml", "shared/order", "shared/note")
-    said = shops.toolcast("rename", "refund", "repay")
-    assert said.returncode == 0, said.stderr
+    result = shops.toolcast("rename", "refund", "repay")
+    assert result.returncode == 0, result.stderr
     assert "As `repay` gives it." in (shops.root / "definitions.yaml").read_text(
         "utf-8"
     )

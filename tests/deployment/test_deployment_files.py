@@ -17,7 +17,7 @@ import yaml
 
 from generated.kirishima.mcp_server import SERVER
 from tests.deployment.deployed import FILES, instructions
-from toolcast_runtime.mcp.server_options import _parser
+from toolcast_runtime.mcp.server_options import _build_parser
 
 ENDS_IN = 5
 """Seconds in which everything is closed after the grace period, as docs/targets/mcp.md says."""
@@ -36,7 +36,7 @@ def options_of(words: list[str]) -> dict[str, Any]:
     """What the server understands of a command, by its own parser."""
     at = words.index("generated.my_tools.mcp_server")
     assert words[at - 1] == "-m" and words[0].endswith("/bin/python")
-    return vars(_parser(SERVER).parse_args(words[at + 1 :]))
+    return vars(_build_parser(SERVER).parse_args(words[at + 1 :]))
 
 
 def test_the_image_runs_a_replica_as_nobody() -> None:

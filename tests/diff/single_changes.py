@@ -1,4 +1,4 @@
-"""The table of single changes: each a piece of specs before and after, and what it means."""
+"""Cases of single changes: old and new specs, with the expected kinds and grades."""
 
 from __future__ import annotations
 
@@ -20,33 +20,40 @@ from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.parsing.project_files import Entry
 
-__all__ = ["SingleChange", "loaded", "single_changes", "told"]
+__all__ = [
+    "SingleChange",
+    "get_rule_and_grades",
+    "load_project",
+    "load_single_changes",
+]
 
 FOLDER = Path(__file__).parent / "cases"
 TOOL = {"summary": "Store a note.", "parameters": {"type": "object"}}
 TOOLSET = {"name": "toy", "title": "Toy", "targets": {"mcp": {}}}
 WORKSPACE = {"version": 1, "toolsets": ["toy"]}
-# Texts of a length are not written out.
+# `LONG:200` in a case is replaced by a text of 200 characters.
 _LONG = re.compile(r"LONG:(\d+)")
 _GRADES = {"safe", "risky", "breaking"}
 
 Side = Mapping[str, Mapping[str, Any] | None]
-"""Pieces of specs by file, null for none: `workspace`; `toolset` and the names of tools in the
-folder `toy`, and with a folder before them those in another one; `mcp_resources/name`,
-`mcp_prompts/name` and `locks/name`. Null takes out a field that
-every such file has here."""
+"""Fields of spec files by file; None removes the file.
+
+Files are `workspace` (toolcast.yaml), `toolset` and tools in the folder `toy`, `FOLDER/toolset`
+and `FOLDER/TOOL` in another folder, `mcp_resources/NAME`, `mcp_prompts/NAME` and `locks/NAME`. A
+field that is None is removed from the fields that every such file has.
+"""
 
 
 @dataclass(frozen=True)
 class SingleChange:
-    """One row of the table.
+    """A case: two versions of specs with the expected changes.
 
     Attributes:
-        name: what is changed.
-        before: the specs before, what stays the same in it.
-        after: the specs after.
-        changes: each expected rule with its four grades; sorted.
-        back: the rules of the change back; None where they are the opposites.
+        name: the name of the case.
+        before: the old version of the specs.
+        after: the new version of the specs.
+        changes: the expected rule ids with their four grades, sorted.
+        back: the expected rule ids of the reverse comparison; None for the opposites.
     """
 
     name: str
@@ -57,24 +64,24 @@ class SingleChange:
 
     @cached_property
     def sides(self) -> tuple[Workspace, Workspace]:
-        """Both, loaded."""
-        return loaded(self.before), loaded(self.after)
+        """The loaded old and new version."""
+        return load_project(self.before), load_project(self.after)
 
     @cached_property
     def compared(self) -> Comparison:
-        """What is found."""
+        """The comparison of the old with the new version."""
         return compare(*self.sides)
 
     @cached_property
     def compared_back(self) -> Comparison:
-        """What is found the other way round."""
+        """The comparison of the new with the old version."""
         before, after = self.sides
         return compare(after, before)
 
 
 @cache
-def single_changes() -> Sequence[SingleChange]:
-    """The table, from the folder of cases."""
+def load_single_changes() -> Sequence[SingleChange]:
+    """Return the cases of the folder `cases`, without those of missing extensions."""
     return [
         _case(file.stem, case)
         for file in sorted(FOLDER.glob("*.yaml"))
@@ -84,7 +91,7 @@ def single_changes() -> Sequence[SingleChange]:
 
 
 def _extensions_of(case: Mapping[str, Any]) -> set[str]:
-    """The extensions that either side of a case lists."""
+    """Return the extensions that one of the versions lists."""
     sides = [case.get(side) or {} for side in ("both", "before", "after")]
     return {
         name
@@ -93,14 +100,13 @@ def _extensions_of(case: Mapping[str, Any]) -> set[str]:
     }
 
 
-def told(change: Change) -> tuple[str, str]:
-    """A change as the table tells it: its rule, and its grades for call, prompt, code and
-    access."""
+def get_rule_and_grades(change: Change) -> tuple[str, str]:
+    """Return the rule id and the grades of a change, in the form of the cases."""
     return change.rule.id, " ".join(grade.word for grade in change.grades)
 
 
-def loaded(side: Side) -> Workspace:
-    """The workspace of a project whose files are pieces of specs, on no disk."""
+def load_project(side: Side) -> Workspace:
+    """Load a project from memory; its files have defaults for required fields."""
     files = {}
     given = {"toolset": {}, "note": {}, "workspace": {}, **side}
     for key, fields in given.items():
@@ -136,7 +142,7 @@ def loaded(side: Side) -> Workspace:
 
 
 class _Files:
-    """Files that are in memory."""
+    """In-memory replacement for the files of a project."""
 
     def __init__(self, files: Mapping[str, Any]) -> None:
         self._files = {
@@ -161,7 +167,7 @@ class _Files:
 
 
 def _words(match: re.Match[str]) -> str:
-    """So many characters of words that say little."""
+    """Return a text with the requested number of characters."""
     return ("and so on " * int(match[1]))[: int(match[1])]
 
 

@@ -1,11 +1,11 @@
-"""What clients see differently, and what it costs them, is derived from both sides."""
+"""Effects on clients: visible tools, their number and token costs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.conftest import ROOT
-from tests.diff.single_changes import loaded
+from tests.diff.single_changes import load_project
 from toolcast.analysis.token_costs import estimate_tokens
 from toolcast.diff.comparison import compare
 from toolcast.diff.effects import Effect, EffectKind
@@ -15,7 +15,7 @@ TARGETS: dict[str, Any] = {"mcp": {}, "langchain": {}, "prompts": {}, "cli": {}}
 
 
 def effects(before: Any, after: Any, kind: EffectKind) -> list[Effect]:
-    found = compare(loaded(before), loaded(after)).effects
+    found = compare(load_project(before), load_project(after)).effects
     assert all(e.message.isprintable() and e.message.count("`") % 2 == 0 for e in found)
     return [effect for effect in found if effect.kind is kind]
 
@@ -23,7 +23,7 @@ def effects(before: Any, after: Any, kind: EffectKind) -> list[Effect]:
 def test_nothing_follows_from_nothing() -> None:
     side = {"toolset": {"clients": CLIENTS, "targets": TARGETS}, "other": {}}
 
-    compared = compare(loaded(side), loaded(side))
+    compared = compare(load_project(side), load_project(side))
 
     assert compared == ([], [])
 
@@ -95,7 +95,7 @@ def test_tokens_are_told_for_each_client() -> None:
         ("b", more),
     ]
     cost = f"{found[0].after['upfront']} upfront (+{more})"
-    assert found[0].message == f"the tools of `a` cost about, in tokens: {cost}"
+    assert found[0].message == f"estimated tokens for the tools of `a`: {cost}"
 
 
 def test_texts_of_prompt_docs_cost_there_alone() -> None:

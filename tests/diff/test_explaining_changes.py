@@ -1,4 +1,4 @@
-"""`toolcast explain` knows the kinds of changes."""
+"""`toolcast explain` describes the kinds of changes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.program import toolcast
 from toolcast.diff.comparison import load_change_rules
 
 
-def test_a_change_is_explained(tmp_path: Path) -> None:
-    done = toolcast(tmp_path, "explain", "tool/removed")
-    assert done.returncode == 0
-    assert done.stdout.startswith("tool/removed (a change)\n\nTool removed")
-    assert "  access  breaking\n" in done.stdout
-    assert "The change back: tool/added." in done.stdout
+def test_a_kind_of_change_is_explained(tmp_path: Path) -> None:
+    result = toolcast(tmp_path, "explain", "tool/removed")
+    assert result.returncode == 0
+    assert result.stdout.startswith("tool/removed (a change)\n\nTool removed")
+    assert "  access  breaking\n" in result.stdout
+    assert "Opposite change: tool/added." in result.stdout
 
 
 LONGEST = sorted(
@@ -23,24 +23,24 @@ LONGEST = sorted(
 )[-5:]
 
 
-@pytest.mark.parametrize("id_", [rule.id for rule in LONGEST])
-def test_each_explanation_fits_into_80_columns(id_: str, tmp_path: Path) -> None:
-    done = toolcast(tmp_path, "explain", id_)
-    assert done.returncode == 0
-    assert max(map(len, done.stdout.split("\n"))) <= 80
+@pytest.mark.parametrize("rule_id", [rule.id for rule in LONGEST])
+def test_each_explanation_fits_into_80_columns(rule_id: str, tmp_path: Path) -> None:
+    result = toolcast(tmp_path, "explain", rule_id)
+    assert result.returncode == 0
+    assert max(map(len, result.stdout.split("\n"))) <= 80
 
 
 def test_the_list_has_every_kind_of_change(tmp_path: Path) -> None:
-    said = toolcast(tmp_path, "explain").stdout
-    _, _, changes = said.partition("\nchanges of `toolcast diff`")
+    output = toolcast(tmp_path, "explain").stdout
+    _, _, changes = output.partition("\nChanges of `toolcast diff`")
     rows = changes.split("\n")[2:]
     listed = {row.split()[0] for row in rows if row and row[0] != " "}
     assert listed == set(load_change_rules(()))
     assert max(map(len, rows)) <= 80
 
 
-@pytest.mark.parametrize("id_", ["tool/removed", "parameter/enum-value-renamed"])
-def test_a_near_id_is_suggested(id_: str, tmp_path: Path) -> None:
-    done = toolcast(tmp_path, "explain", id_[:-1])
-    assert done.returncode == 2
-    assert f"did you mean `{id_}`?" in done.stderr
+@pytest.mark.parametrize("rule_id", ["tool/removed", "parameter/enum-value-renamed"])
+def test_a_similar_id_is_suggested(rule_id: str, tmp_path: Path) -> None:
+    result = toolcast(tmp_path, "explain", rule_id[:-1])
+    assert result.returncode == 2
+    assert f"did you mean `{rule_id}`?" in result.stderr

@@ -1,4 +1,4 @@
-"""Specs that mean harm: what is said of their changes is one printable line, found in time."""
+"""Changes of hostile specs have one-line, printable messages, and are found in time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.diff.single_changes import loaded
+from tests.diff.single_changes import load_project
 from toolcast.diff.comparison import Comparison, compare
 
 NASTY = [
@@ -22,7 +22,7 @@ NASTY = [
 
 
 def compared(before: Any, after: Any) -> Comparison:
-    found = compare(loaded(before), loaded(after))
+    found = compare(load_project(before), load_project(after))
     messages = [change.message for change in found.changes]
     for message in (*messages, *(effect.message for effect in found.effects)):
         assert message.isprintable(), message
@@ -128,7 +128,7 @@ def test_comparison_of_large_specs_is_linear(
 ) -> None:
     def measure(size: int) -> float:
         note = {"note": make_fields(size), "other_tool": {}}
-        return measure_comparison(loaded({"other_tool": {}}), loaded(note))
+        return measure_comparison(load_project({"other_tool": {}}), load_project(note))
 
     assert_linear(measure(250), measure(1_000))
 
@@ -162,7 +162,7 @@ def test_comparison_of_large_toolsets_is_linear(
 
     def measure(size: int) -> float:
         toolset = {**server, **make_fields(size)}
-        before = loaded({"toolset": server})
-        return measure_comparison(before, loaded({"toolset": toolset}))
+        before = load_project({"toolset": server})
+        return measure_comparison(before, load_project({"toolset": toolset}))
 
     assert_linear(measure(250), measure(1_000))

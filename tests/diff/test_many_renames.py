@@ -1,10 +1,10 @@
-"""Tools that change their names all at once are found without trying each with each."""
+"""Many renamed tools are matched without comparing each pair."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.diff.single_changes import loaded
+from tests.diff.single_changes import load_project
 from toolcast.diff import tools as matching
 from toolcast.diff.comparison import compare
 
@@ -22,7 +22,7 @@ def test_each_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(matching, "_get_letters", counted)
     before, after = (
-        loaded(
+        load_project(
             {
                 "note": None,
                 **{

@@ -1,4 +1,4 @@
-"""What a change of the specs does to the cases: which messages a tool loses, and to which."""
+"""Changes of the outcomes of selection cases: messages that tools gain and lose."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ cases:
 
 
 def workspace(folder: Path, toolset: str = "", **tools: str) -> Workspace:
-    """A project in a folder, loaded."""
+    """Write a project to a folder, and load it."""
     specs = folder / "specs" / "toy"
     specs.mkdir(parents=True)
     (folder / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
@@ -79,7 +79,7 @@ def test_a_text_that_takes_another_tools_words_loses_its_cases(
     ]
     assert lost[0].message.startswith("`archive_page` loses ")
     assert " of its 4 cases to `delete_page`: " in lost[0].message
-    assert lost[0].reason == "these are half of its cases or more"
+    assert lost[0].reason == "these are at least half of its cases"
     assert lost[0].location.file == "specs/toy/archive_page.yaml"
 
 
@@ -95,7 +95,7 @@ def test_the_way_back_wins_them(changes: Changes) -> None:
             "selection/case-won",
             "safe",
             "`archive_page` wins 1 of its 1 case from `delete_page`: "
-            '"shelve it for good" (unfound -> 1)',
+            '"shelve it for good" (not found -> 1)',
         )
     ]
 
@@ -124,7 +124,7 @@ def test_a_rank_behind_the_limit_is_no_loss(changes: Changes) -> None:
     )
     [(rule, grade, message)] = told(found)
     assert (rule, grade) == ("selection/rank-lower", "risky")
-    assert message.startswith("`archive_page` stands lower for 1 of its 4 cases: ")
+    assert message.startswith("`archive_page` ranks lower for 1 of its 4 cases: ")
 
 
 def test_a_near_miss_and_a_message_for_no_tool(changes: Changes) -> None:
@@ -137,11 +137,15 @@ def test_a_near_miss_and_a_message_for_no_tool(changes: Changes) -> None:
         (none, none),
     )
     assert {(c.rule.id, c.tool, c.message.partition(":")[0]) for c in found} == {
-        ("selection/case-lost", "", "1 that mean no tool lead to `archive_page`"),
+        (
+            "selection/case-lost",
+            "",
+            "1 message that must select no tool now selects `archive_page`",
+        ),
         (
             "selection/case-lost",
             "archive_page",
-            "1 near miss of `archive_page` now lead to it",
+            "1 near miss of `archive_page` now selects it",
         ),
     }
 
@@ -156,7 +160,7 @@ def test_a_renamed_tool_is_compared_with_itself(changes: Changes) -> None:
         (
             "selection/case-lost",
             "breaking",
-            '`keep` loses 1 of its 1 case: "to the archive" (1 -> unfound)',
+            '`keep` loses 1 of its 1 case: "to the archive" (1 -> not found)',
         )
     ]
 

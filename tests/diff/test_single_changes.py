@@ -1,4 +1,4 @@
-"""Each single change has the rules and the grades that the table says, and goes back."""
+"""Single changes have the expected kinds and grades, and the reverse has the opposites."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ import re
 
 import pytest
 
-from tests.diff.single_changes import SingleChange, single_changes, told
+from tests.diff.single_changes import (
+    SingleChange,
+    get_rule_and_grades,
+    load_single_changes,
+)
 from tests.repository import EXTENSIONS
 from toolcast.diff.change import ABSENT, is_equal_json
 from toolcast.diff.comparison import compare, load_change_rules
 
-CASES = single_changes()
+CASES = load_single_changes()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_change_means_what_the_table_says(case: SingleChange) -> None:
-    """There and back, which is of the opposite kinds; it says where it is and what was there."""
-    known = load_change_rules(EXTENSIONS)
+def test_a_change_has_the_expected_kinds_and_grades(case: SingleChange) -> None:
+    """Each change also has a message, a path, a location and a unique fingerprint."""
+    rules = load_change_rules(EXTENSIONS)
     changes = case.compared.changes
-    assert sorted(map(told, changes)) == list(case.changes)
-    opposite = [known[change.rule.id].opposite for change in changes]
+    assert sorted(map(get_rule_and_grades, changes)) == list(case.changes)
+    opposite = [rules[change.rule.id].opposite for change in changes]
     back = [change.rule.id for change in case.compared_back.changes]
     assert sorted(back) == sorted(opposite if case.back is None else case.back)
     assert len({change.fingerprint for change in changes}) == len(changes)
@@ -36,31 +40,31 @@ def test_a_change_means_what_the_table_says(case: SingleChange) -> None:
         assert change.location.file and change.location.line
 
 
-def test_what_is_many_is_told_as_many() -> None:
+def test_messages_about_plural_fields_have_a_plural_verb() -> None:
     messages = [c.message for case in CASES for c in case.compared.changes]
     plural = re.compile(r"the (icons|seconds|bytes|values|folders)\b[^;]* (is|are) ")
-    verbs = [match[2] for one in messages if (match := plural.match(one))]
+    verbs = [match[2] for message in messages if (match := plural.match(message))]
 
     assert verbs and set(verbs) == {"are"}
 
 
-def test_any_two_states_compare_and_go_back() -> None:
-    """Many changes at once hide none of each other, and none comes twice."""
-    chosen = random.Random(0)
-    known = load_change_rules(EXTENSIONS)
-    sides = [side for case in CASES for side in case.sides]
+def test_any_two_versions_can_be_compared_in_both_directions() -> None:
+    """Many changes in one comparison do not hide each other and are not repeated."""
+    randomizer = random.Random(0)
+    rules = load_change_rules(EXTENSIONS)
+    versions = [version for case in CASES for version in case.sides]
     for _ in range(100):
-        before, after = chosen.sample(sides, 2)
+        before, after = randomizer.sample(versions, 2)
         changes, back = compare(before, after).changes, compare(after, before).changes
 
         assert len({change.fingerprint for change in changes}) == len(changes)
-        # How it is told that a tool goes or changes its name depends on what one side
-        # promised of it, and what messages lead to is tried with the cases of one.
-        there, gone_back = (
-            sorted(id_ for id_ in ids if not id_.startswith(("tool/", "selection/")))
+        # Removed and renamed tools depend on the stability in the old version, and selection
+        # cases come from the new version: their changes need not be opposites.
+        opposites, reverse = (
+            sorted(i for i in ids if not i.startswith(("tool/", "selection/")))
             for ids in (
-                [known[change.rule.id].opposite for change in changes],
+                [rules[change.rule.id].opposite for change in changes],
                 [change.rule.id for change in back],
             )
         )
-        assert gone_back == there
+        assert reverse == opposites

@@ -1,4 +1,4 @@
-"""What users were promised decides how a change is graded, and so does an announced day."""
+"""Stability and announced removal dates change the grades of changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Sides = Callable[..., list[Change]]
 
 @pytest.fixture
 def changes(make_project: Callable[..., Project]) -> Sides:
-    """The changes between two states of a project, each its tools and its toolset."""
+    """Return the changes between two versions, each with its tools and its toolset."""
 
     numbers = count()
 
@@ -40,7 +40,7 @@ def changes(make_project: Callable[..., Project]) -> Sides:
 
 
 def graded(found: list[Change]) -> dict[str, str]:
-    """Rules, each with its four grades."""
+    """Return the rule ids with their four grades."""
     return {
         change.rule.id: " ".join(grade.word for grade in change.grades)
         for change in found
@@ -73,7 +73,7 @@ def test_the_toolsets_word_counts_where_a_tool_says_nothing(changes: Sides) -> N
 
 
 def test_a_promise_is_not_taken_back_by_breaking_it(changes: Sides) -> None:
-    """The promise before the change is the one that counts."""
+    """The old version's stability counts."""
     found = changes(
         {"old_note": NOTE + "stability: stable\n"},
         {"note": NOTE + "stability: draft\n"},

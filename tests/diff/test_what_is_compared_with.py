@@ -1,4 +1,4 @@
-"""`--against`: which commit or folder is meant, and what is said where there is none."""
+"""`--against`: commits, branches and folders, and errors if there is none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Any:
-    """A repository whose only commit has a tool that was removed since."""
+    """Return a repository with one commit; a tool was removed after it."""
     made = make_project({"a": TOOL, "b": TOOL})
     git(made.root, "init", "--quiet", "-b", "main")
     git(made.root, "add", ".")
@@ -51,7 +51,7 @@ def test_what_is_neither_compares_nothing(
     done = project.toolcast("diff", "--against", against)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
-    assert "help: `--against` takes a commit, a branch, or a folder" in done.stderr
+    assert "help: pass a commit, a branch or a folder to `--against`" in done.stderr
 
 
 def test_a_folder_called_like_a_branch_hides_no_change(project: Any) -> None:
@@ -75,7 +75,7 @@ def test_in_a_shallow_clone_a_folder_may_not_stand_for_a_branch(project: Any) ->
     done = toolcast(shallow, "diff", "--against", "origin/other")
     assert done.returncode == 2
     assert "this clone is shallow and does not contain origin/other" in done.stderr
-    assert "`fetch-depth: 0` of" in done.stderr
+    assert "set `fetch-depth: 0`" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["-dash", "tag"])
@@ -90,7 +90,7 @@ def test_a_repository_without_a_main_branch_is_told_so(project: Any) -> None:
     git(project.root, "branch", "-m", "trunk")
     done = project.toolcast("diff")
     assert done.returncode == 2
-    assert "no branch is called origin/main, origin/master, main or master" in done.stderr  # fmt: skip
+    assert "no branch is named origin/main, origin/master, main or master" in done.stderr  # fmt: skip
 
 
 def test_a_repository_without_a_commit_is_told_so(project: Any) -> None:

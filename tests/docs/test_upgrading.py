@@ -15,7 +15,7 @@ import pytest
 from tests.docs.walking import walk
 from toolcast_runtime import RUNTIME_LEVEL, __version__, require_level
 from toolcast_runtime.ledger.records import VERSION
-from toolcast_runtime.ledger.sqlite_ledger import connected
+from toolcast_runtime.ledger.sqlite_ledger import open_connection
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/upgrading.md").read_text("utf-8")
@@ -68,7 +68,7 @@ def test_check_tells_of_another_level(make_project: Callable[..., Any]) -> None:
 
 def test_the_version_of_the_ledger(tmp_path: Path) -> None:
     assert f"have a version, now {VERSION}. A runtime" in PAGE
-    connected(tmp_path / "ledger.sqlite3").close()
+    open_connection(tmp_path / "ledger.sqlite3").close()
     code = re.findall(r'^python -c "(.*)"$', PAGE, re.M)
     assert len(code) == 1
     assert "PRAGMA user_version" in code[0]

@@ -194,14 +194,14 @@ TWICE = [
         (f"{K}/prompts/__init__.py", f"{K}/prompts/section_home.md"),
         "The house that the user lives in.",
         "The house.",
-        "how prompts/section_home.md begins differs from the specs",
+        "the beginning of prompts/section_home.md differs from the specs",
     ),
     (
         "a label",
         (f"{M}/prompts/__init__.py", f"{M}/prompts/preamble.md"),
         "Talking to peers and to the user",
         "Talking",
-        "what sections are called differs from the specs",
+        "the labels of the sections differs from the specs",
     ),
     (
         "when to use a tool",

@@ -29,7 +29,7 @@ CASES = {
         "target `names` raises KeyError: 'x' (",
     ),
     "rule-raises": (CHECK, CHECK + RAISES, "the rule `house/polite` raises KeyError: 'x' ("),
-    "rule-gives-text": (CHECK, f'{CHECK}    yield "x"\n', "gives problems, not str"),
+    "rule-gives-text": (CHECK, f'{CHECK}    yield "x"\n', "must yield Problem objects, not str"),
     "rule-id": ('"house/polite",', '"Polite",', "the rule `Polite` of the entry point"),
     "rule-severity": ("Severity.WARNING", '"warning"', "and a Severity"),
 }  # fmt: skip

@@ -173,8 +173,8 @@ def test_the_fields_of_an_extension(
     # Without the target nobody reads them.
     project.edit("specs/toy/toolset.yaml", "{names: {}}", "{prompts: {}}")
     unread = project.toolcast("check", env=extension).stderr
-    assert "none of the toolset's targets reads `owner`" in unread
-    assert "none of the toolset's targets reads `house`" in unread
+    assert "none of the toolset's targets uses `owner`" in unread
+    assert "none of the toolset's targets uses `house`" in unread
 
     project.edit("specs/toy/greet.yaml", "owner: {team", "owmer: {team")
     assert "did you mean `owner`?" in project.toolcast("check", env=extension).stderr
@@ -198,7 +198,7 @@ def test_an_option_that_the_target_of_an_extension_has_not(
     done = project.toolcast("check", env=extension)
 
     assert "target/unknown-option: the target `names` has no option" in done.stderr
-    assert "help: it has none" in done.stderr
+    assert "help: remove it: the target has no options" in done.stderr
 
 
 @pytest.mark.slow
@@ -249,7 +249,7 @@ def test_editors_get_one_schema(
         (
             "from toolcast.extensions import Fields\n"
             "FIELDS = Fields(tool={'summary': {}})\n"
-            "from toolcast.rules.schema import required_unknown as polite\n"
+            "from toolcast.rules.schema import check_unknown_required as polite\n"
             "from toolcast.targets.prompts import TARGET\n"
             "from toolcast.commands.check import command\n",
             "already exists",
@@ -261,7 +261,7 @@ def test_editors_get_one_schema(
         ),
         (
             MODULE.replace('"type": "string",', '"type": "string", "names": "option",'),
-            "names of the kind `option` are for Toolcast's own fields",
+            "only Toolcast's own fields can contain names of the kind `option`",
         ),
     ],
 )

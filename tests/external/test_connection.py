@@ -38,10 +38,10 @@ class Session:
     async def list_tools(self) -> list[dict[str, Any]]:
         return self.listed
 
-    async def list_besides(self) -> dict[str, Any]:
+    async def list_other_lists(self) -> dict[str, Any]:
         return {}
 
-    async def changed(self, _: float) -> None:
+    async def wait_for_change(self, _: float) -> None:
         await self._changed.wait()
         self._changed.clear()
 
@@ -49,7 +49,7 @@ class Session:
         self.listed = [*listed]
         self._changed.set()
 
-    def why_lost(self) -> str:
+    def describe_loss(self) -> str:
         return "it went away"
 
     def lose(self) -> None:
@@ -78,10 +78,10 @@ async def opened(
     made: list[Connection] = []
 
     @asynccontextmanager
-    async def opened_session(*_: Any) -> AsyncIterator[Session]:
+    async def open_session(*_: Any) -> AsyncIterator[Session]:
         yield session
 
-    monkeypatch.setattr(sessions, "opened_session", opened_session)
+    monkeypatch.setattr(sessions, "open_session", open_session)
     monkeypatch.setattr(module, "_LIST_INTERVAL_S", 0.0)
 
     def make(lock: Lock | None = None, **settings: Any) -> Connection:
@@ -111,15 +111,15 @@ async def test_a_connection_is_unused_up_or_down(
 ) -> None:
     session.listed = [defined("a"), defined("b")]
     one = opened(prefix="p_")
-    assert (one.state, one.is_decided, dict(one.tools)) == ("unused", False, {})
-    await one.decided()
-    assert (one.state, one.is_decided, [*one.tools]) == ("up", True, ["p_a", "p_b"])
+    assert (one.state, one.has_settled, dict(one.tools)) == ("unused", False, {})
+    await one.start()
+    assert (one.state, one.has_settled, [*one.tools]) == ("up", True, ["p_a", "p_b"])
     assert lines(caplog) == ["connected; it offers 2 tools"]
     session.lose()
     await until(lambda: one.state == "down")
     await until(lambda: bool(caplog.records))
     assert dict(one.tools) == {}
-    assert one.names_seen == {"p_a", "p_b"}
+    assert one.all_names == {"p_a", "p_b"}
     (line,) = lines(caplog)
     told, _, delay = line.partition("; next attempt in ")
     assert told == "not connected: it went away; its 2 tools are not offered"
@@ -140,8 +140,10 @@ async def test_ten_tools_that_are_left_out_are_told_once(
     wrong = [{"name": f"w{n}"} for n in range(count)]
     session.listed = wrong
     one = opened()
-    await one.decided()
-    told = "; ".join(f"`w{n}` takes no object as arguments" for n in range(10))
+    await one.start()
+    told = "; ".join(
+        f"`w{n}` has an `inputSchema` whose `type` is not `object`" for n in range(10)
+    )
     assert lines(caplog) == [
         "connected; it offers 0 tools",
         f"tools that are not offered: {told}{more}",
@@ -160,20 +162,20 @@ async def test_tools_that_say_something_else_are_told(
 ) -> None:
     session.listed = [defined(f"t{n}") for n in range(12)]
     one = opened()
-    await one.decided()
+    await one.start()
     lines(caplog)
     changed = [defined(f"t{n}", description="x" * (n > 0)) for n in range(12)]
     session.change(*changed[:2], *session.listed[2:])
     await until(lambda: one.tools["t1"].description == "x")
-    assert lines(caplog) == ["changed what these tools say: t0, t1"]
+    assert lines(caplog) == ["the definitions of these tools changed: t0, t1"]
     session.change(*changed)
     await until(lambda: one.tools["t11"].description == "x")
     named = ", ".join(f"t{n}" for n in range(2, 12))
-    assert lines(caplog) == [f"changed what these tools say: {named}"]
+    assert lines(caplog) == [f"the definitions of these tools changed: {named}"]
 
 
 @pytest.mark.parametrize(
-    ("on_change", "verb"), [("refuse", "is refused"), ("log", None)]
+    ("on_change", "verb"), [("refuse", "is not offered"), ("log", None)]
 )
 @pytest.mark.parametrize(("count", "more"), [(10, 0), (11, 1)])
 async def test_ten_changes_against_a_lock_are_told(
@@ -187,14 +189,17 @@ async def test_ten_changes_against_a_lock_are_told(
 ) -> None:
     session.listed = [defined("a"), *(defined(f"n{n}") for n in range(count))]
     one = opened(Lock([defined("a")]), on_change=on_change)
-    await one.decided()
+    await one.start()
     assert len(one.tools) == (1 if verb else count + 1)
     told = lines(caplog)
-    hint = f"it {verb or 'is offered all the same'}; `toolcast lock far` tells more"
+    hint = (
+        f"it {verb or 'is offered anyway'}; help: run `toolcast lock far` for details"
+    )
     expected = [
-        f"against its lock `n{n}` is not in the lock, risky; {hint}" for n in range(10)
+        f"differs from its lock: `n{n}` is not in the lock, risky; {hint}"
+        for n in range(10)
     ]
-    expected += ["against its lock 1 more changed"] * more
+    expected += ["differs from its lock: 1 more changes"] * more
     assert told[: len(expected)] == expected
     assert told[len(expected) :] == [f"connected; it offers {len(one.tools)} tools"]
 
@@ -245,7 +250,7 @@ async def test_ten_changes_against_a_lock_are_told(
         (
             {"structuredContent": float("inf")},
             None,
-            "the tool's answer has the number inf",
+            "the tool's result has the number inf",
             None,
         ),
         (sessions.RequestRefusedError("no\x1b[1m"), None, "no", None),
@@ -317,7 +322,7 @@ async def test_a_call_has_its_time(
 ) -> None:
     session.listed = [defined("a")]
     one = opened(call_timeout=0.02)
-    await one.decided()
+    await one.start()
 
     async def never(*_: Any) -> Any:
         await asyncio.Event().wait()

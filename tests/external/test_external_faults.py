@@ -41,7 +41,9 @@ async def test_a_server_that_dies_in_mid_call_comes_back(
     assert (await call(tools, "die")).error == LOST
     await until(lambda: caplog.text.count("it offers 4 tools") == 2)
     assert (await call(tools, "echo", text="back")).result == "back"
-    assert "not connected: it ended; its 4 tools are not offered" in caplog.text
+    assert (
+        "not connected: its process ended; its 4 tools are not offered" in caplog.text
+    )
 
 
 async def test_a_call_that_hangs_ends_at_its_deadline_and_no_other_call_waits(
@@ -94,15 +96,18 @@ async def test_how_far_the_server_is_and_who_has_gone_are_passed_on(
 @pytest.mark.parametrize(
     ("mode", "said"),
     [
-        ("ending", r"it ended; its last words: cannot \x1b[31mstart: no licence"),
-        ("garbage", "it wrote 1000 lines that are no messages"),
+        (
+            "ending",
+            r"its process ended; the last line of its stderr: cannot \x1b[31mstart: no licence",
+        ),
+        ("garbage", "it wrote 1000 lines that are not messages"),
         ("endless", "it sent a message of more than 16 MiB"),
         pytest.param("silent", "no connection within 1.5 s", marks=pytest.mark.slow),
         pytest.param(
             "slow_list", "it did not list its tools within 1 s", marks=pytest.mark.slow
         ),
         ("pages", "its list of tools has more than 100 pages"),
-        ("wrong_list", "its list of tools is not valid: tools: Input should be"),
+        ("wrong_list", "its list of tools is invalid: tools: Input should be"),
         pytest.param(
             "bottomless",
             "within 5 s; 1 of its lines were no messages",

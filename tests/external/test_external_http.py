@@ -17,7 +17,7 @@ from tests.external.conftest import Open, call, until
 from tests.external.servers.running import HttpServer
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import transports
-from toolcast_runtime.external.session import IS_QUIET, quieten
+from toolcast_runtime.external.session import IS_SDK_LOG_SUPPRESSED, suppress_sdk_logs
 
 TOKEN = "hunter2-hunter2"
 Personal = Callable[..., HttpServer]
@@ -158,11 +158,11 @@ async def test_the_sdk_is_silenced_where_it_serves_us_alone(
         logging.getLogger("mcp.client.stdio").warning(words)
 
     async def ours() -> None:
-        IS_QUIET.set(True)
+        IS_SDK_LOG_SUPPRESSED.set(True)
         await asyncio.gather(asyncio.to_thread(speak, "in a thread of ours"))
         speak("in ours")
 
-    quieten()
+    suppress_sdk_logs()
     await asyncio.create_task(ours())
     speak("in another")
     assert [record.message for record in caplog.records] == ["in another"]
@@ -267,8 +267,8 @@ async def test_calls_beyond_the_connections_fail_alone(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All calls that ran were lost with the one that found no connection."""
-    monkeypatch.setattr(transports, "_CONNECTIONS", 3)
-    monkeypatch.setattr(transports, "_CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(transports, "_MAX_CONNECTIONS", 3)
+    monkeypatch.setattr(transports, "_CONNECT_TIMEOUT_S", 0.5)
     Slow.answers.clear()
     with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as listener:
         Thread(target=listener.serve_forever, args=(0.01,), daemon=True).start()

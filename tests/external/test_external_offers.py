@@ -48,8 +48,8 @@ async def test_tools_that_cannot_be_are_left_out_one_by_one(
     assert names == ["echo", "die", "secret", "slow"]
     for said in (
         "`hang` has a schema whose references expand to too many paths",
-        r"`a\x1b[31mred\nname` is no name of a tool",
-        "`deep` has too large a definition",
+        r"`a\x1b[31mred\nname` is not a valid tool name",
+        "`deep` has a definition that is too large",
         "`long` has a description of more than 16,000 characters",
         "`echo` is listed twice",
     ):
@@ -91,7 +91,7 @@ async def test_of_a_thousand_tools_as_many_are_taken_as_the_toolset_says(
 ) -> None:
     tools = opened(odd("thousand", list_timeout=20.0))
     assert len(await tools.list_tools()) == 250
-    assert "750 more than the 250 of `max_tools`" in caplog.text
+    assert "750 tools exceed `max_tools`, which is 250" in caplog.text
 
 
 @pytest.mark.parametrize("before", [(), ("flooded",)])
@@ -146,10 +146,10 @@ async def test_a_name_that_is_taken_stays_with_its_owner(
     assert "external server one: tools that are not offered: `echo` would be" in (
         caplog.text
     )
-    assert "two: its `hang` is not offered: one has one, too" in caplog.text
+    assert "two: its `hang` is not offered: one has a tool with" in caplog.text
     # Also when its owner is down, no other server answers in its name.
     assert (await call(tools, "die")).error == LOST
-    await until(lambda: "one: not connected: it ended" in caplog.text)
+    await until(lambda: "one: not connected: its process ended" in caplog.text)
     assert await tools.find_tool("hang") is None
 
 
@@ -164,11 +164,13 @@ async def test_a_name_that_looks_like_another_is_left_out(
     )
     names = [tool.name for tool in await tools.list_tools()]
     assert names == ["hang", "h-die", "H_echo"]
-    assert "`echo` would be `echo`, which looks like `Echo`, another's name" in (
+    assert "`echo` would be named `echo`, which looks like `Echo`, which is used" in (
         caplog.text
     )
-    assert "`secret` would be `h-secret`, which looks like `h_Secret`" in caplog.text
-    assert "three: its `H_die` is not offered: two has one, too" in caplog.text
+    assert (
+        "`secret` would be named `h-secret`, which looks like `h_Secret`" in caplog.text
+    )
+    assert "three: its `H_die` is not offered: two has a tool with" in caplog.text
 
 
 async def test_a_prefix_and_lists_decide_what_is_taken(opened: Open) -> None:
@@ -219,8 +221,8 @@ async def test_what_the_toolset_names_and_the_server_lacks_is_told_with_what_it_
     assert [tool.name for tool in await tools.list_tools()] == ["get_events"]
     assert (
         "external server google: tools that are not offered: `manage_events` of `allow`"
-        " is not there; the server lists `list_calendars`, `get_events`,"
-        " `manage_event`; see `tools` and `allow`"
+        " does not exist on the server; the server lists `list_calendars`, `get_events`,"
+        " `manage_event`; help: change `tools` or `allow`"
     ) in caplog.text
 
 

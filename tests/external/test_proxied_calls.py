@@ -21,7 +21,7 @@ from tests.external.conftest import Open, odd, processes, until
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, ToolResponse
 from toolcast_runtime.core.server_settings import resolve_server
-from toolcast_runtime.external.session import RequestRefusedError, opened_session
+from toolcast_runtime.external.session import RequestRefusedError, open_session
 from toolcast_runtime.langchain import LangChainTools
 
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
@@ -80,7 +80,7 @@ async def test_the_newest_revision_has_more_answers(proxied: Proxied) -> None:
     asked = {"resultType": "input_required", "requestState": "s", "inputRequests": {}}
     response = await answered(registry, **asked)
     assert response.error == (
-        "the tool asks for input in mid-call, which nobody can give here"
+        "the tool requests input during the call, and no user can be asked"
     )
 
 
@@ -99,13 +99,11 @@ async def test_who_can_be_asked_is_asked_in_each_round() -> None:
     wanted = {"where": {"method": "elicitation/create", "params": params}}
     asked = {"resultType": "input_required", "inputRequests": wanted}
     server = odd("newest")
-    async with opened_session(
-        server, resolve_server(server, os.environ), ask
-    ) as session:
+    async with open_session(server, resolve_server(server, os.environ), ask) as session:
         with pytest.raises(RequestRefusedError) as refused:
             await session.call("answer", {"result": asked})
     rounds = re.fullmatch(
-        r"the tool asked for input more than (\d+) times", str(refused.value)
+        r"the tool requested input more than (\d+) times", str(refused.value)
     )
     assert rounds is not None
     assert seen == ["Where?"] * int(rounds[1])
@@ -144,7 +142,9 @@ async def test_no_word_of_an_error_drives_a_terminal(proxied: Proxied) -> None:
     assert failed.error == r'{"code": "\x9b8m"}'
     refusal = {"error": {"code": -32602, "message": "no\x1b]0;title\x07"}}
     refused = await registry.call_tool("answer", refusal)
-    assert refused.error == r"the tool's server refused: no\x1b]0;title\x07"
+    assert (
+        refused.error == r"the tool's server rejected the request: no\x1b]0;title\x07"
+    )
     data = [text("\x1b[31mred")]
     assert (await answered(registry, content=data)).result == "\x1b[31mred"
 
@@ -153,10 +153,10 @@ async def test_no_word_of_an_error_drives_a_terminal(proxied: Proxied) -> None:
     ("answer", "error"),
     [
         ({"error": {"code": -32602, "message": "no such thing"}}, "no such thing"),
-        ({"result": {"content": "none"}}, "the tool's answer is not valid"),
+        ({"result": {"content": "none"}}, "the tool's result is invalid"),
         (
             {"result": {"content": [{"type": "smell"}]}},
-            "the tool's answer is not valid",
+            "the tool's result is invalid",
         ),
     ],
 )

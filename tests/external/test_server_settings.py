@@ -123,7 +123,10 @@ def test_secrets_are_what_the_environment_put_in() -> None:
         },
         secrets=("s3cret-longer", "s3cret"),
     )
-    assert repr(resolve_server(far, environment)) == "ResolvedServer(whole_environment=True)"
+    assert (
+        repr(resolve_server(far, environment))
+        == "ResolvedServer(whole_environment=True)"
+    )
     with pytest.raises(MissingVariableError):
         resolve_server(server(headers={"X": "${NONE:-} ${NONE}"}), {})
     assert resolve_server(server(), {}) == ResolvedServer()

@@ -13,7 +13,11 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.external.session import RequestRefusedError, Session, as_listed
+from toolcast_runtime.external.session import (
+    RequestRefusedError,
+    Session,
+    normalize_definition,
+)
 
 TOOL = {"name": "a", "inputSchema": {"type": "object"}}
 
@@ -76,10 +80,10 @@ class Ended:
     """As the connection's end is told."""
 
     reason: str | None = None
-    garbage = 0
+    invalid_lines = 0
     stderr = b""
 
-    def end(self, reason: str) -> None:
+    def set_reason(self, reason: str) -> None:
         self.reason = reason
 
 
@@ -103,7 +107,9 @@ async def test_a_list_is_read_page_by_page() -> None:
     with pytest.raises(RequestRefusedError, match="its list of tools has more than"):
         await opened(client).list_tools()
     client.pages = [MCPError(-1, "busy")]
-    with pytest.raises(RequestRefusedError, match="the tool's server refused: busy"):
+    with pytest.raises(
+        RequestRefusedError, match="the tool's server rejected the request: busy"
+    ):
         await opened(client).list_tools()
 
 
@@ -117,8 +123,8 @@ async def test_a_list_has_its_time() -> None:
     with pytest.raises(TimeoutError, match=r"did not list its tools within 0.01 s$"):
         await opened(client, list_timeout=0.01).list_tools()
     noisy = opened(client, list_timeout=0.01)
-    noisy._ending.garbage = 3
-    with pytest.raises(TimeoutError, match="; 3 of its lines were no messages"):
+    noisy._process_exit.invalid_lines = 3
+    with pytest.raises(TimeoutError, match="; 3 lines of its output are not messages"):
         await noisy.list_tools()
 
 
@@ -129,7 +135,7 @@ async def test_what_is_declared_is_asked_for(
     declared: dict[str, Any], prompts: list[Any]
 ) -> None:
     """And what is refused has nothing."""
-    found = await opened(Client(resources=object(), **declared)).list_besides()
+    found = await opened(Client(resources=object(), **declared)).list_other_lists()
     assert found == {"resources": [], "resourceTemplates": [], "prompts": prompts}
 
 
@@ -153,7 +159,7 @@ async def test_changes_are_followed_that_somebody_heeds(
     client: Client, locked: bool, tells: tuple[bool, ...] | None
 ) -> None:
     session = opened(client, is_locked=locked)
-    await session.listen()
+    await session.subscribe()
     heard = [tuple(one.values()) for one in client.listened]
     assert heard == ([] if tells is None else [tells])
     assert session._changed.is_set() is (tells is not None)
@@ -170,9 +176,9 @@ async def test_changes_are_followed_that_somebody_heeds(
 )
 async def test_a_change_is_noticed(message: Any, locked: bool, is_heeded: bool) -> None:
     session = opened(Client(), is_locked=locked)
-    session.notice(message)
+    session.handle_notification(message)
     assert session._changed.is_set() is is_heeded
-    await session.changed(0.001)
+    await session.wait_for_change(0.001)
     assert not session._changed.is_set()
 
 
@@ -207,11 +213,11 @@ async def test_input_is_given_in_rounds_where_somebody_can() -> None:
     assert again.request_state == "s"
     assert again.input_responses["q"].content == {"key": "q"}
     client.answers = [needed()]
-    with pytest.raises(RequestRefusedError, match="which nobody can give here"):
+    with pytest.raises(RequestRefusedError, match="and no user can be asked"):
         await opened(client).call("a", {})
     client.answers = [needed() for _ in range(99)]
     with pytest.raises(
-        RequestRefusedError, match=r"asked for input more than \d+ times"
+        RequestRefusedError, match=r"requested input more than \d+ times"
     ):
         await opened(client, True).call("a", {})
 
@@ -224,10 +230,14 @@ async def test_after_a_mismatch_of_headers_the_list_is_read_and_the_call_made_ag
     client.answers = [MCPError(types.HEADER_MISMATCH, "other"), result()]
     assert (await opened(client).call("a", {}))["content"]
     client.answers = [MCPError(types.HEADER_MISMATCH, "x"), MCPError(-1, "still")]
-    with pytest.raises(RequestRefusedError, match="the tool's server refused: still"):
+    with pytest.raises(
+        RequestRefusedError, match="the tool's server rejected the request: still"
+    ):
         await opened(client).call("a", {})
     client.answers = [MCPError(-1, "no"), result()]
-    with pytest.raises(RequestRefusedError, match="the tool's server refused: no"):
+    with pytest.raises(
+        RequestRefusedError, match="the tool's server rejected the request: no"
+    ):
         await opened(client).call("a", {})
 
 
@@ -249,6 +259,11 @@ async def test_a_connection_that_is_lost_ends_the_session() -> None:
 
 
 def test_an_entry_is_as_a_session_gives_it() -> None:
-    assert as_listed("tools", {**TOOL, "title": None}) == {**TOOL, "title": None}
-    assert as_listed("tools", {"name": 1}) == {"name": 1}
-    assert as_listed("prompts", {"name": "p", "input_schema": 1})["name"] == "p"
+    assert normalize_definition("tools", {**TOOL, "title": None}) == {
+        **TOOL,
+        "title": None,
+    }
+    assert normalize_definition("tools", {"name": 1}) == {"name": 1}
+    assert (
+        normalize_definition("prompts", {"name": "p", "input_schema": 1})["name"] == "p"
+    )

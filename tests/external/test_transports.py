@@ -16,7 +16,11 @@ from toolcast_runtime.external import connection as connections
 from toolcast_runtime.external import server_process, transports
 from toolcast_runtime.external import session as sessions
 from toolcast_runtime.external.connection import Connection
-from toolcast_runtime.external.transports import ProcessExit, _BoundedTransport, _Pace
+from toolcast_runtime.external.transports import (
+    ProcessExit,
+    _BoundedTransport,
+    _RateLimiter,
+)
 
 ANSWER = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
 REPORT = json.dumps(
@@ -67,17 +71,17 @@ class Session:
 
 
 async def test_a_burst_goes_through_and_then_so_many_a_second(clock: Clock) -> None:
-    pace = _Pace(3, 2)
+    pace = _RateLimiter(3, 2)
     for _ in range(3):
-        await pace.step()
-    assert (clock.slept, pace.left()) == ([], 0)
-    await pace.step()
-    await pace.step(2.0)
+        await pace.acquire()
+    assert (clock.slept, pace.get_remaining()) == ([], 0)
+    await pace.acquire()
+    await pace.acquire(2.0)
     assert clock.slept == [0.5, 1.0]
     clock.now += 1.0
-    assert pace.left() == 2.0
+    assert pace.get_remaining() == 2.0
     clock.now += 100.0
-    assert pace.left() == 3.0
+    assert pace.get_remaining() == 3.0
 
 
 async def test_a_thousand_lines_go_through_and_then_200_a_second(clock: Clock) -> None:
@@ -109,16 +113,16 @@ async def read(*chunks: bytes) -> tuple[Session, ProcessExit]:
 @pytest.mark.parametrize(
     ("chunks", "taken", "garbage", "reason"),
     [
-        ((), 0, 0, "it ended"),
-        ((ANSWER + b"\n" + ANSWER + b"\n",), 2, 0, "it ended"),
-        ((ANSWER[:5], ANSWER[5:], b"\n" + ANSWER), 1, 0, "it ended"),
-        ((b"noise\n\n  \n" + ANSWER + b"\n",), 1, 1, "it ended"),
-        ((b"x\n" * 999 + ANSWER + b"\n",), 1, 999, "it ended"),
+        ((), 0, 0, "its process ended"),
+        ((ANSWER + b"\n" + ANSWER + b"\n",), 2, 0, "its process ended"),
+        ((ANSWER[:5], ANSWER[5:], b"\n" + ANSWER), 1, 0, "its process ended"),
+        ((b"noise\n\n  \n" + ANSWER + b"\n",), 1, 1, "its process ended"),
+        ((b"x\n" * 999 + ANSWER + b"\n",), 1, 999, "its process ended"),
         (
             (b"x\n" * 1_000 + ANSWER + b"\n",),
             0,
             1_000,
-            "it wrote 1000 lines that are no messages",
+            "it wrote 1000 lines that are not messages",
         ),
     ],
 )
@@ -126,7 +130,7 @@ async def test_lines_are_messages_or_noise(
     clock: Clock, chunks: Any, taken: int, garbage: int, reason: str
 ) -> None:
     session, ending = await read(*chunks)
-    assert (len(session.taken), ending.garbage, ending.reason) == (
+    assert (len(session.taken), ending.invalid_lines, ending.reason) == (
         taken,
         garbage,
         reason,
@@ -137,7 +141,10 @@ async def test_a_message_has_so_many_bytes(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1 << 20)
-    for more, reason in ((0, "it ended"), (1, "it sent a message of more than 1 MiB")):
+    for more, reason in (
+        (0, "its process ended"),
+        (1, "it sent a message of more than 1 MiB"),
+    ):
         _, ending = await read(b"x" * ((1 << 20) + more))
         assert ending.reason == reason
 
@@ -157,12 +164,12 @@ async def test_half_of_the_burst_is_for_answers(
 ) -> None:
     changed: list[int] = []
     ending = ProcessExit(lambda: None, lambda: changed.append(1))
-    pace = _Pace(1_000, 200)
-    pace._left = left
+    pace = _RateLimiter(1_000, 200)
+    pace._remaining = left
     session: Any = Session()
-    assert await transports._hand_over(line, session, ending, pace)
+    assert await transports._forward_line(line, session, ending, pace)
     assert (len(session.taken), len(changed)) == (int(is_passed_on), changes)
-    assert left - pace._left == pytest.approx(cost)
+    assert left - pace._remaining == pytest.approx(cost)
 
 
 async def test_the_last_words_are_two_thousand_bytes(clock: Clock) -> None:
@@ -177,7 +184,7 @@ def test_the_first_reason_counts() -> None:
     told: list[int] = []
     ending = ProcessExit(lambda: told.append(1))
     for reason in ("one", "two"):
-        ending.end(reason)
+        ending.set_reason(reason)
     assert (ending.reason, told) == ("one", [1])
 
 
@@ -239,13 +246,13 @@ async def test_an_answer_that_is_no_stream_of_events_is_bounded(
     if is_read:
         assert await asked(answer) == 1_000 + more
         return
-    with pytest.raises(httpx2.ReadError, match="the answer is too long"):
+    with pytest.raises(httpx2.ReadError, match="the response has more than"):
         await asked(answer)
 
 
 async def test_an_answer_that_is_packed_or_does_not_come() -> None:
     packed = httpx2.Response(200, headers={"content-encoding": "gzip"}, stream=Chunks())
-    with pytest.raises(httpx2.ReadError, match="the answer is packed"):
+    with pytest.raises(httpx2.ReadError, match="the response is compressed"):
         await asked(packed)
     plain = httpx2.Response(
         200, headers={"content-encoding": "identity"}, stream=Chunks(1)
@@ -275,7 +282,7 @@ async def test_a_client_follows_no_proxy_and_has_fifty_connections(
         async with transports.http_transport(ResolvedServer(headers={"a": "b"})):
             pass
     assert (given["headers"], given["trust_env"]) == ({"a": "b"}, False)
-    assert given["transport"]._inner.max_connections == 50
+    assert given["transport"]._transport.max_connections == 50
     assert given["timeout"] == httpx2.Timeout(10.0, read=300.0)
 
 
@@ -301,10 +308,12 @@ async def test_pauses_double_up_to_a_minute_until_a_connection_was_steady(
     one = Connection(ExternalServer("far"), frozenset(), lambda: None)
     monkeypatch.setattr(connections, "asyncio", fake)
     monkeypatch.setattr(connections.random, "uniform", lambda least, most: most)
-    monkeypatch.setattr(Connection, "_connected", connected)
-    monkeypatch.setattr(Connection, "_down", lambda _, why, delay: pauses.append(delay))
+    monkeypatch.setattr(Connection, "_connect", connected)
+    monkeypatch.setattr(
+        Connection, "_set_down", lambda _, why, delay: pauses.append(delay)
+    )
     with pytest.raises(StopServerError):
-        await one._keep()
+        await one._run()
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0, 0.5, 1.0]
     assert clock.slept == pauses
 
@@ -319,11 +328,11 @@ async def test_a_list_is_asked_for_every_five_minutes_and_once_a_second_at_most(
     class There:
         is_lost = False
 
-        async def changed(self, seconds: float) -> None:
+        async def wait_for_change(self, seconds: float) -> None:
             waited.append(seconds)
             self.is_lost = len(waited) == 3
 
-        def why_lost(self) -> str:
+        def describe_loss(self) -> str:
             return "it went away"
 
     @asynccontextmanager
@@ -340,9 +349,9 @@ async def test_a_list_is_asked_for_every_five_minutes_and_once_a_second_at_most(
     one = Connection(ExternalServer("far"), frozenset(), lambda: changed.append(1))
     fake = SimpleNamespace(to_thread=to_thread, sleep=clock.sleep)
     monkeypatch.setattr(connections, "asyncio", fake)
-    monkeypatch.setattr(sessions, "opened_session", opened)
-    monkeypatch.setattr(Connection, "_up", is_up)
-    assert await one._connected() == "it went away"
+    monkeypatch.setattr(sessions, "open_session", opened)
+    monkeypatch.setattr(Connection, "_update_tools", is_up)
+    assert await one._connect() == "it went away"
     assert (waited, clock.slept, len(up)) == ([300.0] * 3, [1.0] * 2, 3)
     assert changed == [1]
 
@@ -351,7 +360,7 @@ async def test_a_server_that_was_never_there_has_lost_no_tools(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     one = Connection(ExternalServer("far"), frozenset(), lambda: None)
-    one._down("no", 0.5)
+    one._set_down("no", 0.5)
     assert caplog.messages == [
         "external server far: not connected: no; next attempt in 0.5 s"
     ]

@@ -151,30 +151,39 @@ def _(a): ...
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["shop.refused:Till"], "it is a class: write a function that makes one"),
-        (["shop.refused:open"], "`Till.open` is a method, which needs its `self`"),
+        (
+            ["shop.refused:Till"],
+            "`Till` is a class: write a function that creates an instance",
+        ),
+        (["shop.refused:open"], "`Till.open` is a method, which needs `self`"),
         (
             ["shop.refused:search_orders"],
-            "where it is written, `shop.google:search_orders`",
+            "use the module that defines it, `shop.google:search_orders`",
         ),
         (["shop.refused:plased"], "did you mean `placed`?"),
-        (["shop.absent:f"], "there is no module `shop.absent`"),
+        (["shop.absent:f"], "the project's sources have no module `shop.absent`"),
         (["shop/refused.py:star"], "did you mean `shop.refused:star`?"),
         (["../../etc/passwd:x"], "is not `module:function`"),
         (
             ["shop.refused:star"],
-            "shop/refused.py:4: `*texts` takes arguments without names",
+            "shop/refused.py:4: `*texts` accepts arguments without names",
         ),
-        (["shop.refused:placed"], "shop/refused.py:5: `a` can be given by place only"),
-        (["shop.refused:unknown"], "sends for `other`: `Till` is no dataclass"),
+        (["shop.refused:placed"], "shop/refused.py:5: `a` is positional-only"),
+        (
+            ["shop.refused:unknown"],
+            "the type of `other` has no JSON Schema: `Till` is not a dataclass",
+        ),
         (["shop.refused:counting"], "shop/refused.py:7: `counting` is a generator"),
-        (["shop.refused:keyed"], "the keys of a mapping are texts in JSON"),
-        (["shop.refused:own"], "shop/refused.py:9: no caller can send `self`"),
-        (["shop.google:search_orders"], "has a tool `search_orders` already"),
+        (["shop.refused:keyed"], "the keys of a JSON object are strings"),
+        (
+            ["shop.refused:own"],
+            "shop/refused.py:9: callers cannot send a parameter `self`",
+        ),
+        (["shop.google:search_orders"], "already has a tool `search_orders`"),
         (["shop.broken:f"], "shop/broken.py cannot be read: "),
         (
             ["shop.refused:star", "shop.refused:placed"],
-            "refused.py:5: `a` can be given",
+            "refused.py:5: `a` is positional-only",
         ),
     ],
 )
@@ -193,7 +202,7 @@ def test_what_can_be_no_tool(project: Project, words: list[str], says: str) -> N
 def test_a_module_in_a_folder_that_is_no_source(project: Project) -> None:
     (project.root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
     done = toolcast(project.root, "new", "--from-function", "acme.classes:place_order")
-    assert "it is in src/: say `sources: [., src]` in toolcast.yaml" in done.stderr
+    assert "it is in src/: set `sources: [., src]` in toolcast.yaml" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -192,13 +192,13 @@ def test_what_is_taken_fits_the_function(of: Of, value: Any) -> None:
 @pytest.mark.parametrize(
     ("annotation", "says"),
     [
-        ("Literal[1.5]", "`1.5` is nothing that a `Literal` has"),
-        ("Literal[{}]", "`{}` is nothing that a `Literal` has"),
-        ("Literal['\\ud800']", "JSON has no `'\\ud800'`"),
-        ("list[...]", "`...` alone says nothing of `builtins.list`"),
-        ("dict[...]", "`...` alone says nothing of `builtins.dict`"),
-        ("tuple[...]", "`...` alone says nothing of `builtins.tuple`"),
-        ("Union[...]", "`...` alone says nothing of `typing.Union`"),
+        ("Literal[1.5]", "`1.5` is not a valid value of a `Literal`"),
+        ("Literal[{}]", "`{}` is not a valid value of a `Literal`"),
+        ("Literal['\\ud800']", "`'\\ud800'` is not a JSON value"),
+        ("list[...]", "`builtins.list` of `...` has no item type"),
+        ("dict[...]", "`builtins.dict` of `...` has no item type"),
+        ("tuple[...]", "`builtins.tuple` of `...` has no item type"),
+        ("Union[...]", "`typing.Union` of `...` has no item type"),
     ],
 )
 def test_what_no_value_can_be_of_is_told(annotation: str, says: str) -> None:
@@ -211,7 +211,7 @@ def test_what_no_value_can_be_of_is_told(annotation: str, says: str) -> None:
 def test_a_default_before_a_slash_is_refused_like_any_argument_there(more: str) -> None:
     with pytest.raises(FunctionToolError) as refused:
         read(f"def function(a: int = 1, /{more}): ...")
-    assert "`a` can be given by place only" in str(refused.value)
+    assert "`a` is positional-only" in str(refused.value)
 
 
 DEEP = {

@@ -27,8 +27,8 @@ def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
         """
     found = findings(tmp_path, code)
     assert found["data/wrong-pool"] == (
-        "handlers/work.py:10 queries `lessons` through the pool `main`, and the table is in"
-        " `memory`, by way of `work` (handlers/work.py:5) -> `_rows`"
+        "handlers/work.py:10 queries `lessons` through the pool `main`, but the table is in"
+        " `memory`, called through `work` (handlers/work.py:5) -> `_rows`"
     )
 
 

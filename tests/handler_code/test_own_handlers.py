@@ -339,8 +339,8 @@ def test_where_it_comes_from_is_told(tmp_path: Path) -> None:
         f.message for f in findings_of(tmp_path) if f.rule == "handler/imported"
     ]
     assert messages == [
-        "`run` is not seen to be defined in `handlers`: it is `sp`, and that is imported:"
-        " it is the module `subprocess` (handlers/work.py:1)"
+        "`handlers.work:run` must be defined in `handlers`, but it is `sp`, which is the"
+        " imported module `subprocess` (handlers/work.py:1)"
     ]
 
 

@@ -198,7 +198,7 @@ def test_a_statement_of_a_file_is_told_where_the_file_is_named(tmp_path: Path) -
     (tmp_path / "chats.sql").write_text("-- all of them\nDELETE FROM cards;\n")
     found = findings(tmp_path, code)
     assert found["data/undeclared-effect"] == (
-        "handlers/work.py:4 deletes `cards`, and the spec does not say so"
+        "handlers/work.py:4 deletes `cards`, but `data.deletes` does not contain it"
     )
 
 

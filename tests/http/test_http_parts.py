@@ -26,7 +26,7 @@ class Part:
     def __init__(self) -> None:
         self.seen: list[Any] = []
         self.admin_routes = (AdminRoute("POST", "/api/admin/noted", self._answer),)
-        self.started = (self._start,)
+        self.background_tasks = (self._start,)
 
     async def _answer(self, request: AdminRequest) -> AdminAnswer:
         if request.body == "fail":

@@ -13,7 +13,7 @@ from tests.http.test_http_pieces import HOST, piece
 from toolcast_runtime.http import app
 from toolcast_runtime.http.fairness import Turns
 from toolcast_runtime.http.request_limits import ADMITTED, AllowedHosts, Guard
-from toolcast_runtime.mcp.sdk_server import CALLED
+from toolcast_runtime.mcp.sdk_server import CALLED_KEY
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,10 @@ from toolcast_runtime.mcp.sdk_server import CALLED
         ({ADMITTED: True}, 200, "INFO", False),
         ({ADMITTED: True}, None, "INFO", False),
         # It has a line of its own.
-        ({ADMITTED: True, CALLED: True}, 1, "DEBUG", False),
-        ({CALLED: True}, 399, "DEBUG", True),
-        ({CALLED: True}, 400, "INFO", True),
-        ({CALLED: True}, None, "INFO", True),
+        ({ADMITTED: True, CALLED_KEY: True}, 1, "DEBUG", False),
+        ({CALLED_KEY: True}, 399, "DEBUG", True),
+        ({CALLED_KEY: True}, 400, "INFO", True),
+        ({CALLED_KEY: True}, None, "INFO", True),
     ],
 )
 async def test_a_request_has_a_line(

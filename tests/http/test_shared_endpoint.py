@@ -21,7 +21,7 @@ from toolcast_runtime.http.app import build_http_app
 from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.lifespan import Lifespan
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.testing.generated_package import raw_tools_list
+from toolcast_runtime.testing.generated_package import request_tools_list
 
 WORKSPACE = """
     version: 1
@@ -304,7 +304,7 @@ def test_each_lifespan_is_opened_once_and_closed(client: TestClient) -> None:
 
 @pytest.mark.slow
 def test_its_module_serves_stdio_and_says_what_it_is(project: Project) -> None:
-    shown = raw_tools_list(
+    shown = request_tools_list(
         ["-m", "shared_desk.desk.mcp_server", "--client", "planner"],
         project.root,
         "2026-07-28",
@@ -326,7 +326,7 @@ def test_its_generated_tests_hold_it_to_the_definitions(
 
     generated = importlib.import_module("shared_desk.desk.test_snapshots")
     monkeypatch.setattr(
-        "toolcast_runtime.testing.generated_tests.raw_tools_list", listed
+        "toolcast_runtime.testing.generated_tests.request_tools_list", listed
     )
     tests = generated.TestSnapshots()
     tests.test_resources_and_prompts_are_the_definitions("assistant")

@@ -277,8 +277,8 @@ def test_a_refusal_is_told_line_by_line(tmp_path: Path) -> None:
     done = toolcast(tmp_path, "import", name, "--toolset", "things")
     assert (done.returncode, done.stdout) == (1, "")
     first, *rest = done.stderr.splitlines()
-    assert first.startswith("error: a symbolic link leads to specs/")
-    assert rest == ["  help: edit what it leads to", "nothing was written"]
+    assert first.startswith("error: a folder of specs/")
+    assert rest == ["  help: edit the target of the link", "nothing was written"]
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 

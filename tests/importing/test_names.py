@@ -103,7 +103,7 @@ def test_names_that_are_chosen_to_have_no_file(tmp_path: Path) -> None:
     before = contents(tmp_path)
     given(tmp_path, "get_user", distinct_name("get-user"), "get-user")
     said = run(tmp_path, "import", "list.json", "--toolset", "users", code=1)
-    assert "error: `get-user` and another tool would be one file" in said
+    assert "error: `get-user` and another tool would have the same file" in said
     assert specs(tmp_path).keys() == {"get_user.yaml", "get_user_5d95c2.yaml"}
     assert before.keys() == contents(tmp_path).keys()
 
@@ -111,7 +111,7 @@ def test_names_that_are_chosen_to_have_no_file(tmp_path: Path) -> None:
 def test_rename_takes_it_to_plain_names(tmp_path: Path) -> None:
     imported(tmp_path, *NAMES)
     said = run(tmp_path, "rename", "getUser", "get__user")
-    assert "`getUser` is called `get__user`" in said
+    assert "`getUser` is renamed to `get__user`" in said
     run(tmp_path, "rename", "get-user", "fetch")
     assert specs(tmp_path)["fetch.yaml"] == "fetch"
     said = run(tmp_path, "rename", "fetch", "GET-user", code=1)

@@ -20,7 +20,7 @@ from toolcast.importing.source_file import parse_source
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset, Workspace
 from toolcast.refactoring.project_edit import EditRefusedError
-from toolcast.refactoring.writing import write
+from toolcast.refactoring.writing import write_edit
 
 ROOT = Path(__file__).parents[2]
 Tool = dict[str, Any]
@@ -57,7 +57,7 @@ def sync(root: Path, tools: Any, *, force: bool = False) -> ImportPlan:
     workspace = load_workspace(str(root)).workspace or Workspace(str(root), (), ())
     source = parse_source(json.dumps(tools).encode(), "list.json")
     imported = plan_import(workspace, source, "things", force=force)
-    write(str(root), imported.edit)
+    write_edit(str(root), imported.edit)
     return imported
 
 
@@ -121,7 +121,7 @@ def test_what_is_not_listed_any_more_goes_and_the_review_says_so(
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "begin")
     told = run(tmp_path, [tool("a"), tool("c")])
-    assert "removed: `b`: list.json does not have it; its name is reserved" in told
+    assert "removed: `b`: list.json no longer lists it; its name is reserved" in told
     assert sorted(listed(tmp_path)) == ["a", "c"]
     assert [*loaded(tmp_path).reserved_names] == ["b"]
     review = toolcast(tmp_path, "diff", "--against", "HEAD", "--format", "json")
@@ -140,7 +140,7 @@ def test_a_text_of_the_server_may_still_name_what_it_does_not_list(
     run(tmp_path, tools)
     run(tmp_path, tools[1:])
     found = toolcast(tmp_path, "generate").stderr
-    assert "warning: name/retired-name-used: the text still says `a_b`" in found
+    assert "warning: name/retired-name-used: the text still mentions `a_b`" in found
     assert toolcast(tmp_path, "generate").returncode == 0
 
 
@@ -164,10 +164,10 @@ def test_specs_with_a_person_s_own_words_are_kept_back(tmp_path: Path) -> None:
     told = run(tmp_path, tools[3:], code=1)
     assert "removed: `c`" in told
     for name in "ab":
-        why = "list.json does not have it, but its spec was edited"
-        assert f"stays: `{name}`: {why}" in told
+        why = "list.json no longer lists it, but its spec was edited"
+        assert f"not removed: `{name}`: {why}" in told
     assert (
-        "  help: use `--force` to remove it, or `--keep-missing` to keep all of them"
+        "  help: use `--force` to remove such tools, or `--keep-missing` to keep them"
         in told
     )
     assert sorted(listed(tmp_path)) == ["a", "b", "d", "e", "f"]
@@ -194,7 +194,7 @@ def test_nothing_goes_where_a_list_may_not_be_meant(
     newer: Mapping[str, Any], why: str, may_be_forced: bool, tmp_path: Path
 ) -> None:
     run(tmp_path, [tool("a"), tool("b"), tool("c")])
-    assert f"stays: `c`: list.json does not have it, but {why}" in run(
+    assert f"not removed: `c`: list.json no longer lists it, but {why}" in run(
         tmp_path, newer, code=1
     )
     run(tmp_path, newer, "--keep-missing")
@@ -285,7 +285,7 @@ def test_one_odd_tool_is_named_and_left_out(
     """Also where there is a spec of it, which stays as it is; only such ones: nothing comes."""
     newer = [tool("a"), *odd, tool("c")]
     told = run(tmp_path, newer, code=1)
-    [line] = [line for line in told.splitlines() if line.startswith("left out: ")]
+    [line] = [line for line in told.splitlines() if line.startswith("not imported: ")]
     assert why in line
     assert sorted(listed(tmp_path)) == ["a", "c"]
     run(tmp_path, [tool("a"), tool("b"), tool("c")])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcast.commands.import_ import one_source_or_end
+from toolcast.commands.import_ import merge_sources_or_exit
 from toolcast.importing.source_file import parse_source, read_source
 
 FOLDER = Path(__file__).parent / "kirishima"
@@ -22,7 +22,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ended(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str]:
     with pytest.raises(SystemExit) as end:
-        one_source_or_end([read_source(name) for name in FILES], words)
+        merge_sources_or_exit([read_source(name) for name in FILES], words)
     return end.value.code, capsys.readouterr().err
 
 
@@ -38,7 +38,7 @@ def test_every_contradiction_is_told(capsys: pytest.CaptureFixture[str]) -> None
 def test_what_is_left_undecided_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
     code, told = ended(capsys, "memory=3", "github_issue=tools.json")
     assert code == 1
-    assert "9 disagreements about 8 tools: nothing was written\n" in told
+    assert "9 conflicts in 8 tools; nothing was written\n" in told
 
 
 def test_a_choice_that_names_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,7 +51,7 @@ def test_a_choice_that_names_nothing(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_once_decided_there_is_one(capsys: pytest.CaptureFixture[str]) -> None:
-    merged = one_source_or_end([read_source(name) for name in FILES], ["3"])
+    merged = merge_sources_or_exit([read_source(name) for name in FILES], ["3"])
     assert len(merged.listing.tools) == 10
     # What was decided is told all the same.
     assert "search, add, delete, list" in capsys.readouterr().err
@@ -61,27 +61,30 @@ def test_sources_that_agree_need_no_choice(capsys: pytest.CaptureFixture[str]) -
     data = Path("tools.json").read_bytes()
 
     one, other = parse_source(data, "a.json"), parse_source(data, "b.json")
-    assert one_source_or_end([one, other], []).listing.tools == one.listing.tools
+    assert merge_sources_or_exit([one, other], []).listing.tools == one.listing.tools
     assert capsys.readouterr().err == ""
 
 
 def test_one_source_is_itself() -> None:
     source = read_source("tools.json")
-    assert one_source_or_end([source], []) is source
+    assert merge_sources_or_exit([source], []) is source
 
 
 def test_a_source_given_twice(capsys: pytest.CaptureFixture[str]) -> None:
     source = read_source("tools.json")
     with pytest.raises(SystemExit):
-        one_source_or_end([source, source], [])
-    assert capsys.readouterr().err == "error: tools.json is given twice\n"
+        merge_sources_or_exit([source, source], [])
+    assert (
+        capsys.readouterr().err
+        == "error: tools.json is passed twice\n  help: pass each source once\n"
+    )
 
 
 def test_a_program_reads_every_contradiction(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        one_source_or_end(
+        merge_sources_or_exit(
             [read_source(name) for name in FILES], ["memory=tools.json"], "json"
         )
     out, err = capsys.readouterr()

@@ -31,7 +31,7 @@ def test_a_wrapper_hands_on_what_it_is_given(
     asked: list[Any] = []
 
     async def call(name: str, arguments: Any, client: Any, *, ask: Any) -> ToolResponse:
-        asked.append((name, arguments, client, ask.is_later, ask.raised))
+        asked.append((name, arguments, client, ask.can_repeat_call, ask.raised))
         return ToolResponse({"n": 1})
 
     monkeypatch.setattr(registry, "call_tool", call)
@@ -96,5 +96,5 @@ def test_the_input_schema_is_the_registrys_verdict(registry: Registry) -> None:
     assert model is tool.get_input_schema()
     assert model.model_validate({"any": 1}).model_dump() == {"any": 1}
     assert model.model_json_schema() == {"type": "object"}
-    with pytest.raises(ValidationError, match="the arguments are not an object"):
+    with pytest.raises(ValidationError, match="the arguments must be an object"):
         model.model_validate([])

@@ -55,7 +55,7 @@ class Database:
 def database(monkeypatch: pytest.MonkeyPatch) -> Database:
     database = Database()
     monkeypatch.setattr(there, "time", database)
-    monkeypatch.setattr(there, "connected", database.connect)
+    monkeypatch.setattr(there, "open_connection", database.connect)
     monkeypatch.setattr(there, "_write_all", database.write)
     return database
 
@@ -126,7 +126,7 @@ def test_a_dead_connection_is_noticed_in_seconds(
     monkeypatch.setattr(there.psycopg, "connect", connect)
     for query, idle in (("", 5), ("?keepalives_idle=9", "9")):
         with pytest.raises(DatabaseGoneError):
-            there.connected(f"postgresql://toys@db.example:99/toys{query}")
+            there.open_connection(f"postgresql://toys@db.example:99/toys{query}")
         assert given == {
             "host": "db.example",
             "port": "99",

@@ -30,7 +30,7 @@ from toolcast_runtime.ledger import (
     sqlite_ledger,
     tables,
 )
-from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger, connected
+from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger, open_connection
 
 RECORD = Record("1", "toys", "spin", None, "2026-01-01", {}, outcome="ok")
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -202,7 +202,7 @@ def test_a_short_record_is_committed_at_once(
     """All of its texts together have 65,536 characters."""
     before = ledger._in_log
     record = replace(RECORD, id="2", toolset="t", tool="s", started="", error="")
-    rest = sum(len(v) for v in records.values(record) if isinstance(v, str))
+    rest = sum(len(v) for v in records.get_column_values(record) if isinstance(v, str))
     record = replace(record, error="x" * (characters - rest))
     assert ledger._write_at_once(record) is is_at_once
     assert ledger._in_log - before == (2 * 4096 + (1 << 16)) * is_at_once
@@ -351,7 +351,7 @@ def test_a_row_is_claimed_for_four_requests(
     def started(minutes: float) -> str:
         return (NOW - timedelta(minutes=minutes)).isoformat(timespec="microseconds")
 
-    with closing(connected(sink._outbox)) as outbox:
+    with closing(open_connection(sink._outbox)) as outbox:
         outbox.execute(http_sink._CLAIMS)
         for id_, minutes, outcome in (
             ("a", 59.9, "started"),
@@ -359,7 +359,7 @@ def test_a_row_is_claimed_for_four_requests(
             ("c", 0, "ok"),
         ):
             row = replace(RECORD, id=id_, started=started(minutes), outcome=outcome)
-            outbox.execute(records.WRITTEN, records.values(row))
+            outbox.execute(records.WRITTEN, records.get_column_values(row))
 
         def claimed() -> Any:
             found = http_sink._claimed(outbox, 10.0)

@@ -15,7 +15,7 @@ from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.question import PendingQuestion
 from toolcast_runtime.ledger import LedgerSettings
 from toolcast_runtime.ledger.records import VERSION
-from toolcast_runtime.ledger.sqlite_ledger import connected
+from toolcast_runtime.ledger.sqlite_ledger import open_connection
 from toolcast_runtime.ledger.tables import ApprovalsTable
 
 
@@ -45,7 +45,7 @@ async def test_the_approvals_say_who_asked(tmp_path: Path) -> None:
 
 async def test_a_file_of_a_later_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "toys.sqlite3"
-    connected(path).close()
+    open_connection(path).close()
     with closing(sqlite3.connect(path)) as connection:
         found = connection.execute("PRAGMA user_version").fetchone()
         assert found == (VERSION,)

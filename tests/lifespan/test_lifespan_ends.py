@@ -232,7 +232,7 @@ def test_a_server_that_only_lists_opens_nothing(shop: Shop) -> None:
     assert "the lifespan of `shop` is disabled" in err
     assert shop.told == []
     code, _, err = shop.run(*SERVER, "--no-lifespan", "--http")
-    assert (code, "--no-lifespan is for stdio alone" in err) == (2, True)
+    assert (code, "--no-lifespan cannot be used with --http" in err) == (2, True)
 
 
 @SLOW

@@ -20,7 +20,7 @@ Server: Any = ToolsetServer
 
 def _server(**given: Any) -> Any:
     registry = SimpleNamespace(package="toy", has_clients=False, clients=())
-    none = {"registry": registry, "sharing": (), "search": False}
+    none = {"registry": registry, "member_servers": (), "search": False}
     return SimpleNamespace(**{**none, **given})
 
 
@@ -36,12 +36,12 @@ def _server(**given: Any) -> Any:
 def test_toolsets_that_share_a_server_have_nothing_twice(
     keys: str, sharing: bool, is_refused: bool
 ) -> None:
-    server = _server(sharing=(1, 2) if sharing else ())
+    server = _server(member_servers=(1, 2) if sharing else ())
     if is_refused:
         with pytest.raises(DefinitionError, match="toy: two toolsets have a skill `a`"):
-            Server._refuse_twice(server, "skill", [*keys])
+            Server._reject_duplicates(server, "skill", [*keys])
     else:
-        Server._refuse_twice(server, "skill", [*keys])
+        Server._reject_duplicates(server, "skill", [*keys])
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,12 @@ def test_an_administrators_path_is_of_one_toolset(
     sharing = tuple(SimpleNamespace(parts=(part,)) for part in parts)
     registry: Any = SimpleNamespace(package="toy")
     if is_refused:
-        with pytest.raises(DefinitionError, match="two toolsets answer at /a"):
-            Server(registry, name="toy", sharing=sharing)
+        with pytest.raises(
+            DefinitionError, match="two toolsets use the administration path /a"
+        ):
+            Server(registry, name="toy", member_servers=sharing)
     else:
-        assert Server(registry, name="toy", sharing=sharing).parts == (*parts,)
+        assert Server(registry, name="toy", member_servers=sharing).parts == (*parts,)
         assert Server(registry, name="toy", parts=(1,)).parts == (1,)
 
 
@@ -79,7 +81,7 @@ def test_a_server_asks_where_a_tool_or_a_handler_does(
         state_key_variable=variable,
         tools=lambda _: [SimpleNamespace(confirm=one) for one in confirms],
     )
-    assert Server.asks(server, None) is expected
+    assert Server.can_ask_user(server, None) is expected
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_what_is_of_no_client_is_nobodys(
 ) -> None:
     access = SimpleNamespace(get_client=lambda _: None)
     registry = SimpleNamespace(has_clients=has_clients, access=lambda: access)
-    assert Server._is_for(_server(registry=registry), client, clients) is expected
+    assert Server._is_available(_server(registry=registry), client, clients) is expected
 
 
 def test_offers_and_skills_are_of_any_toolset() -> None:
@@ -105,7 +107,7 @@ def test_offers_and_skills_are_of_any_toolset() -> None:
         one, other = ({**none}, {**none, **given})
         return _server(toolsets=[SimpleNamespace(**one), SimpleNamespace(**other)])
 
-    offers, skills = Server.has_offers.fget, Server.has_skills.fget
+    offers, skills = Server.has_resources_or_prompts.fget, Server.has_skills.fget
     assert not offers(toolsets()) and not skills(toolsets())
     assert offers(toolsets(mcp_resources=1)) and offers(toolsets(mcp_prompts=1))
     assert skills(toolsets(skills="x")) and not offers(toolsets(skills="x"))
@@ -113,13 +115,19 @@ def test_offers_and_skills_are_of_any_toolset() -> None:
 
 def test_the_handler_of_an_offer_is_run_by_its_own_toolset() -> None:
     one, other = (
-        SimpleNamespace(offer_handlers=(name,), registry=SimpleNamespace(calls=calls))
+        SimpleNamespace(
+            resource_and_prompt_handlers=(name,), registry=SimpleNamespace(calls=calls)
+        )
         for name, calls in (("a", 1), ("b", 2))
     )
     server = _server(toolsets=[one, other])
-    assert [Server.calls_of(server, name) for name in ("a", "b", None)] == [1, 2, 1]
+    assert [Server.get_handler_calls(server, name) for name in ("a", "b", None)] == [
+        1,
+        2,
+        1,
+    ]
     with pytest.raises(LookupError):
-        Server.calls_of(server, "c")
+        Server.get_handler_calls(server, "c")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +156,7 @@ async def test_a_tool_is_found_that_is_offered(
     server = _server(
         registry=registry,
         external=external,
-        _called_names={"look", "glance"},
+        _callable_names={"look", "glance"},
         _names={"look"},
     )
     found = await Server.find(server, name, None)
@@ -165,7 +173,8 @@ async def test_only_an_application_that_has_started_answers() -> None:
         sent.append(scope["path"])
 
     app = AsgiApp(_server(http=None))
-    assert app._several and not AsgiApp(_server(), one_process=True)._several
+    assert app._is_one_of_several
+    assert not AsgiApp(_server(), one_process=True)._is_one_of_several
     await app({"type": "websocket"}, None, send)  # type: ignore[arg-type]
     await app({"type": "http"}, None, send)  # type: ignore[arg-type]
     assert [one.get("type") for one in sent[:2]] == [
@@ -173,7 +182,7 @@ async def test_only_an_application_that_has_started_answers() -> None:
         "http.response.start",
     ]
     assert sent[1]["status"] == 503
-    app._running = running
+    app._app = running
     await app({"type": "http", "path": "/a"}, None, send)  # type: ignore[arg-type]
     assert sent[3:] == ["/a"]
 

@@ -12,10 +12,10 @@ from generated.kirishima.mcp_server import SERVER
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.http import runner
 from toolcast_runtime.mcp import request_state as seals
-from toolcast_runtime.mcp.elicitation import HEARTBEAT_SECONDS, ProgressNotifications
-from toolcast_runtime.mcp.request_state import SealingError, sealing
+from toolcast_runtime.mcp.elicitation import HEARTBEAT_INTERVAL_S, ProgressNotifications
+from toolcast_runtime.mcp.request_state import SealingError, make_sealer
 from toolcast_runtime.mcp.server_options import main
-from toolcast_runtime.mcp.tools_list import exact_tools
+from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ _KEYED = replace(SERVER, state_key_variable="TOY_KEY")
 )
 def test_a_key_has_32_bytes(key: str, is_taken: bool) -> None:
     if is_taken:
-        assert sealing(_KEYED, None, environment={"TOY_KEY": key}).refusal is None
+        assert make_sealer(_KEYED, None, environment={"TOY_KEY": key}).refusal is None
     else:
         with pytest.raises(SealingError, match="a key that is too short"):
-            sealing(_KEYED, None, environment={"TOY_KEY": f"{'k' * 40} {key}"})
+            make_sealer(_KEYED, None, environment={"TOY_KEY": f"{'k' * 40} {key}"})
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,17 @@ def test_of_several_each_needs_a_key_and_a_ledger(
         name="toy",
     )
     environment = {"TOY_KEY": key}
-    found = sealing(served, None, is_one_of_several=several, environment=environment)
+    found = make_sealer(
+        served, None, is_one_of_several=several, environment=environment
+    )
     assert (found.refusal is not None) is is_refused
     asks = SimpleNamespace(name="drop", confirm=object())
     served.tools = lambda _: [SimpleNamespace(name="look", confirm=None), asks]
     if is_refused:
         with pytest.raises(SealingError, match=r"^`drop` has a `confirm`"):
-            sealing(served, None, is_one_of_several=several, environment=environment)
+            make_sealer(
+                served, None, is_one_of_several=several, environment=environment
+            )
 
 
 def test_a_person_has_ten_minutes_and_state_is_one_persons(
@@ -128,8 +132,8 @@ async def test_sixteen_lists_are_kept(caplog: pytest.LogCaptureFixture) -> None:
         return [SimpleNamespace(name="x", definition=one) for one in served.external]
 
     served.names = lambda _: (served.permitted,)
-    served.listed, served.external_tools = tools, external
-    put_in = exact_tools(served, None, takes_raw_json=False)
+    served.list_directly_listed, served.external_tools = tools, external
+    put_in = make_tools_list_middleware(served, None, takes_raw_json=False)
 
     async def answer(_: Any) -> Any:
         return {"tools": [], "kept": 1}
@@ -152,7 +156,7 @@ async def test_sixteen_lists_are_kept(caplog: pytest.LogCaptureFixture) -> None:
         assert found["tools"] == [{"name": "0"}, served.external[0]]
     # What is left out is told once.
     [record] = caplog.records
-    assert record.getMessage().startswith("x is not listed: clients refuse `")
+    assert record.getMessage().startswith("x is not listed: clients reject `")
 
 
 @pytest.mark.parametrize(
@@ -186,12 +190,14 @@ async def test_a_list_is_sent_as_it_is_written(
 
     served: Any = SimpleNamespace(
         names=lambda _: (),
-        listed=lambda _: map(tool, names),
+        list_directly_listed=lambda _: map(tool, names),
         external_tools=external,
         search=False,
     )
     ctx: Any = SimpleNamespace(protocol_version="2026-07-28")
-    found = await exact_tools(served, None, takes_raw_json=True)(answer, ctx)
+    found = await make_tools_list_middleware(served, None, takes_raw_json=True)(
+        answer, ctx
+    )
     expected = text.encode() if isinstance(text, str) else text
     assert found["tools"].text == expected
 
@@ -210,4 +216,4 @@ async def test_values_rise_by_a_millionth() -> None:
     await below(-4)
     await below(-4)
     assert sent[-1] == -3.999996
-    assert HEARTBEAT_SECONDS == 5.0
+    assert HEARTBEAT_INTERVAL_S == 5.0

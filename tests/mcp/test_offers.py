@@ -9,40 +9,42 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from toolcast_runtime.mcp.resources_and_prompts import offers
-from toolcast_runtime.resources.mcp_definitions import McpOffer
+from toolcast_runtime.mcp.resources_and_prompts import build_handlers
+from toolcast_runtime.resources.mcp_definitions import ResourceOrPrompt
 
 CONTEXT: Any = SimpleNamespace(protocol_version="2026-07-28", request=None, meta=None)
-NOTE = McpOffer("note", {"name": "note", "uri": "a:note"}, {"text": "Hello"})
+NOTE = ResourceOrPrompt("note", {"name": "note", "uri": "a:note"}, {"text": "Hello"})
 MANY = tuple(f"v{number:03}" for number in range(101))
 
 
-def template(uri: str, **values: tuple[str, ...]) -> McpOffer:
+def template(uri: str, **values: tuple[str, ...]) -> ResourceOrPrompt:
     definition = {"name": "t", "uriTemplate": uri}
-    return McpOffer("t", definition, {"text": uri}, values=values)
+    return ResourceOrPrompt("t", definition, {"text": uri}, values=values)
 
 
-def prompt(name: str, **values: tuple[str, ...]) -> McpOffer:
+def prompt(name: str, **values: tuple[str, ...]) -> ResourceOrPrompt:
     arguments = [{"name": one} for one in values]
     definition = {"name": name, "description": "A.", "arguments": arguments}
-    return McpOffer(
+    return ResourceOrPrompt(
         name, definition, [{"role": "user", "text": "{{a}}!"}], None, values
     )
 
 
-def handlers(*found: McpOffer, prompts: tuple[McpOffer, ...] = (), **more: Any) -> Any:
+def handlers(
+    *found: ResourceOrPrompt, prompts: tuple[ResourceOrPrompt, ...] = (), **more: Any
+) -> Any:
     served: Any = SimpleNamespace(
         resources=lambda client: found,
         prompts=lambda client: prompts,
-        calls_of=lambda handler: None,
+        get_handler_calls=lambda handler: None,
         parts=(),
     )
     seal: Any = lambda: SimpleNamespace(refusal=None)  # noqa: E731
     given = {"kept": None, "skills": None, **more}
-    return offers(served, "desk", seal, given["kept"], given["skills"])
+    return build_handlers(served, "desk", seal, given["kept"], given["skills"])
 
 
-async def read(uri: str, *found: McpOffer, **more: Any) -> Any:
+async def read(uri: str, *found: ResourceOrPrompt, **more: Any) -> Any:
     asked = types.ReadResourceRequestParams(uri=uri)
     answer = await handlers(*found, **more)["on_read_resource"](CONTEXT, asked)
     return answer.contents[0]
@@ -124,7 +126,9 @@ async def test_what_is_read_is_of_the_first_that_has_it() -> None:
 async def test_what_is_kept_goes_before_skills() -> None:
     def holding(text: str | None) -> Any:
         contents = None if text is None else {"uri": "a:x", "text": text}
-        return SimpleNamespace(contents=lambda *_: contents)
+        return SimpleNamespace(
+            contents=lambda *_: contents, find_contents=lambda *_: contents
+        )
 
     skills = lambda: holding("skill")  # noqa: E731
     assert (await read("a:x", kept=holding("kept"), skills=skills)).text == "kept"
@@ -149,7 +153,7 @@ async def test_a_prompt_is_said_with_its_arguments() -> None:
     for name, arguments, problem in (
         ("q", {}, "Unknown prompt: q"),
         ("p", {"a": "z"}, "`a` must be one of x, y"),
-        ("p", {"b": "x"}, "`b` is no argument"),
+        ("p", {"b": "x"}, "`b` is not an argument of the prompt"),
     ):
         asked = types.GetPromptRequestParams(name=name, arguments=arguments)
         with pytest.raises(MCPError, match=problem) as refused:
@@ -178,5 +182,5 @@ async def test_a_hundred_values_are_completed() -> None:
         types.PromptReference(name="q"),
         types.ResourceTemplateReference(uri="a:{b}"),
     ):
-        with pytest.raises(MCPError, match="nothing of that name"):
+        with pytest.raises(MCPError, match="Unknown prompt or resource template"):
             await complete(ref, "")

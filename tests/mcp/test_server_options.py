@@ -56,7 +56,7 @@ def test_what_is_for_http_is_not_taken_over_stdio(
     with pytest.raises(SystemExit) as ended:
         main(SERVER, words)
     assert ended.value.code == 2
-    assert f"{words[0]} needs --http" in capsys.readouterr().err
+    assert f"{words[0]} requires --http" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_is_not_installed_is_said_in_one_sentence(
     with pytest.raises(SystemExit) as ended:
         main(SERVER, words)
     assert ended.value.code == 2
-    says = f"error: it needs {package}: pip install 'toolcast-runtime[mcp]'\n"
+    says = f"error: the package {package} is not installed; help: pip install 'toolcast-runtime[mcp]'\n"
     assert capsys.readouterr().err.endswith(says)
 
 
@@ -92,7 +92,7 @@ async def test_an_application_without_its_packages_does_not_start(
         sent.append(message)
 
     await SERVER.asgi_app()({"type": "lifespan"}, receive, send)
-    says = "it needs mcp: pip install 'toolcast-runtime[mcp]'"
+    says = "the package mcp is not installed; help: pip install 'toolcast-runtime[mcp]'"
     assert sent == [{"type": "lifespan.startup.failed", "message": says}]
 
 
@@ -105,6 +105,6 @@ def test_help_says_how_it_is_started_and_what_holds_without_an_option(
     assert max(map(len, out.splitlines())) <= 80
     shown = " ".join(out.split())
     assert shown.startswith("usage: python -m generated.molecule.mcp_server [options]")
-    assert "127.0.0.1, if not given" in shown
-    assert "8000, if not given" in shown
-    assert "when the server ends: 10, if not given" in shown
+    assert "default: 127.0.0.1" in shown
+    assert "default: 8000" in shown
+    assert "when the server stops (default: 10)" in shown

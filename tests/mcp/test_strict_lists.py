@@ -130,7 +130,9 @@ def test_the_generated_tests_hold_lists_to_what_was_warned_of(
     said = project.toolcast("check").stderr
     for place in ("`inputSchema.properties.a` must be", "`icons.0.src` is missing"):
         assert place in said
-    assert "schema/root-not-object" in said and "`blue` is no value of `theme`" in said
+    assert (
+        "schema/root-not-object" in said and "`blue` is not a value of `theme`" in said
+    )
 
     def run() -> subprocess.CompletedProcess[str]:
         names = "test_mcp_tools_list_is_exact or test_strict_clients"

@@ -11,11 +11,11 @@ from mcp.shared.exceptions import MCPError
 from toolcast_runtime.core.context import CALLER, Caller, ToolResponse
 from toolcast_runtime.mcp import sdk_server
 from toolcast_runtime.mcp.results import (
-    call_result,
-    is_before_2026,
-    refuse_cursor,
-    sendable,
-    through_seal,
+    answer_with_state,
+    build_call_result,
+    escape_surrogates,
+    is_handshake_version,
+    reject_cursor,
 )
 
 TEXT = {"type": "text", "text": "a"}
@@ -40,7 +40,7 @@ def test_a_call_is_answered(
     value: Any,
     is_error: bool,
 ) -> None:
-    found: Any = call_result(response, structured=structured)
+    found: Any = build_call_result(response, structured=structured)
     assert [block.text for block in found.content] == texts
     assert found.structured_content == value
     assert bool(found.is_error) is is_error
@@ -60,13 +60,13 @@ def test_a_call_is_answered(
 def test_a_value_alone_is_a_value(
     response: ToolResponse, texts: list[str], value: Any
 ) -> None:
-    found: Any = call_result(response, structured=True, send="structured")
+    found: Any = build_call_result(response, structured=True, send="structured")
     assert [block.text for block in found.content] == texts
     assert found.structured_content == value
 
 
 def test_half_of_a_surrogate_pair_is_spelled_out() -> None:
-    assert sendable("a\udc00é") == "a\\udc00é"
+    assert escape_surrogates("a\udc00é") == "a\\udc00é"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_half_of_a_surrogate_pair_is_spelled_out() -> None:
     [("2025-06-18", True), ("2025-11-25", True), ("2026-07-28", False)],
 )
 def test_older_revisions_begin_with_a_handshake(revision: str, expected: bool) -> None:
-    assert is_before_2026(revision) is expected
+    assert is_handshake_version(revision) is expected
 
 
 @pytest.mark.parametrize(
@@ -101,17 +101,17 @@ async def test_what_a_person_is_asked_is_sealed(
     async def opened(*_: Any) -> Any:
         return SimpleNamespace(text="opened")
 
-    seal: Any = SimpleNamespace(sealed=sealed, opened=opened)
+    seal: Any = SimpleNamespace(seal_result=sealed, answer_with_opened_state=opened)
     context: Any = None
-    found = await through_seal(lambda: seal, context, state, answer)
+    found = await answer_with_state(lambda: seal, context, state, answer)
     assert found.text == expected
 
 
 def test_a_list_has_one_page() -> None:
-    refuse_cursor(None)
-    refuse_cursor(SimpleNamespace(cursor=None))  # type: ignore[arg-type]
-    with pytest.raises(MCPError, match="there is one page"):
-        refuse_cursor(SimpleNamespace(cursor=""))  # type: ignore[arg-type]
+    reject_cursor(None)
+    reject_cursor(SimpleNamespace(cursor=None))  # type: ignore[arg-type]
+    with pytest.raises(MCPError, match="the list has one page"):
+        reject_cursor(SimpleNamespace(cursor=""))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ async def test_a_request_is_observed_where_somebody_looks(
     monkeypatch.setattr(sdk_server, "is_tracing_enabled", lambda: is_traced)
     http = SimpleNamespace(headers=("X-Who", "X-None"))
     served: Any = SimpleNamespace(http=http)
-    requests = sdk_server._Requests(served, None, takes_raw_json=False)
+    requests = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
     asked: list[Caller] = []
 
     async def observed(ctx: Any, call_next: Any) -> str:
@@ -151,7 +151,7 @@ async def test_a_request_is_observed_where_somebody_looks(
         asked.append(CALLER.get())
         return "plain"
 
-    vars(requests).update(_observed=observed, _listed=listed)
+    vars(requests).update(_observed=observed, _list_tools=listed)
     ctx: Any = SimpleNamespace(
         method=method,
         meta=meta,
@@ -169,7 +169,7 @@ async def test_a_request_is_observed_where_somebody_looks(
 
 async def test_a_session_is_ended_that_was_observed() -> None:
     served: Any = SimpleNamespace(http=None)
-    requests = sdk_server._Requests(served, None, takes_raw_json=False)
+    requests = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
     async with requests.lifespan(None):
         pass
     ended: list[int] = []

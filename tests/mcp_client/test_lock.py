@@ -26,7 +26,7 @@ from toolcast.mcp_client.server_listing import (
 )
 from toolcast.model.loading import load_workspace
 from toolcast.parsing.exact_json import encode_exact
-from toolcast.rules.spec import server_lock
+from toolcast.rules.spec import check_server_locks
 from toolcast_runtime import CallContext
 from toolcast_runtime.external import ExternalTools, connection
 
@@ -79,7 +79,7 @@ PULLS: dict[str, tuple[set[str], str]] = {
         {"list"},
         "`send` changed in `inputSchema.properties.key`, at most breaking",
     ),
-    "rename": ({"list"}, "`sent` is `send` with another name, breaking"),
+    "rename": ({"list"}, "`sent` is the renamed `send`, breaking"),
     "addition": ({"send", "list"}, "`exec` is not in the lock, risky"),
     "annotations": (
         {"list"},
@@ -91,8 +91,8 @@ PULLS: dict[str, tuple[set[str], str]] = {
 BESIDES = {
     "resource": "the resource `mail://inbox` changed in `description`, at most risky",
     "template": "the resource template `mail://{x}` is not in the lock, risky",
-    "prompt": "the prompt `greet` is not listed any more, breaking",
-    "instructions": "the instructions are changed, risky",
+    "prompt": "the prompt `greet` is no longer listed, breaking",
+    "instructions": "the instructions changed, risky",
 }
 """What the log says after each that changes what reaches no caller."""
 
@@ -152,7 +152,7 @@ async def test_what_changed_is_refused_and_the_rest_stays(
     tools = locked([file], [LISTED])
     with caplog.at_level(logging.WARNING, "toolcast"):
         assert {tool.name for tool in await tools.list_tools()} == left
-    assert f"against its lock {says}; it is refused" in caplog.text
+    assert f"differs from its lock: {says}; it is not offered" in caplog.text
     for name in {"send", "sent", "list", "exec"} - left:
         assert await tools.find_tool(name) is None
 
@@ -164,7 +164,7 @@ async def test_what_reaches_no_caller_is_told_when_it_changed(
     file.write_text(json.dumps(pulled(kind)), "utf-8")
     tools = locked([file], [LISTED])
     assert {tool.name for tool in await tools.list_tools()} == {"send", "list"}
-    line = f"against its lock {BESIDES[kind]}; it reaches no caller"
+    line = f"differs from its lock: {BESIDES[kind]}; it never reaches clients"
     await until(lambda: line in caplog.text)
 
 
@@ -177,7 +177,7 @@ async def test_what_changes_in_a_session_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if not telling:
-        monkeypatch.setattr(connection, "_REFRESH_SECONDS", 0.1)
+        monkeypatch.setattr(connection, "_REFRESH_INTERVAL_S", 0.1)
         monkeypatch.setattr(connection, "_LIST_INTERVAL_S", 0.1)
     tools = locked([file], [LISTED], *["watches"] * telling)
     held = await tools.find_tool("send")
@@ -209,7 +209,7 @@ async def test_by_option_it_is_told_alone(
     file.write_text(json.dumps(pulled("addition")), "utf-8")
     tools = locked([file], [LISTED], on_change="log")
     assert len(await tools.list_tools()) == 3
-    assert "`exec` is not in the lock, risky; it is offered all the same" in caplog.text
+    assert "`exec` is not in the lock, risky; it is offered anyway" in caplog.text
 
 
 async def test_without_its_lock_nothing_of_a_locked_server_is_offered(
@@ -217,7 +217,7 @@ async def test_without_its_lock_nothing_of_a_locked_server_is_offered(
 ) -> None:
     tools = locked([file], [])
     assert not await tools.list_tools()
-    assert "against its lock nothing can be told" in caplog.text
+    assert "differs from its lock: the lock is missing" in caplog.text
 
 
 async def test_what_differs_at_each_start_stays_as_it_was_reviewed(
@@ -278,7 +278,7 @@ def project(tmp_path: Path, file: Path) -> Path:
 def test_a_lock_is_written_held_and_renewed(project: Path, file: Path) -> None:
     done = toolcast(project, "lock")
     assert done.returncode == 1
-    assert "there is no lock yet; `toolcast lock --update other`" in done.stderr
+    assert "the lock does not exist; run `toolcast lock --update other`" in done.stderr
     lock = project / "toy/locks/other.json"
     assert not lock.exists()
     done = toolcast(project, "lock", "--update")
@@ -330,7 +330,7 @@ def test_what_varies_by_itself_is_a_note(project: Path, file: Path) -> None:
     done = toolcast(project, "lock")
     assert done.returncode == 0
     assert "note: other: " in done.stderr
-    assert "differs at each start" in done.stderr
+    assert "changes on every start" in done.stderr
 
 
 def findings(project: Path) -> list[tuple[str, str]]:
@@ -338,8 +338,8 @@ def findings(project: Path) -> list[tuple[str, str]]:
     loaded = load_workspace(str(project))
     assert loaded.workspace is not None
     (toolset,) = loaded.workspace.toolsets
-    assert server_lock.check is not None
-    found = [*loaded.findings, *server_lock.check(toolset, loaded.workspace)]
+    assert check_server_locks.check is not None
+    found = [*loaded.findings, *check_server_locks.check(toolset, loaded.workspace)]
     return [(f"{one.location.file}:{one.location.line}", one.message) for one in found]
 
 
@@ -350,9 +350,9 @@ def test_a_lock_is_of_one_server_and_can_be_read(project: Path) -> None:
     lock.write_text(lock.read_text().replace("{", "{\n<<<<<<< HEAD", 1))
     ((place, message),) = findings(project)
     assert place == "toy/locks/other.json:2"
-    assert message.startswith("the lock of `other` is no JSON")
+    assert message.startswith("the lock file of `other` is not valid JSON")
     with_another(project, "locks/other.json", "x")
-    assert "`locks/other.json` is the lock of `another`, too" in dict(
+    assert "`locks/other.json` is also the lock file of `another`" in dict(
         message[::-1] for message in findings(project)
     )
 
@@ -363,7 +363,7 @@ def test_a_lock_of_an_entry_that_is_gone_is_found(project: Path) -> None:
     toolset = project / "toy/toolset.yaml"
     text = toolset.read_text().replace("    lock: locks/other.json\n", "")
     toolset.write_text(text)
-    unused = "no entry of `mcp_servers` names this lock"
+    unused = "no server in `mcp_servers` uses this lock file"
     assert findings(project) == [("toy/locks/other.json:0", unused)]
 
 
@@ -382,7 +382,10 @@ def test_a_lock_that_is_none_is_told(project: Path, text: str, says: str) -> Non
     done = toolcast(project, "lock")
     assert done.returncode == 2
     assert says in done.stderr
-    assert "help: take it from a commit, or `toolcast lock --update" in done.stderr
+    assert (
+        "help: restore the file from a commit, or run `toolcast lock --update"
+        in done.stderr
+    )
     assert lock.read_text() == text
 
 
@@ -399,7 +402,7 @@ def test_one_that_fails_hides_none_of_the_others(project: Path, file: Path) -> N
     done = toolcast(project, "lock", "--update")
     assert done.returncode == 2
     assert "cannot be started" in done.stderr
-    assert "its lock is left as it is" in done.stderr
+    assert "its lock was not changed" in done.stderr
     assert [one.name for one in (project / "toy/locks").iterdir()] == ["other.json"]
     file.write_text(json.dumps(pulled("icons")), "utf-8")
     done = toolcast(project, "lock")
@@ -411,7 +414,7 @@ def test_two_servers_have_no_lock_in_common(project: Path) -> None:
     with_another(project, "locks/other.json", sys.executable)
     done = toolcast(project, "lock", "--update")
     assert done.returncode == 2
-    assert "toy/another and toy/other have one lock" in done.stderr
+    assert "toy/another and toy/other have the same lock" in done.stderr
     assert not (project / "toy/locks").exists()
 
 

@@ -84,7 +84,7 @@ def test_the_server_of_something_else_is_told_at_once(
     lists(file, *({"name": f"x{n}", "inputSchema": {}} for n in range(100)))
     code, text = verify(project, "other")
     assert code == 2
-    assert "it lists none of the tools of toy, but `x0`" in text
+    assert "the server lists no tool of the toolset toy, but `x0`" in text
     assert "and 95 more" in text
     assert len(text.splitlines()) == 2
 
@@ -135,7 +135,7 @@ def test_tools_of_other_servers_are_left_to_their_own_review(
 
 def test_a_header_is_sent_and_needs_a_url(project: Path) -> None:
     code, text = verify(project, "other", "--header", "A: b")
-    assert (code, "--header goes with --mcp-url" in text) == (2, True)
+    assert (code, "--header requires --mcp-url" in text) == (2, True)
     code, text = verify(project, "--mcp-url", "http://127.0.0.1:1/", "--header", "A")
     assert (code, "`--header` is not in the form NAME:VALUE" in text) == (2, True)
 
@@ -155,13 +155,13 @@ def test_a_generated_server_is_as_it_is_defined(client: str | None) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "name one server"),
+        ([], "expected one server"),
         (["nobody"], "`mcp_servers` has no `nobody`"),
-        (["other", "--mcp-url", "http://x"], "name one server"),
+        (["other", "--mcp-url", "http://x"], "expected one server"),
         (["--mcp-stdio", "no-such-program"], "cannot be started"),
         (["other", "--toolset", "x"], "there is no toolset `x`"),
         (["other", "--client", "x"], "there is no client `x`"),
-        (["other", "--fail-on", "x"], "--fail-on: `x` names no audience"),
+        (["other", "--fail-on", "x"], "--fail-on: `x` has no valid audience"),
     ],
 )
 def test_what_cannot_be_meant_is_told(

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from tests.package.conftest import PYPROJECT
-from toolcast.commands.generate.generate import run as generate
+from toolcast.commands.generate.generate import generate_project as generate
 from toolcast.output.disk_differences import compare_with_disk
 from toolcast.pipeline import generate as outputs_of
 

@@ -10,7 +10,7 @@ import pytest
 from toolcast_runtime.core.context import Caller
 from toolcast_runtime.http import OAuth, Scope
 from toolcast_runtime.http.endpoints import Issuer
-from toolcast_runtime.mcp.sdk_server import IDENTITY
+from toolcast_runtime.mcp.sdk_server import CALLER_KEY
 from toolcast_runtime.oauth.access_tokens import InvalidTokenError
 from toolcast_runtime.oauth.authorization_server import (
     AuthorizationServerError,
@@ -87,12 +87,12 @@ async def test_a_token_opens_the_endpoint_by_a_scope(
     refused = await _server(claims).check_token("t", scope, "shop desk")
     if refused is None:
         assert status is None
-        caller = scope[IDENTITY]
+        caller = scope[CALLER_KEY]
         assert (caller.user, caller.permissions) == ("mia", permissions)
         assert scope["user"].username == ""
         return
     found, asked = _asked(refused)
-    assert found == status and IDENTITY not in scope
+    assert found == status and CALLER_KEY not in scope
     if status == 503:
         seconds = "1" if isinstance(claims, TooManyRequestsError) else "30"
         assert refused.headers["retry-after"] == seconds
@@ -192,7 +192,7 @@ async def test_a_call_is_answered_or_its_scope_asked_for(
     scope: dict[str, Any] = {"path": "/desk/", "type": "http", "method": "POST"}
     scope |= {"user": SimpleNamespace(scopes=("shop",))}
     if caller is not None:
-        scope[IDENTITY] = caller
+        scope[CALLER_KEY] = caller
     await answering(scope, receive, send)
     assert log[0] == (body if is_answered else 403)
 

@@ -127,7 +127,7 @@ def test_toolsets_that_share_an_endpoint_have_one_challenge(
 
     async def works() -> None:
         given = environment(issuer)
-        more = {"sharing": servers}
+        more = {"member_servers": servers}
         async with serving(both, given, server=more, scopes=SCOPES) as server:
             token = issuer.token(DESK)
             assert await server.tools(token) == ["who"]

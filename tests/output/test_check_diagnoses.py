@@ -230,7 +230,9 @@ def test_check_opens_nothing_for_writing_and_reads_no_cache(
         return real(path, flags, *rest, **more)
 
     monkeypatch.setattr(os, "open", noted)
-    monkeypatch.setattr("toolcast.up_to_date._folder", None)  # Calling it fails.
+    monkeypatch.setattr(
+        "toolcast.up_to_date._find_cache_folder", None
+    )  # Calling it fails.
     change(small)
     assert run("check").exit_code == 1
     assert set(opened) <= {os.devnull}

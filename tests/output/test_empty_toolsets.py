@@ -31,7 +31,7 @@ def test_a_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
     for project in (tmp_path, tmp_path / "toolcast.yaml"):
         done = CliRunner().invoke(main, ["generate", "--project", str(project)])
         assert done.exit_code == 0, done.output
-        assert done.stdout.endswith("\n`toolcast new NAME` writes a first tool\n")
+        assert done.stdout.endswith("\nrun `toolcast new NAME` to create a tool\n")
     checked = subprocess.run(
         [
             sys.executable,

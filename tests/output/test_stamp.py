@@ -17,8 +17,8 @@ import pytest
 
 import toolcast
 from toolcast import up_to_date
-from toolcast.commands.generate.generate import run as generate
-from toolcast.commands.main import same_command
+from toolcast.commands.generate.generate import generate_project as generate
+from toolcast.commands.main import build_run_key
 from toolcast.up_to_date import RunOutcome
 
 
@@ -28,7 +28,7 @@ def wait() -> None:
 
 
 def repeated(small: Any) -> RunOutcome | None:
-    return up_to_date.find_outcome(str(small.root), same_command())
+    return up_to_date.find_outcome(str(small.root), build_run_key())
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_a_project_cannot_bring_one(settled: Any, tmp_path: Path) -> None:
     assert names == {"generated", "handlers", "specs", "toolcast.yaml"}
     copy = tmp_path / "copy"
     shutil.copytree(settled.root, copy)
-    assert up_to_date.find_outcome(str(copy), same_command()) is None
+    assert up_to_date.find_outcome(str(copy), build_run_key()) is None
     assert up_to_date.load_digests(str(copy)) == {}
 
 
@@ -323,9 +323,9 @@ opened = []
 def hook(event, arguments):
     if event == "open" and isinstance(arguments[0], str) and os.path.isabs(arguments[0]):
         opened.append(arguments[0])
-from toolcast.commands.generate.generate import run
+from toolcast.commands.generate.generate import generate_project
 sys.addaudithook(hook)
-assert run(sys.argv[1]).code == 0
+assert generate_project(sys.argv[1]).code == 0
 print(json.dumps(opened))
 """
     small.write("templates/cli/none.jinja", "")

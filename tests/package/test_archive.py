@@ -148,8 +148,8 @@ def test_names_with_a_dot_are_left_out_and_named(project: Project) -> None:
     project.write("handlers/.aws/credentials", "x\n")
     done = toolcast(project.root, "package")
     assert done.stderr.splitlines() == [
-        "left out: handlers/.aws",
-        "left out: handlers/.env",
+        "skipped the hidden file handlers/.aws",
+        "skipped the hidden file handlers/.env",
     ]
     assert b"TOKEN=x" not in (project.root / BUILT).read_bytes()
 
@@ -171,7 +171,7 @@ def test_what_is_called_like_a_secret_is_refused(project: Project, name: str) ->
     project.write(f"handlers/{name}", "x\n")
     done = toolcast(project.root, "package")
     assert done.returncode == 2
-    assert f"handlers/{name} is called like a secret" in done.stderr
+    assert f"handlers/{name} has the name of a secret file" in done.stderr
     assert not (project.root / "dist").exists()
 
 
@@ -200,7 +200,7 @@ def test_a_name_that_another_system_cannot_give_is_refused(
     Path(os.fsdecode(path)).write_text("x\n", "utf-8")
     done = toolcast(project.root, "package")
     assert done.returncode == 2
-    assert "rename" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert "rename" in done.stderr and len(done.stderr.splitlines()) == 2
     assert not (project.root / "dist").exists()
 
 
@@ -268,7 +268,7 @@ def test_what_people_install_is_what_was_reviewed(project: Project) -> None:
 def test_it_is_written_over_nothing_else(project: Project, outside: Path) -> None:
     own = project.write("notes.txt", "mine\n")
     for output, why in (
-        (own, "is there and is no archive of tools"),
+        (own, "exists and is not a package archive"),
         (outside, "is a folder"),
         (project.root / "generated/toy/x.mcpb", "is in generated/"),
         (outside / "missing" / "x.mcpb", "No such file"),
@@ -299,7 +299,7 @@ def test_which_toolset(project: Project) -> None:
         done = toolcast(project.root, "package", *words)
         assert done.returncode == 2
         assert (
-            "name a toolset that has the target `package`\n  help: toy, other"
+            "expected one TOOLSET with the target `package`\n  help: use one of toy, other"
             in done.stderr
         )
     held = archive(project.root, "other", at="dist/other-1.2.0.mcpb")

@@ -33,7 +33,7 @@ SECRET = f"ghp_{'a' * 30}"
         ('[{name = "Ann"}]', '[{email = "a@b.example"}]', "7:1: error: target/package: `[project]` has no author"),
         ('[{name = "Ann"}]', '"Ann"', "7:1: error: target/package: `[project]` has no author"),
         ("toolcast-runtime[mcp]", "toolcast-runtime", "8:1: error: target/package: `toolcast-runtime[mcp]` is missing"),
-        ("[project.scripts]", "[tool.scripts]", "target/package-command: clients of the registry start `toy-mcp`, which is not this server"),
+        ("[project.scripts]", "[tool.scripts]", "target/package-command: MCP registry clients run `toy-mcp`, which does not start this server"),
         ("toy.mcp_server", "other.mcp_server", "target/package-command: "),
     ],
 )  # fmt: skip

@@ -52,7 +52,7 @@ def test_a_project_that_lists_it(
     toolset.write_text(text.replace("\ntargets:\n", "\ntargets:\n  owners: {}\n"))
 
     said = toolcast("generate")
-    assert "owners/missing: nobody answers for `count_words`" in said
+    assert "owners/missing: `count_words` has no owner" in said
     assert "| count_words | nobody |  |" in (
         root / "generated/demo/owners.md"
     ).read_text("utf-8")

@@ -12,15 +12,15 @@ import pytest
 from toolcast_runtime.testing import generated_tests
 from toolcast_runtime.testing.generated_package import (
     GeneratedPackage,
-    _array,
-    _messages,
+    _build_messages,
+    _extract_array,
+    assert_same,
+    assert_same_tools,
     ensure,
-    same,
-    same_tools,
-    spelled,
-    text_of,
+    parse_exact_json,
+    read_text,
 )
-from toolcast_runtime.testing.specs import shown
+from toolcast_runtime.testing.specs import normalize_markdown
 
 
 def package(*tools: Any, **more: Any) -> Any:
@@ -89,7 +89,7 @@ def test_a_client_gets_what_is_meant_for_it(
     [
         ("t", "the old-ones and older", None),
         ("other", "", "`old` is `other`, not `t`"),
-        ("t", "see old.", "a.md still says `old`"),
+        ("t", "see old.", "a.md still contains `old`"),
     ],
 )
 def test_a_former_name_resolves_and_is_not_shown(
@@ -110,17 +110,17 @@ def test_of_a_generated_file_eight_mebibytes_are_read(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     for more in (0, 1):
         file.write_bytes(b"x" * ((8 << 20) + more))
-        assert len(text_of(file)) == 8 << 20
+        assert len(read_text(file)) == 8 << 20
 
 
 def test_numbers_are_compared_as_they_are_written() -> None:
-    assert spelled('{"a": [1, 1.0, 1e2]}') == {
+    assert parse_exact_json('{"a": [1, 1.0, 1e2]}') == {
         "a": [{"number": "1"}, {"number": "1.0"}, {"number": "1e2"}]
     }
-    same("a", {"a": 1}, {"a": 1})
-    same("a", "x", "x")
+    assert_same("a", {"a": 1}, {"a": 1})
+    assert_same("a", "x", "x")
     with pytest.raises(AssertionError, match=r"a differs from the specs\n--- spec"):
-        same("a", {"a": 1, "b": 2}, {"b": 2, "a": 1}, "spec")
+        assert_same("a", {"a": 1, "b": 2}, {"b": 2, "a": 1}, "spec")
     with pytest.raises(AssertionError, match="it is so"):
         ensure(False, "it is so")
     ensure(True, "it is so")
@@ -128,28 +128,28 @@ def test_numbers_are_compared_as_they_are_written() -> None:
 
 def test_lists_of_tools_are_held_to_definitions() -> None:
     listed = '[{"name": "a", "x": 1}]'
-    same_tools("l", listed, {"a": {"name": "a", "x": {"number": "1"}}})
+    assert_same_tools("l", listed, {"a": {"name": "a", "x": {"number": "1"}}})
     for expected, said in (
         ({"b": {"name": "b"}}, "l: the names differs"),
         ({"a": {"name": "a", "x": {"number": "1.0"}}}, "l: a differs"),
     ):
         with pytest.raises(AssertionError, match=said):
-            same_tools("l", listed, expected)
+            assert_same_tools("l", listed, expected)
 
 
 def test_a_list_is_asked_for_by_its_revision() -> None:
-    (modern,) = _messages("2026-07-28")
+    (modern,) = _build_messages("2026-07-28")
     assert (modern["id"], modern["method"]) == ("tools", "tools/list")
     assert len(modern["params"]["_meta"]) == 3
-    before = _messages("2025-06-18")
+    before = _build_messages("2025-06-18")
     assert [one["method"] for one in before] == [
         "initialize",
         "notifications/initialized",
         "tools/list",
     ]
-    assert [one.get("id") for one in before] == ["hello", None, "tools"]
+    assert [one.get("id") for one in before] == ["initialize", None, "tools"]
     line = json.dumps({"id": "tools", "result": {"tools": [{"a": 1}], "z": 2}})
-    assert _array(line.replace(" ", "").encode()) == b'[{"a":1}]'
+    assert _extract_array(line.replace(" ", "").encode()) == b'[{"a":1}]'
 
 
 def test_what_a_package_offers_its_clients() -> None:
@@ -162,19 +162,19 @@ def test_what_a_package_offers_its_clients() -> None:
         access=lambda: access,
         clients=("x", "y", "z"),
     )
-    assert made.offered("x", "cli") == ["b"]
-    assert made.offered("x", "mcp") == ["b", "a"]
-    assert [made.a_client_of(name) for name in "abc"] == ["x", "x", "y"]
+    assert made.list_tool_names("x", "cli") == ["b"]
+    assert made.list_tool_names("x", "mcp") == ["b", "a"]
+    assert [made.get_client(name) for name in "abc"] == ["x", "x", "y"]
     assert made.clients == ("x", "y", "z")
-    assert made.tool("a").name == "a"
+    assert made.get_tool("a").name == "a"
     with pytest.raises(AssertionError, match="d: the registry lacks it"):
-        made.tool("d")
-    made.skip_unless_in("b", "cli")
+        made.get_tool("d")
+    made.skip_if_excluded("b", "cli")
     with pytest.raises(pytest.skip.Exception, match="a is excluded from cli: no"):
-        made.skip_unless_in("a", "cli")
+        made.skip_if_excluded("a", "cli")
     may.clear()
-    with pytest.raises(pytest.skip.Exception, match="no client may have a"):
-        made.a_client_of("a")
+    with pytest.raises(pytest.skip.Exception, match="no client may call a"):
+        made.get_client("a")
     made.registry.clients = ()
     assert made.clients == (None,)
 
@@ -190,4 +190,4 @@ def test_what_a_package_offers_its_clients() -> None:
     ],
 )
 def test_the_lines_of_markdown(text: str, rows: list[str]) -> None:
-    assert shown(text) == rows
+    assert normalize_markdown(text) == rows

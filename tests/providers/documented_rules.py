@@ -94,9 +94,9 @@ def _references(schema: Mapping[str, Any], *, cycles: bool) -> Iterator[str]:
             if len(one) > 1:
                 yield f"{place}: something stands beside `$ref`"
     if not cycles and any(_is_cyclic(schema, name) for name in schema.get("$defs", ())):
-        yield "a definition holds itself"
+        yield "a definition contains itself"
     if not cycles and any(one.get("$ref") == "#" for _, one in _schemas(schema)):
-        yield "the root holds itself"
+        yield "the root contains itself"
 
 
 def _is_cyclic(schema: Mapping[str, Any], name: str) -> bool:

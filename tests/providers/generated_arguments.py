@@ -220,7 +220,7 @@ def as_sent(meant: Any, schema: Any, rendered: RenderedSchema) -> Any:
             as_sent(one, places[n] if n < len(places) else items, rendered)
             for n, one in enumerate(meant)
         ]
-    absent = rendered.absent_of(schema)
+    absent = rendered.get_absent(schema)
     given: dict[str, Any] = dict.fromkeys(absent)
     for name, inner in meant.items():
         if inner is None and name in absent:

@@ -8,15 +8,15 @@ import pytest
 
 from toolcast_runtime.providers.combined_schemas import (
     InexactError,
+    add_value_types,
     exclude_each_other,
+    get_type_name,
+    get_types,
     is_of_type,
-    merged,
-    one_object,
-    type_name,
-    typed_values,
-    types_of,
+    merge_alternatives,
+    merge_schemas,
 )
-from toolcast_runtime.providers.dialect import only_annotated
+from toolcast_runtime.providers.dialect import has_only_annotations
 
 Schema = dict[str, Any]
 A: Schema = {"properties": {"a": {}}}
@@ -43,7 +43,7 @@ def _closed(schema: Schema, further: Any = False) -> Schema:
     ],
 )
 def test_a_value_has_one_type(value: Any, name: str) -> None:
-    assert type_name(value) == name
+    assert get_type_name(value) == name
     assert is_of_type(value, [name])
     assert is_of_type(value, None)
     assert not is_of_type(value, [])
@@ -56,10 +56,10 @@ def test_a_whole_number_is_a_number_like_any() -> None:
 
 
 def test_a_schema_names_one_type_some_or_none() -> None:
-    assert types_of({"type": "string"}) == ["string"]
-    assert types_of({"type": ("string", "null")}) == ["string", "null"]
-    assert types_of({}) is None
-    assert types_of({"type": 1}) is None
+    assert get_types({"type": "string"}) == ["string"]
+    assert get_types({"type": ("string", "null")}) == ["string", "null"]
+    assert get_types({}) is None
+    assert get_types({"type": 1}) is None
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_schema_names_one_type_some_or_none() -> None:
     ],
 )
 def test_listed_values_name_their_types(schema: Schema, expected: Any) -> None:
-    assert typed_values(schema) == expected
+    assert add_value_types(schema) == expected
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_listed_values_name_their_types(schema: Schema, expected: Any) -> None:
 )
 def test_two_schemas_are_one(first: Schema, second: Schema, both: Schema) -> None:
     """Every value that both allow, and no other."""
-    assert merged(first, second) == both
+    assert merge_schemas(first, second) == both
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_two_schemas_are_one(first: Schema, second: Schema, both: Schema) -> Non
 def test_two_schemas_are_not_one(first: Schema, second: Schema, keyword: str) -> None:
     """The keyword is told that no one schema can say."""
     with pytest.raises(InexactError) as refused:
-        merged(first, second)
+        merge_schemas(first, second)
     assert refused.value.args == (keyword,)
 
 
@@ -182,10 +182,10 @@ def test_annotations_refuse_no_value() -> None:
     words: Schema = dict.fromkeys(
         "title description default examples deprecated readOnly writeOnly".split(), 1
     )
-    assert only_annotated({})
-    assert only_annotated(words)
-    assert not only_annotated({**words, "type": "string"})
-    assert not only_annotated({"$ref": "#"})
+    assert has_only_annotations({})
+    assert has_only_annotations(words)
+    assert not has_only_annotations({**words, "type": "string"})
+    assert not has_only_annotations({"$ref": "#"})
 
 
 def _needing(name: str, value: Any, **others: Any) -> Schema:
@@ -296,4 +296,4 @@ def test_one_object_takes_what_alternatives_take(
     base: Schema, members: list[Schema], expected: Schema | None
 ) -> None:
     whole = None if expected is None else {"type": "object", **expected}
-    assert one_object(base, members) == whole
+    assert merge_alternatives(base, members) == whole

@@ -15,7 +15,7 @@ from toolcast_runtime.providers.dialect import (
     Loss,
     References,
 )
-from toolcast_runtime.providers.schema_rendering import rendered_schema
+from toolcast_runtime.providers.schema_rendering import render_schema
 
 CASES = yaml.safe_load(Path(__file__).with_name("dialects.yaml").read_text("utf-8"))
 DEFINITIONS = {
@@ -71,7 +71,7 @@ def test_a_schema_in_a_dialect(number: int) -> None:
     schema = {**case["schema"]}
     schema.setdefault("$defs", DEFINITIONS)
     try:
-        found = rendered_schema(schema, dialect, "do")
+        found = render_schema(schema, dialect, "do")
     except InexpressibleError as error:
         path = "/".join(map(str, error.path[1:]))
         assert f"{path} {error.keyword}: {error.why}" == case["refused"]

@@ -1,4 +1,4 @@
-"""Which schemas allow null, and how "or null" is added and spelled."""
+"""Which schemas allow null, and how "or null" is added and spell_nullable."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.providers.combined_schemas import (
-    nullable_schema,
-    spelled,
-    takes_null,
+    allows_null,
+    make_nullable,
+    spell_nullable,
 )
 from toolcast_runtime.providers.dialect import Nullable
 
@@ -52,9 +52,11 @@ _TARGETS: dict[str, Any] = {
     ],
 )
 def test_null_is_allowed_for_sure(schema: Any, expected: bool) -> None:
-    assert takes_null(schema, _TARGETS.__getitem__) is expected
+    assert allows_null(schema, _TARGETS.__getitem__) is expected
     if isinstance(schema, dict):
-        assert takes_null({"allOf": [schema, schema]}, _TARGETS.__getitem__) is expected
+        assert (
+            allows_null({"allOf": [schema, schema]}, _TARGETS.__getitem__) is expected
+        )
 
 
 def test_null_is_sought_forty_levels_deep() -> None:
@@ -64,9 +66,9 @@ def test_null_is_sought_forty_levels_deep() -> None:
         alternatives.append({"anyOf": [alternatives[-1]]})
         references[str(level + 1)] = {"$ref": str(level)}
     for levels, expected in ((39, True), (40, False)):
-        assert takes_null(alternatives[levels], references.__getitem__) is expected
+        assert allows_null(alternatives[levels], references.__getitem__) is expected
         schema = references[str(levels)]
-        assert takes_null(schema, references.__getitem__) is expected
+        assert allows_null(schema, references.__getitem__) is expected
 
 
 _TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
@@ -119,7 +121,7 @@ _TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
     ],
 )
 def test_null_is_added(schema: Schema, spelling: Nullable, expected: Schema) -> None:
-    assert nullable_schema(schema, spelling) == expected
+    assert make_nullable(schema, spelling) == expected
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ def test_null_is_added(schema: Schema, spelling: Nullable, expected: Schema) -> 
 def test_null_stays_as_the_spec_spells_it_where_any_spelling_is_taken(
     schema: Schema,
 ) -> None:
-    assert spelled(schema, Nullable.ANY) == schema
+    assert spell_nullable(schema, Nullable.ANY) == schema
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_null_stays_as_the_spec_spells_it_where_any_spelling_is_taken(
 def test_null_is_a_type_of_the_list(schema: Schema, expected: Schema | None) -> None:
     """Where one type is all that stands beside it; None: it stays as it is."""
     same = schema if expected is None else expected
-    assert spelled(schema, Nullable.TYPE_LIST) == same
+    assert spell_nullable(schema, Nullable.TYPE_LIST) == same
 
 
 @pytest.mark.parametrize(
@@ -215,4 +217,4 @@ def test_each_type_of_a_list_is_an_alternative(
 ) -> None:
     """Each with the keywords that are about it; None: it stays as it is."""
     same = schema if expected is None else expected
-    assert spelled(schema, Nullable.ANY_OF) == same
+    assert spell_nullable(schema, Nullable.ANY_OF) == same

@@ -14,10 +14,10 @@ from toolcast_runtime.providers.dialect import (
     Losses,
     References,
     Severity,
-    added,
+    append_text,
     describe_lost_keywords,
 )
-from toolcast_runtime.providers.schema_rendering import rendered_schema
+from toolcast_runtime.providers.schema_rendering import render_schema
 
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
@@ -36,7 +36,7 @@ def _rendered(
 ) -> tuple[Any, Any, list[str]]:
     """A parameter as it is given, the definitions beside it, and what is lost."""
     whole = {"type": "object", "properties": {"a": schema}, "$defs": definitions}
-    found = rendered_schema(whole, dialect, "do")
+    found = render_schema(whole, dialect, "do")
     losses = [f"{one.keyword}: {one.what}" for one in found.losses]
     return found.schema["properties"]["a"], found.schema.get("$defs"), losses
 
@@ -65,11 +65,11 @@ def test_references_that_cannot_be_said_together() -> None:
         TEXT,
         {"t": TEXT, "t_2": {"type": "integer"}},
         [
-            "allOf: what it adds of `type` cannot be said together with the rest;"
+            "allOf: its `type` cannot be combined with the rest of the schema;"
             " dropped"
         ],
     )
-    lost = ["false: no value at all"]
+    lost = ["false: no value is valid"]
     assert _rendered(FEW, {"allOf": [ONE, False]}) == (ONE, {"t": TEXT}, lost)
 
 
@@ -86,7 +86,7 @@ def test_one_of_some_references() -> None:
     ]
     names = _rendered(FEW, {"anyOf": members}, three)[1]
     assert list(names) == ["t", "t_2", "t_3"]
-    lost = ["oneOf: that exactly one alternative holds; `anyOf` stands for it"]
+    lost = ["oneOf: exactly one alternative must match; replaced by `anyOf`"]
     same = {"anyOf": [ONE, ONE]}
     assert _rendered(FEW, {"oneOf": [ONE, ONE]}) == (same, {"t": TEXT}, lost)
     for nothing, text in (([], "[]"), ("x", '"x"')):
@@ -111,7 +111,7 @@ def test_fifty_levels_of_schemas_are_kept(
     schema = TEXT
     for _ in range(49):
         schema = around(schema)
-    cut = "$ref: it holds itself; within itself any value of its type stands for it"
+    cut = "$ref: the schema contains itself; inside itself it is replaced by any value of its type"
     assert _rendered(dialect, schema)[2] == []
     assert {*_rendered(dialect, around(schema))[2]} == {cut}
 
@@ -146,7 +146,7 @@ def test_two_thousand_schemas_take_the_place_of_references() -> None:
     for count, is_cut in ((2_000, False), (2_001, True)):
         properties = {f"p{number}": ONE for number in range(count)}
         whole = {"type": "object", "properties": properties, "$defs": DEFINITIONS}
-        losses = rendered_schema(whole, INLINED, "do").losses
+        losses = render_schema(whole, INLINED, "do").losses
         assert bool(losses) is is_cut
 
 
@@ -154,13 +154,13 @@ def test_twenty_thousand_schemas_are_rendered() -> None:
     for count, is_cut in ((20_000, False), (20_001, True)):
         properties: Schema = {f"p{number}": {} for number in range(count)}
         whole = {"type": "object", "properties": properties}
-        assert bool(rendered_schema(whole, ANY, "do").losses) is is_cut
+        assert bool(render_schema(whole, ANY, "do").losses) is is_cut
 
 
 def test_a_reference_that_names_nothing_is_an_error() -> None:
     schema = {"$ref": "#/nowhere", "description": "x"}
     whole = {"type": "object", "properties": {"a": schema}}
-    found = rendered_schema(whole, FEW, "do")
+    found = render_schema(whole, FEW, "do")
     assert found.schema["properties"] == {"a": {"description": "x"}}
     assert [(loss.severity, loss.effect) for loss in found.losses] == [
         (Severity.ERROR, Effect.WIDER)
@@ -172,7 +172,7 @@ def test_a_closed_dialect_says_no_schema_that_holds_itself() -> None:
     closed = Dialect(source="", is_closed=True, references=References.INLINED)
     with pytest.raises(InexpressibleError) as refused:
         _rendered(closed, {"$ref": "#/$defs/n"}, {"n": tree})
-    assert (refused.value.keyword, refused.value.why) == ("$ref", "holds itself")
+    assert (refused.value.keyword, refused.value.why) == ("$ref", "contains itself")
 
 
 def test_a_loss_below_not_is_neither_wider_nor_narrower() -> None:
@@ -207,8 +207,8 @@ def test_what_is_told_of_what_is_lost() -> None:
         room = most - len(f'{keyword}: ""')
         assert len(describe_lost_keywords({keyword: "x" * room})[0]) == most + 2
         assert describe_lost_keywords({keyword: "x" * (room + 1)}) == ("", frozenset())
-    assert added("Does it.", "(x)") == "Does it. (x)"
-    assert added(None, "(x)") == "(x)"
+    assert append_text("Does it.", "(x)") == "Does it. (x)"
+    assert append_text(None, "(x)") == "(x)"
 
 
 def test_plain_patterns_look_neither_around_nor_back() -> None:

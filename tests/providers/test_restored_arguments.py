@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
+from toolcast_runtime.providers.argument_restoration import restore_arguments
 from toolcast_runtime.providers.dialect import Dialect
-from toolcast_runtime.providers.schema_rendering import (
-    rendered_schema,
-    restored_arguments,
-)
+from toolcast_runtime.providers.schema_rendering import render_schema
 
 Schema = dict[str, Any]
 WHOLE = Dialect(source="", is_closed=True, is_required_whole=True)
@@ -85,9 +83,9 @@ def test_a_null_that_means_nothing_is_left_out(
     schema: Schema, sent: Any, restored: Any
 ) -> None:
     definitions = {"text": TEXT, "again": {"$ref": "#/$defs/text"}}
-    rendered = rendered_schema({**schema, "$defs": definitions}, WHOLE, "do")
+    rendered = render_schema({**schema, "$defs": definitions}, WHOLE, "do")
     before = repr(sent)
-    assert restored_arguments(sent, rendered) == restored
+    assert restore_arguments(sent, rendered) == restored
     assert repr(sent) == before
 
 
@@ -142,5 +140,5 @@ def test_a_null_that_means_nothing_is_left_out(
     ],
 )
 def test_names_are_the_specs_again(schema: Schema, sent: Any, restored: Any) -> None:
-    rendered = rendered_schema({"type": "object", **schema}, NAMES, "do")
-    assert restored_arguments(sent, rendered) == restored
+    rendered = render_schema({"type": "object", **schema}, NAMES, "do")
+    assert restore_arguments(sent, rendered) == restored

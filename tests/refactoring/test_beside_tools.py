@@ -95,4 +95,4 @@ def test_a_removal_says_where_the_name_stands_beside_tools(shop: Project) -> Non
 @pytest.mark.parametrize("words", [["rename", "tidy", "x"], ["remove", "tidy"]])
 def test_a_prompt_is_edited_by_hand(shop: Project, words: list[str]) -> None:
     said = refused(shop, 2, *words)
-    assert "it is a prompt, which is edited by hand: specs/toy/mcp_prompts/tidy" in said
+    assert "edit the prompt by hand: specs/toy/mcp_prompts/tidy" in said

@@ -152,13 +152,16 @@ def test_an_attribute_of_an_object_is_left(project: Callable[..., Project]) -> N
     [
         (
             "from .toy import old_tool\n\n\ndef f(old_tool): ...\n",
-            "`old_tool` is something else, too: handlers/a.py:4",
+            "`old_tool` is also the name of something else: handlers/a.py:4",
         ),
         (
             "from .toy import old_tool\nnew_tool = 1\n",
-            "handlers/a.py:2: the name `new_tool` is taken",
+            "handlers/a.py:2: the module already uses the name `new_tool`",
         ),
-        ("old_tool = (\n", "handlers/a.py says `old_tool`, and is no Python module"),
+        (
+            "old_tool = (\n",
+            "handlers/a.py contains `old_tool`, but is not valid Python",
+        ),
     ],
 )
 def test_a_module_that_is_not_clear_is_told(
@@ -184,7 +187,7 @@ def test_a_handler_that_is_called_otherwise_stays(
     there = project(PLAIN)
     run(there, "rename", "old_tool", "new_tool")
     said = refused(there, 1, "rename", "new_tool", "newer_tool", "--handler")
-    assert "the handler of `new_tool` is called `old_tool`" in said
+    assert "the handler of `new_tool` has a name of its own, `old_tool`" in said
 
 
 def test_line_ends_of_windows_stay(project: Callable[..., Project]) -> None:

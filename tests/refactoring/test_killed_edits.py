@@ -106,4 +106,4 @@ def test_another_tool_of_the_name_is_none_of_it(notes: Project) -> None:
     notes.edit("specs/toy/look_up.yaml", "Finds notes.", "Looks for notes.")
     done = notes.toolcast(*words)
     assert done.returncode == 1
-    assert "a tool `look_up` already, in specs/toy/look_up.yaml" in done.stderr
+    assert "the tool `look_up` exists already, in specs/toy/look_up.yaml" in done.stderr

@@ -31,7 +31,7 @@ def test_a_rename_of_any_of_our_tools_changes_its_name_alone(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The rules are tried elsewhere; here they would take their time for each tool.
-    monkeypatch.setattr(project_edit, "_errors", lambda workspace: [])
+    monkeypatch.setattr(project_edit, "_list_errors", lambda workspace: [])
     owned = [
         project_edit.OwnedTool(toolset, tool)
         for toolset in workspace.toolsets
@@ -39,7 +39,7 @@ def test_a_rename_of_any_of_our_tools_changes_its_name_alone(
     ]
     assert len(owned) > (30 if MISSING else 70)
     for one in owned[::4]:
-        edit = rename.rename(workspace, one, "xyz_renamed")
+        edit = rename.rename_tool(workspace, one, "xyz_renamed")
         old = one.tool.name.encode()
         for path, data in edit.after.items():
             if data is None:

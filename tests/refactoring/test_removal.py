@@ -65,10 +65,10 @@ def test_a_tool_whose_day_has_come_goes_quietly(kept: Project) -> None:
     ("deprecated", "says"),
     [
         ("", "`store_note` is not deprecated"),
-        ('deprecated: {since: "2"}\n', "deprecated without a day of its removal"),
+        ('deprecated: {since: "2"}\n', "deprecated without a removal date"),
         (
             'deprecated: {since: "2", removal: "2999-01-01"}\n',
-            "to be removed on 2999-01-01, not before",
+            "must not be removed before 2999-01-01",
         ),
     ],
 )
@@ -109,7 +109,8 @@ def test_files_that_are_scanned_are_listed(kept: Project) -> None:
 def test_what_refers_to_it_is_listed_and_nothing_goes(kept: Project) -> None:
     said = refused(kept, 1, "remove", "find_note", "--without-notice")
     assert (
-        "`find_note` is to replace other tools:\n  specs/toy/store_note.yaml:10" in said
+        "`find_note` is the replacement of deprecated tools:\n  specs/toy/store_note.yaml:10"
+        in said
     )
     kept.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
     said = refused(kept, 1, "remove", "find_note", "--without-notice")
@@ -124,13 +125,13 @@ def test_what_refers_to_it_is_listed_and_nothing_goes(kept: Project) -> None:
     said = run(kept, "remove", "find_note", "--without-notice", "--ignore-mentions")
     assert "specs/toy/store_note.yaml:6:8: Call find_note first.\n" in said
     assert "specs/other/toolset.yaml:4:9: # Here, find_note of toy" in said
-    assert "`handlers.toy:find_note` is no tool's handler any more" in said
+    assert "`handlers.toy:find_note` is no longer the handler of a tool" in said
 
 
 def test_a_spec_that_git_could_not_give_back_stays(kept: Project) -> None:
     kept.edit("specs/toy/store_note.yaml", "Stores a note.", "Stores one note.")
     said = refused(kept, 1, "remove", "store_note", "--without-notice")
-    assert "git could not give back specs/toy/store_note.yaml" in said
+    assert "git cannot restore specs/toy/store_note.yaml" in said
     run(kept, "remove", "store_note", "--without-notice", "--dry-run")
     run(kept, "remove", "store_note", "--without-notice", "--force")
 

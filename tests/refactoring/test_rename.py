@@ -71,7 +71,7 @@ def test_everything_that_means_the_tool_is_renamed(notes: Project) -> None:
 
 def test_what_is_left_is_listed_with_its_place(notes: Project) -> None:
     said = run(notes, "rename", "find_note", "search")
-    left = said.partition("Left for you to decide:\n")[2].partition("\n\n")[0]
+    left = said.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
     assert left.splitlines() == [
         "  specs/toy/search.yaml:2:10: # Finds; find_note is its name.",
         '  specs/toy/store_note.yaml:3:53: description: "Stores a note; `search` finds it."'
@@ -109,17 +109,17 @@ def test_a_chain_of_renames_keeps_every_name(notes: Project) -> None:
 @pytest.mark.parametrize(
     ("new", "code", "says"),
     [
-        ("store_note", 1, "the toolset toy has a tool `store_note` already"),
+        ("store_note", 1, "the toolset toy already has a tool `store_note`"),
         ("Store-Note", 1, "would have the same module `store_note`"),
         ("old_note", 1, "`old_note` is a former name of the tool `store_note`"),
         ("kept_back", 1, "`kept_back` is reserved: It was unsafe."),
         ("Kept-Back", 1, "`Kept-Back` looks like `kept_back`, which is reserved"),
         ("their_note", 1, "`their_note` is a tool of the MCP server `theirs`"),
         ("find note", 2, "did you mean `find_note`?"),
-        ("../evil", 2, "is not a tool's name"),
-        ("", 2, "is not a tool's name"),
-        ("find_note", 2, "the tool is called `find_note` already"),
-        ("a" * 129, 2, "is not a tool's name"),
+        ("../evil", 2, "is not a valid tool name"),
+        ("", 2, "is not a valid tool name"),
+        ("find_note", 2, "the tool already has the name `find_note`"),
+        ("a" * 129, 2, "is not a valid tool name"),
     ],
 )
 def test_a_name_that_is_not_to_be_had(
@@ -146,7 +146,7 @@ def test_two_tools_cannot_swap_their_names_in_silence(notes: Project) -> None:
     ("old", "says"),
     [
         ("fnd_note", "did you mean `find_note`?"),
-        ("old_note", "it is called `store_note` now"),
+        ("old_note", "use the tool's current name `store_note`"),
     ],
 )
 def test_a_tool_that_is_not_there(notes: Project, old: str, says: str) -> None:
@@ -328,8 +328,10 @@ def test_an_edit_that_brings_an_error_is_refused(notes: Project) -> None:
     for name in ("find_note", "store_note"):
         notes.edit(f"specs/toy/{name}.yaml", "summary:", "skill: {}\nsummary:")
     said = refused(notes, 1, "rename", "find_note", "store__note")
-    assert "error: name/skill-name: the skill's name, `store-note`, is that of" in said
-    assert "error: with this change the specs would have what is found above\n" in said
+    assert (
+        "error: name/skill-name: the skill's name `store-note` is also that of" in said
+    )
+    assert "error: the specs would have the errors above after this change\n" in said
 
 
 def test_an_error_that_was_there_does_not_stand_in_the_way(notes: Project) -> None:
@@ -349,7 +351,7 @@ def test_a_path_that_is_no_plain_file_is_refused(
     elif kind == "folder of links":
         (notes.root / "specs").rename(notes.root / "real")
         (notes.root / "specs").symlink_to(notes.root / "real")
-        says = "a symbolic link leads to specs/"
+        says = "a folder of specs/toy/find_note.yaml is a symbolic link"
     else:
         os.mkfifo(notes.root / "specs/toy/search.yml")
         (notes.root / "specs/toy/search.yml").rename(notes.root / "specs/toy/search")
@@ -389,7 +391,7 @@ def test_the_name_of_the_toolset_s_own_file(notes: Project, name: str) -> None:
         "specs/other/pong.yaml", "name: pong\nsummary: Answers.\nparameters: {}\n"
     )
     said = refused(notes, 1, "rename", "pong", name)
-    assert f"`{name}.yaml` is the toolset's own file" in said
+    assert f"`{name}.yaml` is a file of the toolset itself" in said
 
 
 def test_a_file_that_is_read_only_stays(notes: Project) -> None:

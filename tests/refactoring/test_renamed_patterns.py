@@ -26,15 +26,15 @@ def test_patterns_that_stand_for_it_no_more_or_from_now_on_are_told(
         """,
     )
     said = run(project, "rename", "find_note", "search_note")
-    left = said.partition("Left for you to decide:\n")[2].partition("\n\n")[0]
+    left = said.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
     assert [line.strip() for line in left.splitlines()] == [
-        "specs/toy/toolset.yaml:8:30: `search_*` of `three` in `deny` stands for"
-        " `search_note`, and did not stand for `find_note`",
-        "specs/toy/toolset.yaml:9:29: `find_*` of `four` in `deny` stood for"
-        " `find_note`, and does not stand for `search_note`",
+        "specs/toy/toolset.yaml:8:30: `search_*` in `deny` of `three` matches"
+        " `search_note`, but did not match `find_note`",
+        "specs/toy/toolset.yaml:9:29: `find_*` in `deny` of `four` matched"
+        " `find_note`, but does not match `search_note`",
     ]
     assert "two: {allow: [search_note, " in (
         project.root / "specs/toy/toolset.yaml"
     ).read_text("utf-8")
     said = run(project, "rename", "find_plan", "look_up_plan")
-    assert "`find_*` of `one` in `allow` stood for `find_plan`, and" in said
+    assert "`find_*` in `allow` of `one` matched `find_plan`, but" in said

@@ -22,7 +22,7 @@ def edited(text: str | bytes, *edits: Edit) -> bytes:
     spec = SpecText(document.source)
     for edit in edits:
         edit(spec)
-    return spec.result()
+    return spec.encode()
 
 
 def becomes(before: str, after: str, *edits: Edit) -> None:
@@ -34,7 +34,7 @@ def renamed(spec: SpecText) -> None:
 
 
 def told(spec: SpecText) -> None:
-    spec.rewrite(("text",), lambda text: text.replace("old_name", "new_name"))
+    spec.rewrite_text(("text",), lambda text: text.replace("old_name", "new_name"))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_line_ends_of_windows_and_a_byte_order_mark_stay() -> None:
     ],
 )
 def test_an_item_is_added_in_the_list_s_own_style(before: str, after: str) -> None:
-    becomes(before, after, lambda s: s.append(("list",), "c"))
+    becomes(before, after, lambda s: s.append_item(("list",), "c"))
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_any_text_in_any_style_reads_as_meant(words: list[str], style: str) -> N
     spec = SpecText(document.source)
     renamed(spec)
     told(spec)
-    after, _ = read_yaml("a.yaml", spec.result())
+    after, _ = read_yaml("a.yaml", spec.encode())
     assert after is not None
     text = document.value["text"].replace("old_name", "new_name")
     assert after.value == {**document.value, "name": "new", "text": text}

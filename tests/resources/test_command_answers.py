@@ -43,7 +43,9 @@ def test_texts_and_links_are_printed_and_others_named() -> None:
         "[new logo.bin, application/octet-stream, 2 bytes]",
         "Policy: shop://policies/returns",
     ]
-    assert done.stderr == "`--output FILE` before the command writes what is no text\n"
+    assert (
+        done.stderr == "help: `--output FILE` before the command writes this content\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,7 @@ def test_nothing_that_is_there_is_written_over(tmp_path: Path) -> None:
     for target in (there, link_):
         done = answered(EVERYTHING, "--output", str(target))
         assert done.exit_code == 2
-        assert f"{target} is there already" in done.stderr.replace("\n", " ")
+        assert f"{target} already exists" in done.stderr.replace("\n", " ")
         assert done.stdout == ""
     assert there.read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
@@ -90,7 +92,7 @@ def test_nothing_that_is_there_is_written_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("response", "folder", "why"),
     [
-        (ToolResponse("only text"), ".", "the answer has no image, sound or file"),
+        (ToolResponse("only text"), ".", "the result has no image, audio or file"),
         (EVERYTHING, "absent", "No such file or directory"),
         (ToolResponse(error="It broke."), ".", "It broke."),
     ],

@@ -9,17 +9,17 @@ import pytest
 from toolcast_runtime.core.context import ToolError
 from toolcast_runtime.core.toolset_settings import LinkLimits
 from toolcast_runtime.resources.content_blocks import (
-    KeptContent,
+    ContentStore,
     audio,
+    build_resource_contents,
     file,
     image,
     link,
-    resource_contents,
 )
 from toolcast_runtime.resources.mcp_definitions import (
-    McpOffer,
-    _said,
-    problems_with_arguments,
+    ResourceOrPrompt,
+    _shape_prompt_result,
+    check_prompt_arguments,
 )
 
 
@@ -30,9 +30,9 @@ class Clock:
         return self.now
 
 
-def kept(**limits: Any) -> tuple[KeptContent, Clock]:
+def kept(**limits: Any) -> tuple[ContentStore, Clock]:
     clock = Clock()
-    return KeptContent("toys", LinkLimits(**limits), clock), clock
+    return ContentStore("toys", LinkLimits(**limits), clock), clock
 
 
 @pytest.mark.parametrize(
@@ -41,41 +41,45 @@ def kept(**limits: Any) -> tuple[KeptContent, Clock]:
 def test_content_of_ten_bytes(content: Any, fits: bool) -> None:
     store, _ = kept(seconds=10, bytes=10)
     if fits:
-        assert store.contents(None, store.keep(None, "a", content, None)) is not None
+        assert (
+            store.find_contents(None, store.store(None, "a", content, None)) is not None
+        )
         return
-    with pytest.raises(ToolError, match="`a` has 11 bytes, and 10 are kept"):
-        store.keep(None, "a", content, None)
+    with pytest.raises(ToolError, match="`a` has 11 bytes; links may have at most 10"):
+        store.store(None, "a", content, None)
 
 
 def test_content_is_kept_as_long_and_as_much_as_is_said() -> None:
     store, clock = kept(seconds=10, bytes=10)
-    first, second = (store.keep(None, name, "x" * 5, None) for name in "ab")
-    assert store.contents(None, first) is not None, "ten bytes are as many"
-    store.keep(None, "c", "", None)
-    assert store.contents(None, first) is not None, "an empty one needs no room"
-    third = store.keep(None, "d", "x", None)
-    held = [store.contents(None, uri) is not None for uri in (first, second, third)]
+    first, second = (store.store(None, name, "x" * 5, None) for name in "ab")
+    assert store.find_contents(None, first) is not None, "ten bytes are as many"
+    store.store(None, "c", "", None)
+    assert store.find_contents(None, first) is not None, "an empty one needs no room"
+    third = store.store(None, "d", "x", None)
+    held = [
+        store.find_contents(None, uri) is not None for uri in (first, second, third)
+    ]
     assert held == [False, True, True]
     clock.now = 9.9
-    assert store.contents(None, second) is not None
+    assert store.find_contents(None, second) is not None
     clock.now = 10.0
-    assert store.contents(None, second) is None
-    store.keep(None, "e", "x" * 10, None)
-    assert len(store._kept) == 1, "what is over has made room"
+    assert store.find_contents(None, second) is None
+    store.store(None, "e", "x" * 10, None)
+    assert len(store._stored) == 1, "what is over has made room"
     assert store._bytes == 10
 
 
 def test_content_is_for_its_user() -> None:
     store, _ = kept()
-    uri = store.keep("mia", "a", "x", None)
-    assert store.contents("mia", uri) is not None
-    assert store.contents("bo", uri) is store.contents(None, uri) is None
+    uri = store.store("mia", "a", "x", None)
+    assert store.find_contents("mia", uri) is not None
+    assert store.find_contents("bo", uri) is store.find_contents(None, uri) is None
 
 
 def test_a_name_in_a_uri_has_a_hundred_characters() -> None:
     store, _ = kept()
     for length in (100, 101):
-        uri = store.keep(None, "x" * length, "", None)
+        uri = store.store(None, "x" * length, "", None)
         assert uri.rpartition("/")[2] == "x" * 100
         assert len(uri.split("/")[3]) == 32, "24 bytes that nobody guesses"
 
@@ -83,7 +87,7 @@ def test_a_name_in_a_uri_has_a_hundred_characters() -> None:
 def test_a_link_leads_to_one_thing() -> None:
     for words in ({}, {"uri": "https://a", "content": "x"}):
         given: dict[str, Any] = words
-        with pytest.raises(ValueError, match="a `uri` or a `content`, and not both"):
+        with pytest.raises(ValueError, match="a link needs either `uri` or `content`"):
             link("a", **given)
     assert link("a", "https://a", title="A", mime_type="text/x") == {
         "type": "resource_link",
@@ -99,20 +103,20 @@ def test_a_link_leads_to_one_thing() -> None:
     ("make", "kind"), [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")]
 )
 def test_a_medium_is_of_its_kind(make: Any, kind: str) -> None:
-    with pytest.raises(ValueError, match="is no media type of"):
+    with pytest.raises(ValueError, match="is not a media type of"):
         make(b"x", kind)
     assert image(b"x")["mimeType"] == "image/png"
     assert audio(b"x")["mimeType"] == "audio/wav"
 
 
 def test_contents_are_text_or_bytes() -> None:
-    assert resource_contents("u", "x", None) == {
+    assert build_resource_contents("u", "x", None) == {
         "uri": "u",
         "mimeType": "text/plain",
         "text": "x",
     }
-    assert resource_contents("u", b"x", "a/b")["mimeType"] == "a/b"
-    assert resource_contents("u", b"x", None) == {
+    assert build_resource_contents("u", b"x", "a/b")["mimeType"] == "a/b"
+    assert build_resource_contents("u", b"x", None) == {
         "uri": "u",
         "mimeType": "application/octet-stream",
         "blob": "eA==",
@@ -123,15 +127,15 @@ def test_contents_are_text_or_bytes() -> None:
 def test_twenty_values_are_shown(count: int, rest: str) -> None:
     arguments = [{"name": "a", "required": True}, {"name": "b"}]
     values = [f"v{number}" for number in range(count)]
-    prompt = McpOffer("p", {"arguments": arguments}, values={"a": values})
+    prompt = ResourceOrPrompt("p", {"arguments": arguments}, values={"a": values})
     shown = ", ".join(values[:20])
-    assert problems_with_arguments(prompt, {"a": "x", "b": "x"}) == [
+    assert check_prompt_arguments(prompt, {"a": "x", "b": "x"}) == [
         f"`a` must be one of {shown}{rest}"
     ]
-    assert problems_with_arguments(prompt, {"a": "v0", "c": "x"}) == [
-        "`c` is no argument"
+    assert check_prompt_arguments(prompt, {"a": "v0", "c": "x"}) == [
+        "`c` is not an argument of the prompt"
     ]
-    assert problems_with_arguments(prompt, {}) == ["`a` is missing"]
+    assert check_prompt_arguments(prompt, {}) == ["`a` is missing"]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +156,7 @@ def test_twenty_values_are_shown(count: int, rest: str) -> None:
     ],
 )
 def test_messages_have_a_role(given: Any, roles: list[str], texts: list[str]) -> None:
-    said = _said(given)
+    said = _shape_prompt_result(given)
     assert said.result == roles
     assert [block["text"] for block in said.content or ()] == texts
 
@@ -160,10 +164,10 @@ def test_messages_have_a_role(given: Any, roles: list[str], texts: list[str]) ->
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ([], "gave no message"),
-        ([{"role": "system", "content": "x"}], "of another role"),
+        ([], "returned no message"),
+        ([{"role": "system", "content": "x"}], "a role other than"),
     ],
 )
 def test_what_is_no_message(given: Any, problem: str) -> None:
     with pytest.raises(ToolError, match=problem):
-        _said(given)
+        _shape_prompt_result(given)

@@ -28,10 +28,13 @@ def test_a_resource_and_a_prompt(tmp_path: Path, kind: str) -> None:
     assert (tmp_path / f"generated/demo/mcp_{kind}s/policy.json").is_file()
     before = contents(tmp_path)
     for words, says in (
-        (["policy"], "this is in the way"),
-        (["../policy"], f"is not a {kind}'s name"),
-        (["Aux.old"], "Windows has no file `Aux.old.yaml`"),
-        (["other", "--section", "text"], f"a {kind} has no section"),
+        (["policy"], "this path exists"),
+        (["../policy"], f"is not a valid {kind} name"),
+        (["Aux.old"], "`Aux.old.yaml` is a reserved file name on Windows"),
+        (
+            ["other", "--section", "text"],
+            f"`--section` cannot be combined with `--kind {kind}`",
+        ),
     ):
         refused = run(tmp_path, "toolcast", "new", *words, "--kind", kind, expect=2)
         assert says in refused.stderr
@@ -41,4 +44,4 @@ def test_a_resource_and_a_prompt(tmp_path: Path, kind: str) -> None:
 def test_no_tool_takes_the_name_of_the_definitions(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     done = run(tmp_path, "toolcast", "new", "definitions", expect=2)
-    assert "is the toolset's own file" in done.stderr
+    assert "is a file of the toolset itself" in done.stderr

@@ -14,10 +14,10 @@ import pytest
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.definitions import DefinitionError
 from toolcast_runtime.resources.mcp_definitions import (
-    McpOffer,
-    contents_of,
-    messages_of,
-    problems_with_arguments,
+    ResourceOrPrompt,
+    build_messages,
+    check_prompt_arguments,
+    read_contents,
     read_prompts,
     read_resources,
 )
@@ -65,14 +65,14 @@ def test_resources_are_read_in_the_order_of_their_files(package: Package) -> Non
     )
     assert [one.name for one in found] == ["early", "late-one", "m"]
     first, second, third = found
-    assert (first.held, first.values, first.clients) == (
+    assert (first.static_content, first.values, first.clients) == (
         {"blob": "YQ=="},
         {"x": ["1"]},
         (),
     )
-    assert (second.held, second.clients) == ({"text": "Hello"}, ("me",))
+    assert (second.static_content, second.clients) == ({"text": "Hello"}, ("me",))
     assert first.handler is second.handler is None
-    assert third.held is None and third.handler is not None
+    assert third.static_content is None and third.handler is not None
     assert (third.handler.name, third.handler.kind) == ("resource m", "resource")
     assert (third.handler.timeout, third.handler.uses) == (7.0, ("db",))
     assert third.handler.parameters["properties"] == {"x": {"type": "string"}}
@@ -81,11 +81,11 @@ def test_resources_are_read_in_the_order_of_their_files(package: Package) -> Non
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ("{", "one.json is no definition of a resource"),
-        ("[]", "one.json is no definition of a resource"),
-        (signed("two"), "its signature, its name and its file do not agree"),
-        ({**signed("one"), "generated": "by hand"}, "do not agree"),
-        ({**signed("one"), "mcp": {"name": "two", "uri": "a:b"}}, "do not agree"),
+        ("{", "one.json is not a definition of a resource"),
+        ("[]", "one.json is not a definition of a resource"),
+        (signed("two"), "its signature, its name and its file name differ"),
+        ({**signed("one"), "generated": "by hand"}, "file name differ"),
+        ({**signed("one"), "mcp": {"name": "two", "uri": "a:b"}}, "file name differ"),
         ({**signed("one"), "mcp": {"name": "one"}}, "it has no URI"),
         (signed("one", handler="a:b"), "'parameters'"),
     ],
@@ -98,7 +98,7 @@ def test_what_is_no_definition_is_refused(
 
 
 def test_a_package_without_definitions_is_refused(package: Package) -> None:
-    with pytest.raises(DefinitionError, match="offers has no prompt"):
+    with pytest.raises(DefinitionError, match="offers contains no prompt"):
         read_prompts(package())
 
 
@@ -119,9 +119,9 @@ async def test_a_resource_gives_what_it_holds(
     held: Any, mime_type: str | None, contents: dict[str, Any]
 ) -> None:
     definition = {} if mime_type is None else {"mimeType": mime_type}
-    offer = McpOffer("a", definition, held)
+    offer = ResourceOrPrompt("a", definition, held)
     context = CallContext("a")
-    assert await contents_of(offer, "a:b", {}, NOBODY, context) == {
+    assert await read_contents(offer, "a:b", {}, NOBODY, context) == {
         "uri": "a:b",
         **contents,
     }
@@ -132,14 +132,20 @@ async def test_places_of_a_prompt_are_filled_once() -> None:
         {"role": "user", "text": "{{a}} {{ b }} {{c}} {{ 1 }}"},
         {"role": "assistant", "text": "Yes."},
     ]
-    found = await messages_of(
-        McpOffer("p", {}, messages), {"a": "{{b}}", "b": "x"}, NOBODY, CallContext("p")
+    found = await build_messages(
+        ResourceOrPrompt("p", {}, messages),
+        {"a": "{{b}}", "b": "x"},
+        NOBODY,
+        CallContext("p"),
     )
     assert found == [
         {"role": "user", "content": {"type": "text", "text": "{{b}} x  {{ 1 }}"}},
         {"role": "assistant", "content": {"type": "text", "text": "Yes."}},
     ]
-    assert await messages_of(McpOffer("p", {}), {}, NOBODY, CallContext("p")) == []
+    assert (
+        await build_messages(ResourceOrPrompt("p", {}), {}, NOBODY, CallContext("p"))
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +154,7 @@ async def test_places_of_a_prompt_are_filled_once() -> None:
         ({"must": "x"}, []),
         ({"must": "x", "may": "v19", "few": "a"}, []),
         ({}, ["`must` is missing"]),
-        ({"must": "", "other": "x"}, ["`other` is no argument"]),
+        ({"must": "", "other": "x"}, ["`other` is not an argument of the prompt"]),
         ({"must": "x", "few": "b"}, ["`few` must be one of a"]),
         (
             {"must": "x", "twenty": "y"},
@@ -178,5 +184,5 @@ def test_arguments_of_a_prompt_are_right_or_not(
         "few": ["a"],
         "twenty": [f"v{n}" for n in range(20)],
     }
-    prompt = McpOffer("p", {"arguments": declared}, values=values)
-    assert problems_with_arguments(prompt, arguments) == problems
+    prompt = ResourceOrPrompt("p", {"arguments": declared}, values=values)
+    assert check_prompt_arguments(prompt, arguments) == problems

@@ -174,7 +174,7 @@ def test_what_a_handler_raises_is_told_as_for_tools(server: StdioServer) -> None
     secret = read(server, "shop://failing/secret")["error"]["message"]
     assert secret.startswith("the resource failed; the log has the details (incident ")
     wrong = read(server, "shop://failing/wrong")["error"]["message"]
-    assert wrong == "the resource's handler gave neither text nor bytes"
+    assert wrong == "the resource's handler returned neither str nor bytes"
     assert "hunter2" not in b"".join(server.lines).decode()
 
 
@@ -203,14 +203,21 @@ def test_a_prompts_handler_gives_texts_blocks_and_messages(server: StdioServer) 
     assert contents(server, messages[3]["content"]["uri"])["text"] == "Fragile."
     assert messages[2]["content"]["text"] == "7 in a plain tone for staff"
     wrong = prompt(server, "mute")["error"]["message"]
-    assert wrong == "the prompt's handler gave a message of another role"
+    assert wrong == (
+        "the prompt's handler returned a message with a role other than `user` and"
+        " `assistant`"
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
         ("review_order", {}, "`order_id` is missing"),
-        ("review_order", {"order_id": "7", "x": ""}, "`x` is no argument"),
+        (
+            "review_order",
+            {"order_id": "7", "x": ""},
+            "`x` is not an argument of the prompt",
+        ),
         (
             "review_order",
             {"order_id": "7", "tone": "rude"},
@@ -287,7 +294,7 @@ def test_content_that_is_too_much_is_a_tool_error(server: StdioServer) -> None:
     result = server.call("chart", {"rows": 30})["result"]
     assert result["isError"]
     assert result["content"][0]["text"] == (
-        "`raw.csv` has 162 bytes, and 100 are kept for links"
+        "`raw.csv` has 162 bytes; links may have at most 100"
     )
 
 
@@ -342,7 +349,7 @@ def test_with_several_processes_the_content_of_a_link_is_sent(live: Any) -> None
     ("change", "problem"),
     [
         (lambda value: value.pop("generated"), "'generated'"),
-        (lambda value: value["mcp"].update(name="other"), "do not agree"),
+        (lambda value: value["mcp"].update(name="other"), "file name differ"),
         (lambda value: value["mcp"].pop("uri"), "it has no URI"),
     ],
 )

@@ -21,9 +21,7 @@ from toolcast.analysis.uri_templates import check_template, list_variables
         ("a://{b}-{c}", ("b", "c")),
     ],
 )
-def test_a_template_has_its_variables(
-    template: str, variables: tuple[str, ...]
-) -> None:
+def test_variables_of_a_template(template: str, variables: tuple[str, ...]) -> None:
     assert list(check_template(template)) == []
     assert list_variables(template) == variables
     assert UriTemplate.parse(template).variable_names == list(variables)
@@ -32,21 +30,24 @@ def test_a_template_has_its_variables(
 @pytest.mark.parametrize(
     ("template", "problem"),
     [
-        ("a://b", "has no variable; a URI without one is `uri`"),
-        ("a://{b", "has a brace without its other half"),
-        ("a://b}", "has a brace without its other half"),
-        ("a://{{b}}", "has a brace without its other half"),
-        ("a://{b}{c}", "has two variables with nothing between them"),
-        ("a://{+b}{c}", "has two variables with nothing between them"),
-        ("a://{+b}/{+c}", "has two variables that stand for several parts of a path"),
+        ("a://b", "has no variable; a URI without variables belongs in `uri`"),
+        ("a://{b", "has an unmatched brace"),
+        ("a://b}", "has an unmatched brace"),
+        ("a://{{b}}", "has an unmatched brace"),
+        ("a://{b}{c}", "has two variables without text between them"),
+        ("a://{+b}{c}", "has two variables without text between them"),
+        (
+            "a://{+b}/{+c}",
+            "has two variables with `+`, which both match several parts of a path",
+        ),
         ("a://{b}/{b}", "has a variable twice"),
         ("a://{b}{?b}", "has a variable twice"),
-        ("a://{?b}/c", "has a query that is not at its end"),
-        ("a://{?b}{?c}", "has a query that is not at its end"),
+        ("a://{?b}/c", "has a query before its end"),
+        ("a://{?b}{?c}", "has a query before its end"),
         *(
             (
                 f"a://{part}",
-                f"has `{part}`, which is none of `{{name}}`, `{{+name}}`, `{{?name}}`",
+                f"has `{part}`; supported are `{{name}}`, `{{+name}}` and `{{?name}}`",
             )
             for part in (
                 "{}",
@@ -62,5 +63,5 @@ def test_a_template_has_its_variables(
         ),
     ],
 )
-def test_a_template_that_is_none_is_told(template: str, problem: str) -> None:
+def test_problems_of_a_template(template: str, problem: str) -> None:
     assert problem in check_template(template)

@@ -156,9 +156,9 @@ def test_what_is_generated_says_so_and_agrees_with_itself(project: Project) -> N
     done = project.run("-m", "pytest", "-q", "casting", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout
     prompts = (project.root / "casting/toy/prompts/section_tools.md").read_text()
-    assert "An answer has at most 300 tokens; it says what is left out." in prompts
+    assert "A result has at most 300 tokens; a note reports omitted items." in prompts
     assert (
-        "`fields` picks of `items.title`, `items.body`. Without it: `items.title`."
+        "`fields` selects properties: `items.title`, `items.body`. Default: `items.title`."
         in prompts
     )
 
@@ -296,7 +296,7 @@ def test_tokens_shows_what_an_answer_costs_at_most(project: Project) -> None:
     }
     assert shown[0].endswith("prompt     result")
     assert (rows["list_notes"], rows["as_text"]) == ("300", "-")
-    assert "result: the most that an answer to a call costs; - is no limit." in shown
+    assert "result: the maximum for the result of a call; - for no limit." in shown
     told = json.loads(
         project.toolcast("tokens", "--by", "tool", "--format", "json").stdout
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcast_runtime.router import RoutedTool
-from toolcast_runtime.router.lexical_ranking import ranking
+from toolcast_runtime.router.lexical_ranking import get_ranking
 
 __all__ = ["KINDS", "PARTS", "Labelled", "Order", "labelled", "order", "server_tools"]
 
@@ -102,7 +102,7 @@ def order(
     part = 1 / len(messages)
     for message in messages:
         offered = tools[message.catalog]
-        route = ranking(tuple(offered)).route(message.text)
+        route = get_ranking(tuple(offered)).route(message.text)
         for most in top:
             first = frozenset(list(route.scores)[:most])
             top[most] += part * bool(message.meant & first)

@@ -7,7 +7,7 @@ import pytest
 from tests.router.catalogs import catalogs, figures, messages
 from tests.router.labelled_sets import KINDS, PARTS, labelled, order, server_tools
 from toolcast_runtime.router import Route, RoutedTool, Router
-from toolcast_runtime.router.lexical_ranking import ranking
+from toolcast_runtime.router.lexical_ranking import get_ranking
 
 TOOLS = catalogs()
 SERVER_TOOLS = server_tools()
@@ -18,7 +18,7 @@ MAIL = RoutedTool("sendMail", "Sends a letter.", parameters={"properties": {"cc"
 
 def routed(part: bool | None) -> list[tuple[object, object]]:
     return [
-        (message, ranking(TOOLS[message.catalog]).route(message.text))
+        (message, get_ranking(TOOLS[message.catalog]).route(message.text))
         for message in messages()
         if part is None or message.is_held_out == part
     ]
@@ -87,14 +87,14 @@ def test_every_label_of_the_sets_is_a_tool() -> None:
 def test_the_exact_word_wins_over_another_form_of_it() -> None:
     many = RoutedTool("list", "Lists all commits of a branch.")
     one = RoutedTool("show", "Shows one commit of a branch.")
-    index = ranking((many, one))
+    index = get_ranking((many, one))
     assert list(index.route("commits of the branch").scores) == ["list", "show"]
     assert list(index.route("commit of the branch").scores) == ["show", "list"]
 
 
 def test_what_scores_the_same_stands_as_the_catalog_has_it() -> None:
     twins = [RoutedTool(name, "Rings a bell.") for name in ("b", "c", "a")]
-    assert list(ranking(twins).route("ring the bell").scores) == ["b", "c", "a"]
+    assert list(get_ranking(twins).route("ring the bell").scores) == ["b", "c", "a"]
 
 
 def test_the_better_the_first_fits_the_fewer_are_shown_beside_it() -> None:
@@ -103,8 +103,8 @@ def test_the_better_the_first_fits_the_fewer_are_shown_beside_it() -> None:
         RoutedTool("move_page", "Moves a page of the wiki."),
         RoutedTool("delete_space", "Deletes a space of the wiki."),
     )
-    precise = ranking(tools).route("delete page")
-    vague = ranking(tools).route("somebody ruined our guide, delete that page")
+    precise = get_ranking(tools).route("delete page")
+    vague = get_ranking(tools).route("somebody ruined our guide, delete that page")
     assert precise.names == ("delete_page",)
     assert set(precise.names) < set(vague.names)
 
@@ -113,13 +113,13 @@ def test_a_word_that_most_tools_have_shows_none_beside_a_telling_one() -> None:
     tools = [
         RoutedTool(f"{n}s", f"List and keep {n}s.") for n in ("note", "file", "task")
     ]
-    index = ranking([*tools, RoutedTool("bell", "Rings.")])
+    index = get_ranking([*tools, RoutedTool("bell", "Rings.")])
     assert index.route("list my notes").names == ("notes",)
     assert index.route("list").names == ("notes", "files", "tasks")
 
 
 def test_the_evidence_is_what_the_score_is_made_of() -> None:
-    index = ranking((NOTE, LAMP, MAIL))
+    index = get_ranking((NOTE, LAMP, MAIL))
     evidence = index.evidence("please switch the lamps off, xyzzy")
     assert list(evidence) == ["switch", "lamps", "xyzzy"]
     assert evidence["xyzzy"] == {}
@@ -129,7 +129,7 @@ def test_the_evidence_is_what_the_score_is_made_of() -> None:
 
 
 def test_a_message_is_matched_by_stem_beginning_and_part_of_a_name() -> None:
-    index = ranking((NOTE, LAMP, MAIL))
+    index = get_ranking((NOTE, LAMP, MAIL))
     assert index.route("Storing notes is what I want").names == ("take_note",)
     assert index.route("lamps").names == ("lamp",)
     assert index.route("mail").names == ("sendMail",)
@@ -154,13 +154,13 @@ def test_words_are_found_in_any_script_and_written_together_or_apart(
     summary: str, message: str
 ) -> None:
     meant = RoutedTool("meant", summary)
-    scores = ranking((NOTE, LAMP, meant)).route(message).scores
+    scores = get_ranking((NOTE, LAMP, meant)).route(message).scores
     assert next(iter(scores), "") == "meant"
 
 
 def test_of_a_long_message_its_beginning_and_its_end_count() -> None:
     pasted = " ".join(f"pasted{number}" for number in range(5000))
-    index = ranking((NOTE, LAMP, MAIL))
+    index = get_ranking((NOTE, LAMP, MAIL))
     for message in (f"lamp: {pasted}", f"{pasted} and that was the lamp"):
         assert list(index.route(message).scores) == ["lamp"]
 
@@ -185,7 +185,7 @@ def own_tools() -> list[RoutedTool]:
 def test_a_plain_message_is_routed(
     message: str, names: set[str], tools: list[RoutedTool]
 ) -> None:
-    route = ranking(tools).route(message)
+    route = get_ranking(tools).route(message)
     assert not route.doubt
     assert names <= set(route.names)
     assert len(route.names) <= len(tools) / 2
@@ -203,7 +203,7 @@ def test_a_plain_message_is_routed(
 )
 @pytest.mark.parametrize("catalog", sorted(TOOLS))
 def test_a_greeting_needs_no_routed_tool(message: str, catalog: str) -> None:
-    assert ranking(TOOLS[catalog]).route(message) == Route(())
+    assert get_ranking(TOOLS[catalog]).route(message) == Route(())
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_greeting_needs_no_routed_tool(message: str, catalog: str) -> None:
 )
 def test_what_may_be_an_answer_is_no_greeting(message: str) -> None:
     tools = TOOLS["kirishima"]
-    assert len(ranking(tools).route(message).names) == len(tools)
+    assert len(get_ranking(tools).route(message).names) == len(tools)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from tests.router.scripted_model import Script, completion, scripted
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.router import RoutedTool, Router
-from toolcast_runtime.router.router import ChatModel, chosen_from
+from toolcast_runtime.router.router import ChatModel, select_candidates
 
 TOOLS = (RoutedTool("note", "Stores a note."), RoutedTool("lamp", "Switches a lamp."))
 ALL = ("note", "lamp")
@@ -100,7 +100,7 @@ async def test_a_million_bytes_of_an_answer_are_read(script: Script) -> None:
     assert (await script.router().route("x", TOOLS)).names == ("lamp",)
     script.body += b" "
     assert (await script.router().route("x", TOOLS)).doubt == (
-        "the model's answer is too long"
+        "the model's response has more than 1000000 bytes"
     )
 
 
@@ -131,25 +131,37 @@ async def test_a_choice_may_be_empty_a_bare_list_and_in_any_order(
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (completion("I would take the lamp."), "the model answered no JSON"),
-        (completion('```json\n["lamp"]\n```'), "the model answered no JSON"),
-        (completion('{"tools": ["lamp"'), "the model answered no JSON"),
-        (completion(None), "the model answered no JSON"),
-        (completion("[" * 100_000), "the model answered no JSON"),
-        (completion('{"names": ["lamp"]}'), "the model answered no list of names"),
-        (completion('{"tools": "lamp"}'), "the model answered no list of names"),
-        (completion('{"tools": [1]}'), "the model answered no list of names"),
-        (completion('{"tools": [["lamp"]]}'), "the model answered no list of names"),
+        (completion("I would take the lamp."), "the model did not answer with JSON"),
+        (completion('```json\n["lamp"]\n```'), "the model did not answer with JSON"),
+        (completion('{"tools": ["lamp"'), "the model did not answer with JSON"),
+        (completion(None), "the model did not answer with JSON"),
+        (completion("[" * 100_000), "the model did not answer with JSON"),
+        (
+            completion('{"names": ["lamp"]}'),
+            "the model did not answer with an array of names",
+        ),
+        (
+            completion('{"tools": "lamp"}'),
+            "the model did not answer with an array of names",
+        ),
+        (
+            completion('{"tools": [1]}'),
+            "the model did not answer with an array of names",
+        ),
+        (
+            completion('{"tools": [["lamp"]]}'),
+            "the model did not answer with an array of names",
+        ),
         (
             completion('{"tools": ["lamp", "door"]}'),
-            "the model named tools that are not there",
+            "the model selected tools that do not exist",
         ),
-        (b"{}", "the model's answer is no chat completion"),
-        (b'{"choices": []}', "the model's answer is no chat completion"),
-        (b"null", "the model's answer is no chat completion"),
-        (b"", "the model answered no JSON"),
-        (b"\xff\xfe", "the model answered no JSON"),
-        (b" " * 2_000_000, "the model's answer is too long"),
+        (b"{}", "the model's response is not a chat completion"),
+        (b'{"choices": []}', "the model's response is not a chat completion"),
+        (b"null", "the model's response is not a chat completion"),
+        (b"", "the model did not answer with JSON"),
+        (b"\xff\xfe", "the model did not answer with JSON"),
+        (b" " * 2_000_000, "the model's response has more than 1000000 bytes"),
     ],
 )
 async def test_everything_else_shows_every_tool_and_says_why(
@@ -158,7 +170,7 @@ async def test_everything_else_shows_every_tool_and_says_why(
     script.body = body
     route = await script.router().route("x", TOOLS)
     assert (route.names, route.doubt) == (ALL, reason)
-    said = f"router: {reason}; all 2 routed tools are shown"
+    said = f"router: {reason}; all 2 routed tools are offered"
     assert [r.message for r in caplog.records if r.levelno >= logging.WARNING] == [said]
 
 
@@ -168,7 +180,7 @@ async def test_a_late_answer_is_none(
     script.delay = 5.0
     route = await script.router(timeout=0.3).route("x", TOOLS)
     assert route.names == ALL
-    assert "router: the model gave no answer within 0.3 s" in caplog.text
+    assert "router: the model did not answer within 0.3 s" in caplog.text
 
 
 @pytest.mark.parametrize("status", [401, 404, 429, 500])
@@ -192,7 +204,7 @@ async def test_nobody_there_and_no_key_are_no_choice(
 ) -> None:
     gone = Router(ChatModel("http://127.0.0.1:9/v1", "small"))
     assert (await gone.route("x", TOOLS)).names == ALL
-    assert "router: ConnectError; all 2 routed tools are shown" in caplog.text
+    assert "router: ConnectError; all 2 routed tools are offered" in caplog.text
     keyless = Router(ChatModel("http://127.0.0.1:9/v1", "small", "${NO_SUCH_KEY}"))
     assert (await keyless.route("x", TOOLS)).names == ALL
     assert "the environment variable NO_SUCH_KEY is not set" in caplog.text
@@ -247,9 +259,9 @@ def test_tools_are_chosen_from_those_that_are_not_always_there() -> None:
     listed = [tool("now", always=True), tool("note"), tool("lamp")]
     note = RoutedTool("note", "S note", "D note", "", {"title": "note"})
     lamp = RoutedTool("lamp", "S lamp", "D lamp", "", {"title": "lamp"})
-    assert chosen_from(listed, None) == [note, lamp]
+    assert select_candidates(listed, None) == [note, lamp]
     catalog = {"lamp": "x", "gone": "It went.", "now": "y"}
-    assert chosen_from(listed, catalog) == [
+    assert select_candidates(listed, catalog) == [
         lamp,
         RoutedTool("gone", "It went."),
         RoutedTool("now", "y"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.router import RoutedTool
-from toolcast_runtime.router.lexical_ranking import ranking
+from toolcast_runtime.router.lexical_ranking import get_ranking
 
 LAMP = RoutedTool(
     "lamp",
@@ -21,7 +21,7 @@ BELL = RoutedTool("bell", "", "chime\nof brass")
 
 
 def evidence(tools: list[RoutedTool], message: str) -> dict[str, dict[str, float]]:
-    return ranking(tools).evidence(message)
+    return get_ranking(tools).evidence(message)
 
 
 def rarity(tools: int, found: int) -> float:
@@ -99,7 +99,7 @@ def test_a_form_of_a_word_counts_less(word: str, name: str, part: float) -> None
 
 
 def test_two_halves_count_where_a_tool_has_both() -> None:
-    index = ranking([RoutedTool("one", "flow chart"), RoutedTool("two", "flow")])
+    index = get_ranking([RoutedTool("one", "flow chart"), RoutedTool("two", "flow")])
     parts = index.evidence("flow chart")
     whole = index.evidence("flowchart")["flowchart"]
     assert whole == {"one": pytest.approx(parts["flow"]["one"] + parts["chart"]["one"])}
@@ -110,7 +110,7 @@ def test_little_evidence_stays_little() -> None:
     schema: Any = {
         "properties": {"flow": {}, "chart": {}, "commits": {}, "repository": {}}
     }
-    index = ranking([RoutedTool("a", parameters=schema)])
+    index = get_ranking([RoutedTool("a", parameters=schema)])
     (part,) = {index.evidence(word)[word]["a"] for word in ("flow", "chart")}
     assert 0.2 < part < 0.4
     assert index.evidence("flowchart")["flowchart"]["a"] == pytest.approx(2 * part)
@@ -185,7 +185,7 @@ def test_twenty_thousand_characters_of_a_message_count() -> None:
 
 
 def test_a_greeting_has_two_hundred_characters_at_most() -> None:
-    index = ranking([BELL])
+    index = get_ranking([BELL])
     assert index.route("hello " * 33 + "hi").names == ()
     assert index.route("hello " * 33 + "hey").names == ("bell",)
 
@@ -194,16 +194,16 @@ def _route_of(known: int, unknown: int, tools: int = 9) -> str:
     words = [f"wort{chr(97 + n)}" for n in range(known)]
     others = [f"zzz{chr(97 + n)}" for n in range(unknown)]
     catalog = [RoutedTool(f"t{n}", " ".join(words)) for n in range(tools)]
-    return ranking(catalog).route(" ".join(others + words)).doubt
+    return get_ranking(catalog).route(" ".join(others + words)).doubt
 
 
 @pytest.mark.parametrize(
     ("known", "unknown", "doubt"),
     [
         (3, 7, ""),
-        (2, 5, "the tools' texts know 2 of the message's 7 words"),
-        (3, 8, "the tools' texts know 3 of the message's 11 words"),
-        (0, 1, "the tools' texts know 0 of the message's 1 words"),
+        (2, 5, "the tools' text contains 2 of the message's 7 words"),
+        (3, 8, "the tools' text contains 3 of the message's 11 words"),
+        (0, 1, "the tools' text contains 0 of the message's 1 words"),
     ],
 )
 def test_three_words_of_ten_have_to_be_known(
@@ -221,12 +221,12 @@ def test_a_message_that_begins_with_a_word_of_few_tools_is_an_order(
 ) -> None:
     """Of an eighth of them, or of one."""
     catalog = [RoutedTool(f"t{n}", "bell" if n < having else "") for n in range(tools)]
-    route = ranking(catalog).route("bell aaaa bbbb cccc dddd")
+    route = get_ranking(catalog).route("bell aaaa bbbb cccc dddd")
     assert (route.doubt == "") is is_sure
 
 
 def test_times_are_no_unknown_words() -> None:
-    index = ranking([RoutedTool(f"t{n}", "bell") for n in range(9)])
+    index = get_ranking([RoutedTool(f"t{n}", "bell") for n in range(9)])
     assert not index.route("tomorrow tonight monday bell").doubt
     assert index.route("tomorrow").doubt
 
@@ -237,12 +237,12 @@ def test_times_are_no_unknown_words() -> None:
 def test_half_of_the_tools_are_shown_at_most(tools: int, most: int) -> None:
     """Three may be more than half, and never more than thirty."""
     catalog = [RoutedTool(f"t{n}", "bell") for n in range(tools)]
-    assert len(ranking(catalog).route("bell").names) == most
+    assert len(get_ranking(catalog).route("bell").names) == most
 
 
 def test_of_the_messages_before_the_last_three_count_a_third_as_much() -> None:
     tools = [RoutedTool(name) for name in ("bell", "lamp", "door", "wall", "roof")]
-    index = ranking(tools)
+    index = get_ranking(tools)
     alone = index.route("bell lamp door wall").scores
     assert len(set(alone.values())) == 1
     (score,) = set(alone.values())
@@ -262,13 +262,13 @@ def test_a_telling_word_is_one_of_two_thirds_of_the_tools(
         RoutedTool(f"t{n}", "keep " * (n < having) + "bell " * (n == 5))
         for n in range(6)
     ]
-    names = ranking(catalog).route("keep bell").names
+    names = get_ranking(catalog).route("keep bell").names
     assert ("t0" in names) is is_shown
 
 
 def test_equal_tools_are_indexed_once() -> None:
-    first = ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})])
-    assert ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})]) is first
+    first = get_ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})])
+    assert get_ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})]) is first
     for other in (
         RoutedTool("x", "b", "c", "d", {"properties": {}}),
         RoutedTool("a", "x", "c", "d", {"properties": {}}),
@@ -276,18 +276,18 @@ def test_equal_tools_are_indexed_once() -> None:
         RoutedTool("a", "b", "c", "x", {"properties": {}}),
         RoutedTool("a", "b", "c", "d", {}),
     ):
-        assert ranking([other]) is not first
+        assert get_ranking([other]) is not first
 
 
 def test_thirty_two_catalogs_are_kept() -> None:
-    kept = ranking([BELL])
+    kept = get_ranking([BELL])
     others = [[RoutedTool(f"t{n}")] for n in range(63)]
     for other in others[:31]:
-        ranking(other)
-    assert ranking([BELL]) is kept
+        get_ranking(other)
+    assert get_ranking([BELL]) is kept
     for other in others[31:]:
-        ranking(other)
-    assert ranking([BELL]) is not kept
+        get_ranking(other)
+    assert get_ranking([BELL]) is not kept
 
 
 def test_twenty_thousand_characters_of_a_tool_are_read() -> None:

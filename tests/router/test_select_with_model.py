@@ -47,7 +47,7 @@ def test_the_model_is_asked_about_every_message(
         '  near miss "note the light"\n'
         "    `note` must not be chosen\n"
         "\n"
-        "1 of 2 tools have a case; without: lamp\n"
+        "1 of 2 tools have a case; without a case: lamp\n"
         "toy: 1 of 2 messages pass\n"
     )
     messages = {
@@ -64,8 +64,14 @@ def test_the_model_is_asked_about_every_message(
 @pytest.mark.parametrize(
     ("answer", "problems"),
     [
-        (["lamp"], ["`note` is meant, and it chose lamp", "`lamp` must not be chosen"]),
-        ([], ["`note` is meant, and it chose none"]),
+        (
+            ["lamp"],
+            [
+                "the case expects `note`, but the model chose lamp",
+                "`lamp` must not be chosen",
+            ],
+        ),
+        ([], ["the case expects `note`, but the model chose no tool"]),
     ],
 )
 def test_every_way_to_fail(
@@ -93,7 +99,7 @@ def test_the_model_of_the_toolset_may_have_no_address(
         stream.write('router: {base_url: "${NO_SUCH_URL:-}", model: small}\n')
     done = project.toolcast("select", "--with-model")
     assert done.returncode == 2
-    assert "the `router:` of `toy` has no address in this environment" in done.stderr
+    assert "`router.base_url` of `toy` is empty in this environment" in done.stderr
 
 
 def test_a_model_that_answers_nothing_right_is_no_verdict_on_the_cases(
@@ -102,20 +108,23 @@ def test_a_model_that_answers_nothing_right_is_no_verdict_on_the_cases(
     script.body = completion(json.dumps({"tools": ["door"]}))
     done = asked(project, script)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no answer: the model named tools that are not there" in done.stderr
+    assert "no answer: the model selected tools that do not exist" in done.stderr
 
 
 def test_a_name_counts_once(project: Any, script: Script) -> None:
     script.body = completion(json.dumps({"tools": ["lamp", "lamp"]}))
     done = asked(project, script)
-    assert "`note` is meant, and it chose lamp\n" in done.stdout
+    assert "the case expects `note`, but the model chose lamp\n" in done.stdout
 
 
 def test_nobody_is_there(project: Any) -> None:
     words = ("select", "--endpoint", "http://127.0.0.1:9/v1", "--model", "small")
     done = project.toolcast(*words)
     assert done.returncode == 2
-    assert "the model gave no answer: the request failed (ConnectError)" in done.stderr
+    assert (
+        "the model failed for every message: no answer: the request failed (ConnectError)"
+        in done.stderr
+    )
 
 
 def test_a_key_that_is_not_set_is_named(project: Any, script: Script) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolcast.pipeline import generate
-from toolcast.rules.table import built_in
+from toolcast.rules.table import list_built_in_rules
 
 Found = list[tuple[str, str]]
 """Rule and file of each finding of the families that are tested here."""
@@ -23,7 +23,7 @@ NAMES = (
     "mixed-script",
 )
 TESTED = {*(f"prompt/{name}" for name in NAMES), "name/similar"}
-RULES = [rule for rule in built_in() if rule.id in TESTED]
+RULES = [rule for rule in list_built_in_rules() if rule.id in TESTED]
 
 
 def check(root: Path, toolsets: dict[str, list[dict[str, Any]]]) -> Found:

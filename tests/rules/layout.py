@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolcast.findings import Finding, has_errors, sort_findings
 from toolcast.model.loading import load_workspace
-from toolcast.rules.runner import check_workspace, without_suppressed
+from toolcast.rules.runner import apply_suppressions, check_workspace
 
 __all__ = ["TODAY", "findings_of", "lay_out"]
 
@@ -34,7 +34,7 @@ def findings_of(root: Path) -> list[Finding]:
     if loaded.workspace is None or has_errors(loaded.findings):
         return sort_findings(loaded.findings)
     findings = loaded.findings + check_workspace(loaded.workspace, TODAY)
-    return sort_findings(without_suppressed(loaded.workspace, findings, TODAY))
+    return sort_findings(apply_suppressions(loaded.workspace, findings, TODAY))
 
 
 def lay_out(example: str, root: Path, extensions: str = "") -> None:

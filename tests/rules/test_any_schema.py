@@ -18,7 +18,7 @@ from toolcast.json_schema.dialects import KEYWORDS
 from toolcast.json_schema.graph import JsonSchema
 from toolcast.json_schema.schema_errors import ValueChecker, find_schema_problems
 from toolcast.parsing.yaml_reader import ScalarError, parse_plain_scalar
-from toolcast.rules.schema import pattern
+from toolcast.rules.schema import analyze_pattern
 
 WORDS = st.sampled_from(
     [
@@ -127,7 +127,7 @@ def test_a_value_is_valid_where_jsonschema_says_so(
 @tried(500)
 @given(text=st.text(st.sampled_from("ab(|)*+?[]{}1,\\pLdw^$.<>"), max_size=20))
 def test_any_text_is_judged_as_pattern(text: str) -> None:
-    facts = pattern(text)
+    facts = analyze_pattern(text)
     assert not (facts.error and facts.is_ecma_only)
 
 

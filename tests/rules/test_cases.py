@@ -14,7 +14,7 @@ import pytest
 from tests.rules.layout import findings_of, lay_out
 from toolcast.reports.formats import report_findings
 from toolcast.reports.item import ReportContext, format_severity_counts
-from toolcast.rules.table import built_in
+from toolcast.rules.table import list_built_in_rules
 
 HERE = Path(__file__).parent
 CASES = sorted(file.parent for file in HERE.glob("*/*/toolcast.yaml"))
@@ -55,7 +55,9 @@ def _write_expected(case: Path) -> None:
 
 def test_every_rule_has_a_case() -> None:
     text = "".join((case / "expected.txt").read_text("utf-8") for case in CASES)
-    lacking = {rule.id: rule for rule in built_in() if f": {rule.id}: " not in text}
+    lacking = {
+        rule.id: rule for rule in list_built_in_rules() if f": {rule.id}: " not in text
+    }
     if os.environ.get("REGENERATE"):
         for id_ in lacking.keys() - ELSEWHERE:
             lay_out(lacking.pop(id_).text.bad, HERE / id_)

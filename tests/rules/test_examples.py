@@ -9,10 +9,14 @@ import pytest
 from tests.rules.layout import findings_of, lay_out
 from toolcast.findings import Severity
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import built_in
+from toolcast.rules.table import list_built_in_rules
 
-BAD = [pytest.param(rule, id=rule.id) for rule in built_in() if rule.text.bad]
-GOOD = [pytest.param(rule, id=rule.id) for rule in built_in() if rule.text.good]
+BAD = [
+    pytest.param(rule, id=rule.id) for rule in list_built_in_rules() if rule.text.bad
+]
+GOOD = [
+    pytest.param(rule, id=rule.id) for rule in list_built_in_rules() if rule.text.good
+]
 
 
 @pytest.mark.parametrize("rule", BAD)

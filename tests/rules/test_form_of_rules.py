@@ -16,15 +16,17 @@ from toolcast.parsing.yaml_reader import (
     MAX_NODES,
 )
 from toolcast.rules.rule import Rule
-from toolcast.rules.rule_docs import page
-from toolcast.rules.table import FAMILIES, built_in
+from toolcast.rules.rule_docs import load_page
+from toolcast.rules.table import FAMILIES, list_built_in_rules
 
 RULES = DISTRIBUTIONS["toolcast"] / "rules"
 
 
 def test_rules_are_well_formed() -> None:
     assert_none(
-        f"{rule.id}: {fault}" for rule in built_in() for fault in _faults_of(rule)
+        f"{rule.id}: {fault}"
+        for rule in list_built_in_rules()
+        for fault in _faults_of(rule)
     )
 
 
@@ -45,16 +47,16 @@ def _faults_of(rule: Rule) -> Iterator[str]:
 def test_a_rule_stands_in_the_module_of_its_family_and_on_its_page() -> None:
     for family in FAMILIES:
         file = str(RULES / f"{family}.md")
-        here = {rule.id for rule in built_in() if rule.page == file}
+        here = {rule.id for rule in list_built_in_rules() if rule.page == file}
         assert here == {id_ for id_ in here if id_.startswith(f"{family}/")}
-        told = page(file)
+        told = load_page(file)
         assert set(told.paragraphs) == here
         assert list(told.paragraphs) == sorted(told.paragraphs)
         assert told.about.endswith(".")
 
 
 def test_the_page_says_the_limits_of_a_file() -> None:
-    told = page(str(RULES / "yaml.md")).paragraph("yaml/too-large")
+    told = load_page(str(RULES / "yaml.md")).paragraph("yaml/too-large")
     assert (
         f"{MAX_BYTES // 1024} KiB, {MAX_NODES:,} values and {MAX_DEPTH} levels"
         in told.purpose
@@ -68,7 +70,7 @@ def test_no_page_is_without_its_rules() -> None:
 
 
 def test_every_rule_id_in_the_source_is_that_of_a_rule() -> None:
-    known = {rule.id for rule in built_in()}
+    known = {rule.id for rule in list_built_in_rules()}
     families = "|".join(sorted({id_.partition("/")[0] for id_ in known}))
     # Some kinds of changes begin alike.
     known |= kinds_of_changes(()).keys()

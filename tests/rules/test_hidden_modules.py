@@ -6,7 +6,7 @@ import ast
 import sys
 
 from tests.module_graph import ROOT
-from toolcast.rules.name import NEEDED
+from toolcast.rules.name import PROTECTED_MODULES
 
 
 def test_they_are_all_that_the_runtime_and_generated_code_import() -> None:
@@ -21,4 +21,4 @@ def test_they_are_all_that_the_runtime_and_generated_code_import() -> None:
                 ):
                     imported.add(node.module.partition(".")[0])
     own = {"generated", "examples", "toolcast_letta", "letta_client"}
-    assert imported - sys.stdlib_module_names - own <= NEEDED
+    assert imported - sys.stdlib_module_names - own <= PROTECTED_MODULES

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.rules.attacks import check
-from toolcast.rules.name import similar_pairs
-from toolcast.rules.prompt import confusable_word
+from toolcast.rules.name import list_similar_pairs
+from toolcast.rules.prompt import find_confusable_word
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from toolcast.rules.prompt import confusable_word
     ],
 )
 def test_similar_names(first: str, second: str) -> None:
-    assert list(similar_pairs([first, second])) == [tuple(sorted([first, second]))]
+    assert list(list_similar_pairs([first, second])) == [tuple(sorted([first, second]))]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_similar_names(first: str, second: str) -> None:
     ],
 )
 def test_names_that_are_far_enough(first: str, second: str) -> None:
-    assert list(similar_pairs([first, second])) == []
+    assert list(list_similar_pairs([first, second])) == []
 
 
 def test_similar_names_of_two_toolsets(tmp_path: Path) -> None:
@@ -65,4 +65,4 @@ def test_confusable_word_letters(text: str, rules_of: Callable[..., list[str]]) 
     ],
 )
 def test_honest_letters_of_other_scripts(text: str) -> None:
-    assert confusable_word(text) is None
+    assert find_confusable_word(text) is None

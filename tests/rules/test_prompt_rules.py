@@ -24,8 +24,8 @@ from toolcast.rules.prompt import (
     SECRETS,
     CrossToolInstructions,
     Phrase,
-    confusable_word,
-    first_phrase,
+    find_confusable_word,
+    find_first_phrase,
 )
 
 ALL = (*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS)
@@ -33,8 +33,8 @@ ALL = (*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS)
 
 @pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.example[:40])
 def test_every_phrase_finds_its_example(phrase: Phrase) -> None:
-    assert first_phrase(phrase.example, [phrase])
-    assert first_phrase(f"Adds.\n\n{phrase.example.upper()}", [phrase])
+    assert find_first_phrase(phrase.example, [phrase])
+    assert find_first_phrase(f"Adds.\n\n{phrase.example.upper()}", [phrase])
 
 
 PUBLISHED = {
@@ -200,8 +200,8 @@ def test_names_that_are_words_count_in_quotes_only() -> None:
 )
 def test_long_texts_cost_time_in_proportion(text: str) -> None:
     start = time.perf_counter()
-    first_phrase(text, ALL)
-    confusable_word(text)
+    find_first_phrase(text, ALL)
+    find_confusable_word(text)
     list(CrossToolInstructions(["get_date", "search"]).finditer(text))
     assert time.perf_counter() - start < 5
 

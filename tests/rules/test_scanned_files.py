@@ -18,6 +18,7 @@ TOOLSET = (
     "targets: {mcp: {}, registry: {}, prompts: {}}\n"
     "reserved_names: [{name: drop_all, reason: It was unsafe.}]\n"
 )
+SCAN_HELP = "correct the entry of `scan`, or exclude files in `not_scanned`"
 
 
 @pytest.fixture
@@ -56,10 +57,8 @@ def test_texts_literals_and_comments_are_searched(project: Project) -> None:
         ''',
     )
     project.write("src/a.ts", "call('memory'); call(memory); search_memory()\n")
-    now = "the file still says `{}`; write `recall`, its name now"
-    reserved = (
-        "the file still says `drop_all`; remove it; it is reserved: It was unsafe."
-    )
+    now = "the file still mentions `{}`; use the current name, `recall`"
+    reserved = "the file still mentions `drop_all`; remove the name, which is reserved: It was unsafe."
     assert said(project) == [
         f"AGENTS.md:3:7 {now.format('memory')}",
         f"AGENTS.md:3:22 {reserved}",
@@ -109,9 +108,9 @@ def test_what_is_no_file_is_named_and_not_waited_for(
     (project.root / "docs").unlink()
     (project.root / "docs").symlink_to(folder)
     assert said(project) == [
-        "src/latin.md:1:3 the file still says `search_memory`; write `recall`, its name now",
-        "toolcast.yaml:3:8 `docs` is a link, and links are not followed; ",
-        "toolcast.yaml:3:19 `AGENTS.md` is no file and no folder; ",
+        "src/latin.md:1:3 the file still mentions `search_memory`; use the current name, `recall`",
+        f"toolcast.yaml:3:8 `docs` is a symbolic link, and links are not followed; {SCAN_HELP}",
+        f"toolcast.yaml:3:19 `AGENTS.md` is not a file or a folder; {SCAN_HELP}",
     ]
 
 

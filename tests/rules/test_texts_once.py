@@ -17,9 +17,9 @@ from toolcast.rules.prompt import (
     SECRECY,
     SECRETS,
     Phrase,
-    first_phrase,
+    find_first_phrase,
 )
-from toolcast.rules.subjects import Text, Texts, folded
+from toolcast.rules.subjects import Text, Texts, fold_case
 
 FAMILIES = (MARKUP, SECRECY, SECRETS, OTHER_TOOLS)
 ALL = tuple(phrase for family in FAMILIES for phrase in family)
@@ -39,15 +39,17 @@ def places(said: dict[str, Sequence[str]], owner: Owner) -> Iterator[Text]:
 
 def found(texts: Texts, phrases: Sequence[Phrase]) -> list[tuple[str, str]]:
     """The texts with a phrase, each with its wording, as the rules find them."""
-    suspected = texts.with_any(phrase.within for phrase in phrases)
-    hits = ((t.text, first_phrase(t.text, phrases)) for t in texts.places(suspected))
+    suspected = texts.find_candidates(phrase.candidate_pattern for phrase in phrases)
+    hits = (
+        (t.text, find_first_phrase(t.text, phrases)) for t in texts.locate(suspected)
+    )
     return [(text, hit[1]) for text, hit in hits if hit]
 
 
 def found_one_by_one(
     said: Sequence[str], phrases: Sequence[Phrase]
 ) -> list[tuple[str, str]]:
-    hits = ((text, first_phrase(text, phrases)) for text in said)
+    hits = ((text, find_first_phrase(text, phrases)) for text in said)
     return [(text, hit[1]) for text, hit in hits if hit]
 
 
@@ -112,22 +114,22 @@ def test_pieces_of_phrases_in_any_order() -> None:
 
 def test_a_match_over_the_seam_names_both_texts() -> None:
     said = ["one <a", "two", "three> four", "five"]
-    assert texts_of(said).with_any([re.compile(r"<[^<>]*>")]) == {*said[:3]}
-    assert texts_of(said).with_any([re.compile("five")]) == {"five"}
-    assert texts_of(["", "a", ""]).with_any([re.compile("a")]) >= {"a"}
+    assert texts_of(said).find_candidates([re.compile(r"<[^<>]*>")]) == {*said[:3]}
+    assert texts_of(said).find_candidates([re.compile("five")]) == {"five"}
+    assert texts_of(["", "a", ""]).find_candidates([re.compile("a")]) >= {"a"}
 
 
 def test_texts_that_several_say_are_found_with_each() -> None:
     texts = texts_of(["a", "b", "a"], ["c"], ["b", "a"])
-    assert texts.different == ("a", "b", "c")
-    told = [(text.owner.name, text.path[1]) for text in texts.places(["a"])]
+    assert texts.unique_texts == ("a", "b", "c")
+    told = [(text.owner.name, text.path[1]) for text in texts.locate(["a"])]
     assert told == [("tool_0", 0), ("tool_0", 2), ("tool_2", 1)]
-    assert not list(texts.places([]))
+    assert not list(texts.locate([]))
 
 
 def test_folding_keeps_lengths_and_places() -> None:
     said = ["\u0130I\u0131", "\u017fECRET", "\u212aEY", "ÀÉ", "ẞ", "Σ"]
     texts = texts_of(said)
-    assert [*map(len, said)] == [len(folded(text)) for text in said]
-    assert texts.with_any([re.compile("secret")]) == {"\u017fECRET"}
-    assert texts.with_any([re.compile("key")]) == {"\u212aEY"}
+    assert [*map(len, said)] == [len(fold_case(text)) for text in said]
+    assert texts.find_candidates([re.compile("secret")]) == {"\u017fECRET"}
+    assert texts.find_candidates([re.compile("key")]) == {"\u212aEY"}

@@ -30,7 +30,7 @@ def test_a_removed_tool_is_found_in_the_texts_of_its_neighbours(
     named = {(one.location.file, one.message) for one in found(project_copy)}
     assert named
     assert {message for _, message in named} == {
-        "the text says `desktop_key`, and there is no such tool"
+        "the text mentions `desktop_key`, which is not a tool"
     }
     assert "specs/molecule/desktop_type.yaml" in {file for file, _ in named}
 
@@ -52,7 +52,7 @@ def test_a_renamed_tool_is_found_in_a_footer(project_copy: Project) -> None:
         "name: find_peers\nrenamed_from: [list_peers]\n",
     )
     told = found(project_copy, "name/retired-name-used")
-    assert "write `find_peers`, its name now" in {one.help for one in told}
+    assert "use the current name, `find_peers`" in {one.help for one in told}
     assert not found(project_copy)
 
 
@@ -64,9 +64,9 @@ def test_who_edits_the_name_alone_is_told_what_else_it_needs(
     )
     [one] = found(project_copy, "spec/file-name-mismatch")
     assert one.help == (
-        "if the tool is renamed: name the file `find_peers.yaml`, and write"
-        " `renamed_from: [list_peers]`, so that calls by the old name go on; if not:"
-        " `name: list_peers`"
+        "to rename the tool, rename the file to `find_peers.yaml` and add"
+        " `renamed_from: [list_peers]`, so that calls with the old name still work;"
+        " otherwise write `name: list_peers`"
     )
 
 

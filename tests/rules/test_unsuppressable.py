@@ -17,7 +17,7 @@ from tests.repository import EXTENSIONS
 from tests.rules.layout import lay_out
 from toolcast.import_check import check_imports
 from toolcast.model.loading import load_workspace
-from toolcast.rules.table import rules
+from toolcast.rules.table import load_rules
 
 UNSUPPRESSABLE = (
     "accept/expired",
@@ -43,7 +43,7 @@ SUPPRESSED = "spec/unsuppressable-rule"
 
 
 def test_these_and_no_others_cannot_be_suppressed() -> None:
-    known = rules(EXTENSIONS).values()
+    known = load_rules(EXTENSIONS).values()
     assert sorted(one.id for one in known if not one.can_be_suppressed) == sorted(
         UNSUPPRESSABLE
     )
@@ -51,7 +51,7 @@ def test_these_and_no_others_cannot_be_suppressed() -> None:
 
 
 def test_every_part_of_a_rule_can_be_suppressed_or_none() -> None:
-    for rule in rules(EXTENSIONS).values():
+    for rule in load_rules(EXTENSIONS).values():
         assert {part.can_be_suppressed for part in rule.parts} == {
             rule.can_be_suppressed
         }

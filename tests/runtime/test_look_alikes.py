@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.external.listing import take_tools
+from toolcast_runtime.external.listing import select_tools
 
 
 def left_out(name: str) -> tuple[str, ...]:
     """Why a server's tool is not offered beside an own tool `send_mail`."""
     definition = {"name": name, "inputSchema": {"type": "object"}}
     server = ExternalServer("post", command="post")
-    return take_tools(server, [definition], frozenset({"send_mail"})).left_out
+    return select_tools(server, [definition], frozenset({"send_mail"})).omissions
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ def left_out(name: str) -> tuple[str, ...]:
 )
 def test_a_tool_that_looks_like_an_own_one_is_left_out(name: str) -> None:
     (reason,) = left_out(name)
-    assert reason.startswith(f"`{name}` would be `{name}`, which ")
-    assert reason.endswith("another's name, or reserved")
+    assert reason.startswith(f"`{name}` would be named `{name}`, which ")
+    assert reason.endswith("used or reserved")
 
 
 @pytest.mark.parametrize("name", "send_mails send_mail_2 resend_mail send_male".split())

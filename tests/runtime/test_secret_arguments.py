@@ -9,10 +9,10 @@ import pytest
 from toolcast_runtime.ledger.secret_arguments import (
     REDACTED,
     Redaction,
-    _Copy,
-    _last_word,
-    _read,
-    secrecy,
+    _get_last_word,
+    _parse_scalar,
+    _RedactedCopy,
+    classify_name,
 )
 
 TEXT = {"type": "string"}
@@ -20,7 +20,7 @@ HIDDEN = {"type": "string", "writeOnly": True}
 
 
 def hidden(schema: dict[str, Any], value: Any) -> Any:
-    shown = Redaction({"type": "object", **schema}).of(value)
+    shown = Redaction({"type": "object", **schema}).redact(value)
     assert "s3cret" not in str(shown)
     return shown
 
@@ -205,13 +205,13 @@ def test_a_number_is_secret_where_its_name_says_nothing_else() -> None:
     ],
 )
 def test_honest_values_are_kept(name: str, value: Any) -> None:
-    assert Redaction({}).of({name: value}) == {name: value}
+    assert Redaction({}).redact({name: value}) == {name: value}
 
 
 def test_what_is_not_marked_is_kept_as_it_was_sent() -> None:
     schema = {"properties": {"page_token": TEXT, "n": {"type": "number"}}}
     value = {"page_token": "p2", "n": 1.0, "more": [None, True, {"a": "b"}]}
-    assert Redaction(schema).of(value) == value
+    assert Redaction(schema).redact(value) == value
 
 
 def test_schemas_that_come_back_to_themselves_end() -> None:
@@ -219,12 +219,12 @@ def test_schemas_that_come_back_to_themselves_end() -> None:
         "properties": {"x": {"$ref": "#/$defs/a"}},
         "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#"}]}},
     }
-    assert Redaction(schema).of({"x": {"x": 1}}) == {"x": {"x": 1}}
+    assert Redaction(schema).redact({"x": {"x": 1}}) == {"x": {"x": 1}}
 
 
 def test_a_schema_that_is_too_large_to_be_sure_hides_everything() -> None:
     schema = {"properties": {f"p{n}": {"type": "string"} for n in range(30_000)}}
-    assert Redaction(schema).of({"p1": "s3cret"}) == REDACTED
+    assert Redaction(schema).redact({"p1": "s3cret"}) == REDACTED
 
 
 def test_names_that_are_too_long_or_too_many_to_be_read_are_secret() -> None:
@@ -240,12 +240,12 @@ def test_names_that_are_too_long_or_too_many_to_be_read_are_secret() -> None:
 def test_many_words_in_lists_and_texts_are_kept() -> None:
     words = [f"word{n}" for n in range(20_000)]
     value = {"words": words, "text": " ".join(f"{word}: x" for word in words)}
-    assert Redaction({}).of(value) == value
+    assert Redaction({}).redact(value) == value
 
 
 def test_texts_that_take_long_to_read_are_hidden() -> None:
     text = "word " * 40_000
-    shown = Redaction({}).of({"first": text, "second": text, "third": "word"})
+    shown = Redaction({}).redact({"first": text, "second": text, "third": "word"})
     assert shown == {"first": text, "second": REDACTED, "third": "word"}
 
 
@@ -270,7 +270,7 @@ def test_texts_that_take_long_to_read_are_hidden() -> None:
     ],
 )
 def test_a_name_says_what_of_its_values_is_secret(secret: str, names: str) -> None:
-    assert {name: secrecy(name) for name in names.split()} == dict.fromkeys(
+    assert {name: classify_name(name) for name in names.split()} == dict.fromkeys(
         names.split(), secret
     )
 
@@ -278,14 +278,14 @@ def test_a_name_says_what_of_its_values_is_secret(secret: str, names: str) -> No
 @pytest.mark.parametrize(("length", "is_read"), [(256, True), (257, False)])
 def test_a_name_of_256_characters_is_read(length: int, is_read: bool) -> None:
     value = {"x" * length: "seen"}
-    assert (Redaction({}).of(value) == value) is is_read
+    assert (Redaction({}).redact(value) == value) is is_read
 
 
 @pytest.mark.parametrize(("names", "is_read"), [(500, True), (501, False)])
 def test_names_of_fifty_thousand_characters_are_read(names: int, is_read: bool) -> None:
     """Each counts as ten more."""
     value = {f"{number:x>90}": "seen" for number in range(names)}
-    assert (Redaction({}).of(value) == value) is is_read
+    assert (Redaction({}).redact(value) == value) is is_read
 
 
 @pytest.mark.parametrize(("length", "is_read"), [(64, True), (65, False)])
@@ -293,7 +293,7 @@ def test_a_name_beside_its_value_has_64_characters_at_most(
     length: int, is_read: bool
 ) -> None:
     name = "password".rjust(length, "x")
-    shown = Redaction({}).of({"name": name, "value": "s3cret"})
+    shown = Redaction({}).redact({"name": name, "value": "s3cret"})
     assert (shown["value"] == REDACTED) is is_read
 
 
@@ -303,7 +303,7 @@ def test_texts_of_three_hundred_thousand_characters_are_read(
 ) -> None:
     """Those of 64 characters or less are not counted."""
     value = ["x" * 64] * 10 + ["y" * 65, "z" * (300_000 - 65 + more)]
-    assert (Redaction({}).of(value) == value) is is_read
+    assert (Redaction({}).redact(value) == value) is is_read
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_texts_of_three_hundred_thousand_characters_are_read(
     ],
 )
 def test_what_follows_a_name_in_a_list_is_hidden(items: list[Any], shown: Any) -> None:
-    assert Redaction({}).of(items) == shown
+    assert Redaction({}).redact(items) == shown
 
 
 @pytest.mark.parametrize(("depth", "is_read"), [(196, True), (197, False)])
@@ -329,15 +329,15 @@ def test_json_in_a_text_is_read_to_a_depth(depth: int, is_read: bool) -> None:
     """Two hundred levels, with those of the value that the text stands in."""
     schema = {"properties": {"x": HIDDEN}}
     text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
-    assert ("s3cret" in Redaction(schema).of({"text": text})["text"]) is not is_read
-    assert ("s3cret" in Redaction(schema).of([text])[0]) is not is_read
+    assert ("s3cret" in Redaction(schema).redact({"text": text})["text"]) is not is_read
+    assert ("s3cret" in Redaction(schema).redact([text])[0]) is not is_read
 
 
 @pytest.mark.parametrize(("more", "is_read"), [(0, True), (1, False)])
 def test_a_schema_of_twenty_thousand_parts_is_read(more: int, is_read: bool) -> None:
     """Itself, the list, and what is in it."""
     schema = {"x": [1] * (20_000 - 2 + more)}
-    assert (Redaction(schema).of({"a": 1}) == {"a": 1}) is is_read
+    assert (Redaction(schema).redact({"a": 1}) == {"a": 1}) is is_read
 
 
 @pytest.mark.parametrize(
@@ -354,17 +354,17 @@ def test_a_schema_of_twenty_thousand_parts_is_read(more: int, is_read: bool) -> 
     ],
 )
 def test_the_last_word_of_a_name(name: str, last: str) -> None:
-    assert _last_word(name) == last
+    assert _get_last_word(name) == last
 
 
 @pytest.mark.parametrize(("names", "is_hidden"), [(100_000, False), (100_001, True)])
 def test_a_hundred_thousand_names_in_texts_are_asked_about(
     names: int, is_hidden: bool
 ) -> None:
-    copy = _Copy(frozenset())
-    copy._left = 100_000 - names + 1
+    copy = _RedactedCopy(frozenset())
+    copy._remaining_names = 100_000 - names + 1
     assert (copy._is_secret_in_text("a", "") is None) is is_hidden
-    assert _Copy(frozenset())._left == 100_000
+    assert _RedactedCopy(frozenset())._remaining_names == 100_000
 
 
 @pytest.mark.parametrize(
@@ -380,4 +380,4 @@ def test_a_hundred_thousand_names_in_texts_are_asked_about(
     ],
 )
 def test_a_value_is_meant_as_yaml_has_it(text: str, value: Any) -> None:
-    assert _read(text) == value
+    assert _parse_scalar(text) == value

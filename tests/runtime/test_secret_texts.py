@@ -67,14 +67,14 @@ HEADERS = [{"name": "Authorization", "value": "Bearer s3cret"}]
 )
 def test_a_secret_in_a_text_is_hidden(text: str) -> None:
     for value in ({"text": text}, {"list": [text]}):
-        shown = json.dumps(Redaction({}).of(value))
+        shown = json.dumps(Redaction({}).redact(value))
         assert "s3cret" not in shown
         assert REDACTED in shown
 
 
 def test_a_member_that_is_marked_is_hidden_in_json_text_too() -> None:
     schema = {"properties": {"x": {"type": "string", "writeOnly": True}}}
-    assert Redaction(schema).of({"body": '{"x": "s3cret", "y": 1}'}) == {
+    assert Redaction(schema).redact({"body": '{"x": "s3cret", "y": 1}'}) == {
         "body": json.dumps({"x": REDACTED, "y": 1})
     }
 
@@ -102,7 +102,7 @@ def test_a_member_that_is_marked_is_hidden_in_json_text_too() -> None:
     ],
 )
 def test_honest_texts_are_kept(text: str) -> None:
-    assert Redaction({}).of({"text": text}) == {"text": text}
+    assert Redaction({}).redact({"text": text}) == {"text": text}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_honest_texts_are_kept(text: str) -> None:
     ],
 )
 def test_what_stands_around_a_secret_is_kept(text: str, shown: str) -> None:
-    found = Redaction({}).of({"text": text})["text"]
+    found = Redaction({}).redact({"text": text})["text"]
     assert found.replace(REDACTED, "*") == shown
 
 
@@ -163,5 +163,5 @@ def test_what_stands_around_a_secret_is_kept(text: str, shown: str) -> None:
 )
 def test_a_long_text_takes_bounded_time(text: str) -> None:
     started = time.process_time()
-    Redaction({}).of({"text": text})
+    Redaction({}).redact({"text": text})
     assert time.process_time() - started < 2

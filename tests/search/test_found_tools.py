@@ -23,7 +23,11 @@ from toolcast_runtime.core.validation.protocol import REVISIONS, check_tool_defi
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.mcp.sdk_server import build_server
-from toolcast_runtime.mcp.tool_search import OWN, introduced, meant
+from toolcast_runtime.mcp.tool_search import (
+    SEARCH_TOOLS,
+    add_search_instructions,
+    resolve_found_tool,
+)
 
 HANDLERS = "tests.search.handlers"
 MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
@@ -219,7 +223,7 @@ def test_a_found_call_is_the_call_of_the_tool(
         assert direct == f"Unknown tool: {name}"
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", SEARCH_TOOLS)
 def test_the_two_are_no_found_tools(tmp_path: Path, name: str) -> None:
     found = {"name": name, "arguments": {"query": "page", "name": "ping"}}
     _, refused = asked(server(tmp_path), "auto", ("call_found_tool", found))
@@ -241,21 +245,25 @@ def test_the_two_are_no_found_tools(tmp_path: Path, name: str) -> None:
 def test_what_names_no_call_is_refused_and_nothing_called(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
-    assert meant("call_found_tool", arguments)[2] is False
+    assert resolve_found_tool("call_found_tool", arguments)[2] is False
     _, refused = asked(server(tmp_path), "auto", ("call_found_tool", arguments))
     assert refused.is_error
     assert "the arguments of `call_found_tool` are not valid" in refused.content[0].text
 
 
 def test_a_call_without_arguments_may_leave_them_out() -> None:
-    assert meant("call_found_tool", {"name": "ping"}) == ("ping", {}, True)
-    assert meant("ping", {"name": "x"}) == ("ping", {"name": "x"}, False)
-    assert meant("call_found_tool", None) == ("call_found_tool", None, False)
+    assert resolve_found_tool("call_found_tool", {"name": "ping"}) == ("ping", {}, True)
+    assert resolve_found_tool("ping", {"name": "x"}) == ("ping", {"name": "x"}, False)
+    assert resolve_found_tool("call_found_tool", None) == (
+        "call_found_tool",
+        None,
+        False,
+    )
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_strict_clients_take_the_two(revision: str) -> None:
-    for own in OWN.values():
+    for own in SEARCH_TOOLS.values():
         assert check_tool_definition(own.definition, revision) == []
 
 
@@ -282,8 +290,8 @@ def test_the_log_has_the_found_tool(
 def test_what_a_caller_may_not_have_is_never_found(tmp_path: Path) -> None:
     served = server(tmp_path)
     with calling_as(Caller(permissions=frozenset())):
-        assert served.hidden("desk") == 2
-    assert served.hidden("desk") == 3
+        assert served.count_unlisted_tools("desk") == 2
+    assert served.count_unlisted_tools("desk") == 3
     _, found = asked(served, "auto", ("search_tools", {"query": "wiki page user"}))
     assert sorted(names(found)) == ["archive_page", "delete_page", "find_user"]
 
@@ -303,7 +311,7 @@ def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
     assert names(found) == ["weather_report"]
     assert called.content[0].text == '{"from": "weather_report"}'
     assert shelf.calls == [("weather_report", {"of": 1}, "desk")]
-    assert set(OWN) <= shelf.reserved
+    assert set(SEARCH_TOOLS) <= shelf.reserved
 
 
 @pytest.mark.parametrize(
@@ -319,7 +327,7 @@ def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
 def test_instructions_say_how_many_are_hidden(
     hidden: int, has_others: bool, said: str | None
 ) -> None:
-    text = introduced(None, hidden, has_others=has_others)
+    text = add_search_instructions(None, hidden, has_others=has_others)
     if said is None:
         assert text is None
     else:
@@ -359,7 +367,7 @@ async def test_without_a_router_nothing_is_found_and_the_rest_works(
         found.tool, found.provider, {"query": "page"}, "desk"
     )
     assert answer.error == (
-        "nothing can be searched for: the part `router` of toolcast-runtime cannot be"
+        "tools cannot be searched: the part `router` of toolcast-runtime cannot be"
         " loaded"
     )
 
@@ -403,7 +411,7 @@ def test_toolsets_that_share_a_server_are_searched_together(tmp_path: Path) -> N
             return [listed, sorted(names(found)), called.structured_content]
 
     assert asyncio.run(works()) == [
-        [*OWN],
+        [*SEARCH_TOOLS],
         ["delete_page", "find_user"],
         {"got": {}},
     ]

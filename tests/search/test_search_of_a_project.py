@@ -108,7 +108,9 @@ def test_the_names_of_the_two_are_taken(
         handlers=HANDLERS,
     )
     told = toolcast(made.root, "check")
-    assert ("reserved: it is the MCP" in told.stdout + told.stderr) is is_reserved
+    assert (
+        "reserved: it is a tool of the MCP" in told.stdout + told.stderr
+    ) is is_reserved
 
 
 @pytest.mark.parametrize(("search", "is_unknown"), [("true", False), ("false", True)])
@@ -141,16 +143,19 @@ def test_tokens_tell_what_it_saves(make_project: Make) -> None:
         "all listed: each request if the server listed every tool (`search`)." in lines
     )
     by_tool = toolcast(searched.root, "tokens", "--by", "tool").stdout
-    assert "(the search for tools)" in by_tool
+    assert "(tool search)" in by_tool
     # An API is given the registry's tools, whatever the server lists.
     api = toolcast(searched.root, "tokens", "--kind", "openai").stdout
-    assert "(the search for tools)" not in api
+    assert "(tool search)" not in api
 
 
 def test_select_tells_how_often_it_finds_the_tool(make_project: Make) -> None:
     done = project(make_project)
     lines = toolcast(done.root, "select").stdout.splitlines()
-    assert "search_tools: 1 of 2 messages have their tool among the first 5" in lines
+    assert (
+        "search_tools: the expected tool is among the first 5 for 1 of 2 messages"
+        in lines
+    )
     value = json.loads(toolcast(done.root, "select", "--format", "json").stdout)
     search = value["toolsets"][0]["search"]
     assert search == {"first": 5, "messages": 2, "found": 1}

@@ -27,9 +27,9 @@ from toolcast.encoders.markdown import encode_block
 from toolcast_runtime.skills import (
     SkillSection,
     SkillTool,
-    toolset_files,
+    build_toolset_files,
 )
-from toolcast_runtime.skills import front_matter as written
+from toolcast_runtime.skills import render_front_matter as written
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = sorted((ROOT / "generated").glob("*/*/*/SKILL.md"))
@@ -207,7 +207,7 @@ def test_no_text_is_run_or_replaced(said: list[str]) -> None:
     text = encode_block("".join(said))
     tool = SkillTool("x", "y", text.split("\n"), 1, False)
     section = SkillSection("a", "A", text, text, [tool])
-    for file in toolset_files({"name": "a"}, "T", text, [section]).values():
+    for file in build_toolset_files({"name": "a"}, "T", text, [section]).values():
         assert done_by_programs(file.text) == []
 
 
@@ -219,7 +219,7 @@ def test_a_large_toolset_has_its_tools_in_files_of_their_sections() -> None:
         SkillSection("many", "Many", "", "", tools[1:]),
     ]
 
-    files = toolset_files({"name": "large"}, "Large", "First look.", sections)
+    files = build_toolset_files({"name": "large"}, "Large", "First look.", sections)
 
     assert files["SKILL.md"].text.split("---\n")[2] == """
 # Large

@@ -10,10 +10,10 @@ from toolcast_runtime.skills import (
     Skill,
     SkillSection,
     SkillTool,
-    front_matter,
-    is_long,
-    tool_files,
-    toolset_files,
+    build_tool_files,
+    build_toolset_files,
+    is_too_long,
+    render_front_matter,
 )
 
 PLAIN = SkillTool("plain", "Do it.", [], 0, False)
@@ -23,10 +23,10 @@ HOW = SkillTool("a-how", "Do it.", ["So."], 0, True)
 
 
 def test_a_skill_is_long_beyond_499_lines_or_20000_bytes() -> None:
-    assert not is_long("a\n" * 499)
-    assert is_long("a\n" * 500)
-    assert not is_long("é" * 10_000)
-    assert is_long("é" * 10_000 + "a")
+    assert not is_too_long("a\n" * 499)
+    assert is_too_long("a\n" * 500)
+    assert not is_too_long("é" * 10_000)
+    assert is_too_long("é" * 10_000 + "a")
 
 
 def test_the_skill_of_a_toolset() -> None:
@@ -34,7 +34,7 @@ def test_the_skill_of_a_toolset() -> None:
         SkillSection("all", "Notes", "First.", "Last.", [PLAIN, WHEN]),
         SkillSection("rest", "Rest", "", "", [MORE, HOW]),
     ]
-    files = toolset_files({"name": "notes"}, "Notes", "Look.", sections)
+    files = build_toolset_files({"name": "notes"}, "Notes", "Look.", sections)
     assert {path: file.text for path, file in files.items()} == {
         "SKILL.md": """\
 ---
@@ -82,8 +82,10 @@ If so.
 def test_the_skill_of_a_tool() -> None:
     front = {"name": "own"}
     head = "---\nname: own\n---\n\n"
-    assert tool_files(front, PLAIN)["SKILL.md"].text == f"{head}# plain\n\nDo it.\n"
-    text = tool_files(front, WHEN)["SKILL.md"].text
+    assert (
+        build_tool_files(front, PLAIN)["SKILL.md"].text == f"{head}# plain\n\nDo it.\n"
+    )
+    text = build_tool_files(front, WHEN)["SKILL.md"].text
     assert text == f"{head}# when\n\nDo it.\n\nIf so.\nOr so.\n"
 
 
@@ -98,7 +100,7 @@ def test_front_matter_says_each_kind_of_value() -> None:
         "rows": [{"a": 1, "b": [2]}, {}, [3, [4]]],
         "text": 'é"\\ --- !` \x7f \u2028 \U0001f3ee',
     }
-    assert front_matter(values) == r"""---
+    assert render_front_matter(values) == r"""---
 name: my-name
 "no": "a_b"
 "a b": 1
@@ -119,10 +121,10 @@ rows:
     - - 4
 text: "é\"\\ -\x2d- \x21` \x7f \u2028 🏮"
 ---"""
-    assert front_matter({"name": "x"}) == '---\nname: "x"\n---'
-    assert front_matter({"name": "1a"}) == '---\nname: "1a"\n---'
+    assert render_front_matter({"name": "x"}) == '---\nname: "x"\n---'
+    assert render_front_matter({"name": "1a"}) == '---\nname: "1a"\n---'
     assert (
-        front_matter({"a": "\xa0\xff\u0100\ue000"})
+        render_front_matter({"a": "\xa0\xff\u0100\ue000"})
         == '---\n"a": "\xa0\xff\u0100\ue000"\n---'
     )
 
@@ -132,7 +134,7 @@ def test_what_mcp_shows_of_skills() -> None:
     files = {"SKILL.md": "a", "references/a.md": "bc", "references/b.md": ""}
     two = Skill({"name": "one-more", "description": "b"}, files)
     served = ServedSkills(lambda: [one, two])
-    assert served.entries() == [
+    assert served.list_entries() == [
         {
             "uri": "skill://one/SKILL.md",
             "frontmatter": {"name": "one", "description": "é."},
@@ -144,38 +146,40 @@ def test_what_mcp_shows_of_skills() -> None:
                 }
             ],
         },
-        served.entry("skill://one-more/SKILL.md"),
+        served.find_entry("skill://one-more/SKILL.md"),
     ]
-    assert served.entry("skill://one-more/references/a.md") is None
-    assert served.entry("skill://one") is None
+    assert served.find_entry("skill://one-more/references/a.md") is None
+    assert served.find_entry("skill://one") is None
     main = {"name": "SKILL.md", "mimeType": "text/markdown"}
     references = {
         "uri": "skill://one-more/references",
         "name": "references",
         "mimeType": "inode/directory",
     }
-    assert served.children("skill://one-more") == [
+    assert served.list_directory("skill://one-more") == [
         {"uri": "skill://one-more/SKILL.md", **main, "size": 1},
         references,
     ]
-    assert served.children("skill://one") == [
+    assert served.list_directory("skill://one") == [
         {"uri": "skill://one/SKILL.md", **main, "size": 3}
     ]
-    below = served.children("skill://one-more/references")
+    below = served.list_directory("skill://one-more/references")
     assert [(file["name"], file["size"]) for file in below] == [
         ("a.md", 2),
         ("b.md", 0),
     ]
     for uri in ("skill://on", "skill://one/SKILL.md", "skill://one-more/x", "x"):
-        assert served.children(uri) == []
-    assert [(file["name"], file["description"]) for file in served.listed()] == [
+        assert served.list_directory(uri) == []
+    assert [
+        (file["name"], file["description"]) for file in served.list_resources()
+    ] == [
         ("one", "é."),
         ("one-more", "b"),
     ]
-    assert served.contents("skill://one-more/references/a.md") == {
+    assert served.find_contents("skill://one-more/references/a.md") == {
         "uri": "skill://one-more/references/a.md",
         "mimeType": "text/markdown",
         "text": "bc",
     }
-    assert served.contents("skill://one-more/x.md") is None
-    assert served.contents("x:skill://one/SKILL.md") is None
+    assert served.find_contents("skill://one-more/x.md") is None
+    assert served.find_contents("x:skill://one/SKILL.md") is None

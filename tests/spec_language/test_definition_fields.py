@@ -1,4 +1,4 @@
-"""The spec fields that the runtime ships are those of the spec language."""
+"""The file of spec fields in the runtime matches the spec language."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from toolcast_runtime import testing
 FILE = Path(testing.__path__[0]) / "spec_fields.json"
 
 
-def script(runtime: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the script of `make generate` and `make check` for a copy of the runtime."""
+def run_script(runtime: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of `make generate` and `make check` on a copy of the runtime."""
     return subprocess.run(
-        [sys.executable, ROOT / "generator/spec_fields.py", *words],
+        [sys.executable, ROOT / "generator/spec_fields.py", *options],
         cwd=runtime,
         env={"PYTHONPATH": f"{runtime}:{ROOT / 'generator'}"},
         capture_output=True,
@@ -29,39 +29,39 @@ def script(runtime: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_committed_file_is_up_to_date() -> None:
+def test_committed_file_is_up_to_date() -> None:
     assert FILE.read_text("utf-8") == render_definition_fields(), "run `make generate`"
 
 
-def test_the_file_has_every_field_and_default() -> None:
+def test_file_contains_all_fields_and_defaults() -> None:
     text = render_definition_fields()
 
     assert json.loads(text) == build_definition_fields()
     assert len(text) < 8_000
 
 
-def test_make_writes_the_file_and_checks_it(tmp_path: Path) -> None:
+def test_script_writes_and_checks_the_file(tmp_path: Path) -> None:
     package = FILE.parents[len(testing.__name__.split(".")) - 1]
     copied = tmp_path / package.name
     shutil.copytree(package, copied, ignore=shutil.ignore_patterns("__pycache__"))
     file = copied / FILE.relative_to(package)
     file.write_text(FILE.read_text("utf-8").replace('"timeout": 60', '"timeout": 61'))
-    shown = file.relative_to(tmp_path)
+    relative_path = file.relative_to(tmp_path)
 
-    stale = script(tmp_path, "--check")
+    stale = run_script(tmp_path, "--check")
     assert stale.returncode == 1
-    assert stale.stdout.startswith(f"error: {shown}: ")
+    assert stale.stdout.startswith(f"error: {relative_path}: ")
     assert "help: run `make generate`" in stale.stdout
 
-    written = script(tmp_path)
-    assert (written.returncode, written.stdout) == (0, f"wrote {shown}\n")
+    written = run_script(tmp_path)
+    assert (written.returncode, written.stdout) == (0, f"wrote {relative_path}\n")
     assert file.read_text("utf-8") == FILE.read_text("utf-8")
-    assert script(tmp_path, "--check").returncode == 0
+    assert run_script(tmp_path, "--check").returncode == 0
 
 
-def test_make_generate_and_make_check_run_the_script() -> None:
+def test_makefile_targets_run_the_script() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
 
-    for target, words in (("generate", ""), ("check", " --check")):
+    for target, options in (("generate", ""), ("check", " --check")):
         recipe = makefile.partition(f"\n{target}: ")[2].partition("\n\n")[0]
-        assert f"generator/spec_fields.py{words}\n" in recipe
+        assert f"generator/spec_fields.py{options}\n" in recipe

@@ -1,4 +1,4 @@
-"""The YAML language server completes, explains and checks specs by the one schema file."""
+"""The YAML language server completes, explains and checks specs with the schema file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from tests.mcp.node_setup import installed
 from toolcast.model.spec_schema import DEFAULT_SCHEMA_PATTERN
 from toolcast.spec_language.spec_language import render_schema
 
-OWN = {"yaml": {"schemaStore": {"enable": False}}}
-# A file of each kind with a mistake, what is said of it, and a key that is offered.
+SETTINGS = {"yaml": {"schemaStore": {"enable": False}}}
+# For each kind of file: its path, a text with a mistake, a part of the expected message, and a
+# key that the server must suggest.
 SPECS = {
     "workspace": ("toolcast.yaml", "version: 1\noutpt: x\n", "outpt", "toolsets"),
     "toolset": (
@@ -48,43 +49,43 @@ SPECS = {
 
 
 class Editor:
-    """A client of the language server, in a folder that it has open."""
+    """A client of the language server with an open folder."""
 
     def __init__(self, command: tuple[str, ...], folder: Path) -> None:
         self._server = subprocess.Popen(
             [*command, "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        self._told: dict[str, list[str]] = {}
+        self._diagnostics: dict[str, list[str]] = {}
         self._number = 0
-        where = {"uri": folder.as_uri(), "name": "project"}
+        workspace_folder = {"uri": folder.as_uri(), "name": "project"}
         client = {"workspace": {"configuration": True}}
-        self.ask(
+        self.request(
             "initialize",
             processId=None,
             rootUri=folder.as_uri(),
-            workspaceFolders=[where],
+            workspaceFolders=[workspace_folder],
             capabilities=client,
         )
-        self.tell("initialized")
+        self.notify("initialized")
 
-    def tell(self, method: str, **params: Any) -> None:
+    def notify(self, method: str, **params: Any) -> None:
         self._send({"method": method, "params": params})
 
-    def ask(self, method: str, **params: Any) -> Any:
+    def request(self, method: str, **params: Any) -> Any:
         self._number += 1
         number = self._number
         self._send({"id": number, "method": method, "params": params})
         for message in self._messages():
             if message.get("id") == number and "method" not in message:
                 return message["result"]
-        raise AssertionError(f"no answer to {method}")
+        raise AssertionError(f"no response to {method}")
 
-    def problems(self, uri: str) -> list[str]:
-        """What the server says of an open file."""
+    def get_diagnostics(self, uri: str) -> list[str]:
+        """Wait for the diagnostics of an open file, and return their messages."""
         messages = self._messages()
-        while uri not in self._told:
+        while uri not in self._diagnostics:
             next(messages)
-        return self._told[uri]
+        return self._diagnostics[uri]
 
     def close(self) -> None:
         self._server.kill()
@@ -97,7 +98,7 @@ class Editor:
         self._server.stdin.flush()
 
     def _messages(self) -> Iterator[dict[str, Any]]:
-        """The server's messages; its own questions are answered on the way."""
+        """Yield the messages of the server, and answer its requests for settings."""
         assert self._server.stdout is not None
         while line := self._server.stdout.readline():
             length = int(line.partition(b":")[2])
@@ -107,14 +108,12 @@ class Editor:
             method = message.get("method")
             if method == "textDocument/publishDiagnostics":
                 params = message["params"]
-                self._told[params["uri"]] = [
+                self._diagnostics[params["uri"]] = [
                     d["message"] for d in params["diagnostics"]
                 ]
             elif method is not None and "id" in message:
-                asked = (
-                    message["params"].get("items", ()) if "params" in message else ()
-                )
-                result = [OWN.get(item.get("section"), {}) for item in asked]
+                items = message.get("params", {}).get("items", ())
+                result = [SETTINGS.get(item.get("section"), {}) for item in items]
                 self._send({"id": message["id"], "result": result or None})
             yield message
 
@@ -127,28 +126,32 @@ def editor(tmp_path: Path) -> Iterator[Editor]:
     schemas = tmp_path / "specs" / "schemas"
     schemas.mkdir(parents=True)
     (schemas / "toolcast.schema.json").write_text(render_schema("project"))
-    opened = Editor(node.yaml_language_server, tmp_path)
-    yield opened
-    opened.close()
+    client = Editor(node.yaml_language_server, tmp_path)
+    yield client
+    client.close()
 
 
 @pytest.mark.node
 @pytest.mark.parametrize("kind", SPECS)
-def test_a_spec_of_each_kind(editor: Editor, tmp_path: Path, kind: str) -> None:
-    name, body, said, offered = SPECS[kind]
+def test_server_checks_and_completes_a_spec(
+    editor: Editor, tmp_path: Path, kind: str
+) -> None:
+    name, body, expected_message, expected_key = SPECS[kind]
     file = tmp_path / name
-    up = "../" * (len(Path(name).parts) - 2) if "/" in name else "specs/"
-    line = f"# yaml-language-server: $schema={up}schemas/{DEFAULT_SCHEMA_PATTERN.format(kind)}\n"
+    prefix = "../" * (len(Path(name).parts) - 2) if "/" in name else "specs/"
+    line = f"# yaml-language-server: $schema={prefix}schemas/{DEFAULT_SCHEMA_PATTERN.format(kind)}\n"
     document = {"uri": file.as_uri()}
-    opened = {"languageId": "yaml", "version": 1, "text": f"{line}{body}\n"}
+    content = {"languageId": "yaml", "version": 1, "text": f"{line}{body}\n"}
 
-    editor.tell("textDocument/didOpen", textDocument={**document, **opened})
-    problems = editor.problems(file.as_uri())
+    editor.notify("textDocument/didOpen", textDocument={**document, **content})
+    messages = editor.get_diagnostics(file.as_uri())
     start, end = {"line": 1, "character": 1}, {"line": 3, "character": 0}
-    hover = editor.ask("textDocument/hover", textDocument=document, position=start)
-    offers = editor.ask("textDocument/completion", textDocument=document, position=end)
-    labels = [item["label"] for item in offers["items"]]
+    hover = editor.request("textDocument/hover", textDocument=document, position=start)
+    completion = editor.request(
+        "textDocument/completion", textDocument=document, position=end
+    )
+    labels = [item["label"] for item in completion["items"]]
 
-    assert any(said in problem for problem in problems), problems
+    assert any(expected_message in message for message in messages), messages
     assert "Toolcast" in json.dumps(hover)
-    assert offered in labels or not offered
+    assert expected_key in labels or not expected_key

@@ -1,4 +1,4 @@
-"""The annotated spec language: nothing in it is mistyped, and editors' schemas come from it."""
+"""Annotations of the spec language are valid, and the published schemas contain none."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ ANNOTATIONS = load_annotation_schema()["$defs"]["annotations"]["properties"]
 
 
 @pytest.mark.parametrize("kind", DESCRIBED_KINDS)
-def test_a_language_says_nothing_that_is_not_known(kind: str) -> None:
+def test_annotations_of_a_language_are_valid(kind: str) -> None:
     assert list(check_annotations(load_annotated_schema(kind))) == []
 
 
 @pytest.mark.parametrize(
-    ("way", "annotation", "value"),
+    ("field", "annotation", "value"),
     [
         ("timeout", "change", {"lowred": {}}),
         ("timeout", "change", {"lowered": {"calls": "risky"}}),
@@ -63,42 +63,46 @@ def test_a_language_says_nothing_that_is_not_known(kind: str) -> None:
         ("order", "read_by", ["prompt"]),
     ],
 )
-def test_a_mistyped_annotation_is_refused(
-    way: str, annotation: str, value: Any
+def test_mistyped_annotation_is_reported(
+    field: str, annotation: str, value: Any
 ) -> None:
     language = copy.deepcopy(load_annotated_schema("tool"))
-    language["properties"][way][annotation] = value
+    language["properties"][field][annotation] = value
     if value is None:
-        del language["properties"][way][annotation]
+        del language["properties"][field][annotation]
 
-    found = [fault.removeprefix("properties.") for fault in check_annotations(language)]
-    assert any(fault.startswith(way) for fault in found)
+    messages = [
+        message.removeprefix("properties.") for message in check_annotations(language)
+    ]
+    assert any(message.startswith(field) for message in messages)
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
-def test_what_is_published_is_a_schema_without_annotations(kind: str) -> None:
+def test_published_schema_has_no_annotations(kind: str) -> None:
     published = get_schema(kind)
 
     jsonschema_rs.meta.validate(published)
-    assert list(_annotated_parts("", published)) == []
+    assert list(_list_annotations("", published)) == []
 
 
-def _annotated_parts(way: str, node: Any) -> list[str]:
-    found = [f"{way}.{key}" for key in ANNOTATIONS if key in node]
-    for name, part in list_subfields({k: v for k, v in node.items() if k != "keys"}):
-        found += _annotated_parts(f"{way}.{name}", part)
-    return found
+def _list_annotations(path: str, node: Any) -> list[str]:
+    """Return the paths of the annotations in a schema."""
+    annotations = [f"{path}.{key}" for key in ANNOTATIONS if key in node]
+    schema = {k: v for k, v in node.items() if k != "keys"}
+    for name, subfield in list_subfields(schema):
+        annotations += _list_annotations(f"{path}.{name}", subfield)
+    return annotations
 
 
-def test_what_a_language_knows_stays_in_what_is_published() -> None:
+def test_published_schema_contains_all_descriptions() -> None:
     for kind in DESCRIBED_KINDS:
         published = get_schema(kind)
-        for way, node in list_fields(kind):
+        for path, node in list_fields(kind):
             if "description" in node:
-                assert node["description"] in str(published), way
+                assert node["description"] in str(published), path
 
 
-# The class of the model for the fields below each way.
+# The model class of the fields below each path.
 CLASSES: Mapping[str, type] = {
     "tool": ToolSpec,
     "tool.examples.*": Example,
@@ -111,7 +115,7 @@ CLASSES: Mapping[str, type] = {
     "mcp_prompt.arguments.*": PromptArgument,
     "mcp_prompt.messages.*": PromptMessage,
 }
-# Fields that the model has as they are written: with them absence is not the default.
+# Fields that the model stores unchanged: an absent field is absent in the model, too.
 VERBATIM = (
     "tool.annotations.",
     "tool.data.",
@@ -125,29 +129,31 @@ VERBATIM = (
 )
 
 
-def test_the_model_has_its_defaults_from_the_language() -> None:
-    """No class has a default of its own for a field whose default the language declares."""
-    ways = [
+def test_model_uses_defaults_of_the_language() -> None:
+    """A model class does not declare a default if the spec language has one."""
+    paths = [
         f"{kind}.{field.dotted_path}"
         for kind in KINDS
         for field in list_fields(kind)
         if not isinstance(field.node.get("absent", {}), dict)
     ]
-    named = [way for way in ways if not way.startswith(VERBATIM)]
-    assert len(named) > 20
-    for way in named:
-        above, _, key = way.rpartition(".")
-        attributes = {one.name: one for one in dataclasses.fields(CLASSES[above])}
+    checked_paths = [path for path in paths if not path.startswith(VERBATIM)]
+    assert len(checked_paths) > 20
+    for path in checked_paths:
+        parent, _, key = path.rpartition(".")
+        attributes = {
+            attribute.name: attribute
+            for attribute in dataclasses.fields(CLASSES[parent])
+        }
         attribute = attributes[key]
-        assert attribute.default is MISSING, way
-        assert attribute.default_factory is not MISSING, way
+        assert attribute.default is MISSING, path
+        assert attribute.default_factory is not MISSING, path
         value = attribute.default_factory()
-        assert (list(value) if isinstance(value, tuple) else value) == get_default(
-            way
-        ), way
+        default = list(value) if isinstance(value, tuple) else value
+        assert default == get_default(path), path
 
 
-def test_a_null_is_replaced_by_what_it_means() -> None:
+def test_null_is_replaced_by_null_means() -> None:
     targets = {"mcp": {"links": None, "client": "desk"}, "cli": None, "other": None}
 
     assert replace_nulls("toolset.targets", targets) == {
@@ -157,7 +163,7 @@ def test_a_null_is_replaced_by_what_it_means() -> None:
     }
 
 
-def test_editors_are_told_a_default_that_is_a_plain_value() -> None:
+def test_literal_defaults_are_published() -> None:
     tool, toolset = (
         get_schema("tool")["properties"],
         get_schema("toolset")["properties"],
@@ -173,27 +179,29 @@ def test_editors_are_told_a_default_that_is_a_plain_value() -> None:
     )
 
 
-def test_readers_are_targets() -> None:
-    known = ANNOTATIONS["read_by"]["items"]["enum"]
+def test_readers_are_targets_or_rules() -> None:
+    readers = ANNOTATIONS["read_by"]["items"]["enum"]
 
-    assert sorted(known) == sorted(["rules", *BUILT_IN])
+    assert sorted(readers) == sorted(["rules", *BUILT_IN])
 
 
 @pytest.mark.parametrize(
     "kind", ["tool", "toolset", "mcp_resource", "mcp_prompt", "workspace"]
 )
-def test_of_every_field_a_change_is_said(kind: str) -> None:
-    said = {field.dotted_path for field in list_fields(kind) if "change" in field.node}
-    silent = [
+def test_every_field_declares_its_changes(kind: str) -> None:
+    with_changes = {
+        field.dotted_path for field in list_fields(kind) if "change" in field.node
+    }
+    without_changes = [
         field.dotted_path
         for field in list_fields(kind)
         if not any(True for _ in list_subfields(field.node))
         and "const" not in field.node
-        and not any(_is_above(way, field.dotted_path) for way in said)
+        and not any(_contains(path, field.dotted_path) for path in with_changes)
     ]
 
-    assert silent == []
+    assert without_changes == []
 
 
-def _is_above(way: str, other: str) -> bool:
-    return other == way or other.startswith(f"{way}.")
+def _contains(path: str, other: str) -> bool:
+    return other == path or other.startswith(f"{path}.")

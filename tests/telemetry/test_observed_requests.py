@@ -16,7 +16,7 @@ SERVED: Any = SimpleNamespace(
     mcp_prompts=object(),
     prompts=lambda client: [SimpleNamespace(name="greet")],
     registry=SimpleNamespace(resolve=lambda name: "note" if name == "memo" else name),
-    has=lambda name: name == "note",
+    has_tool=lambda name: name == "note",
 )
 Measured = list[tuple[str, float, dict[str, str]]]
 

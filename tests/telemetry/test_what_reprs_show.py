@@ -58,11 +58,12 @@ def test_a_part_refuses_the_calls_of_its_own_toolset() -> None:
         return SimpleNamespace(parts=parts, registry=registry)
 
     sharing: Any = SimpleNamespace(
-        sharing=True, toolsets=[toolset("a", None, "no"), toolset("b", "never", "no")]
+        member_servers=True,
+        toolsets=[toolset("a", None, "no"), toolset("b", "never", "no")],
     )
-    refusal = ToolsetServer.refusal
+    refusal = ToolsetServer.find_refusal
     assert refusal(sharing, "a", {}) == "no"
     assert refusal(sharing, "b", {}) == "never"
     assert refusal(sharing, "c", {}) is None
-    alone: Any = SimpleNamespace(sharing=False, toolsets=[toolset("a", "no")])
+    alone: Any = SimpleNamespace(member_servers=False, toolsets=[toolset("a", "no")])
     assert refusal(alone, "c", {}) == "no"

@@ -152,7 +152,7 @@ def test_too_many_tools_for_a_client(make_project: MakeProject) -> None:
       few: {allow: [ping_1], kind: cursor}
     """
     assert findings(make_project(tools, toolset=toolset), "access/tool-count") == [
-        "specs/toy/toolset.yaml:6: `editor` has 41 tools; Cursor takes 40 in a request"
+        "specs/toy/toolset.yaml:6: `editor` has 41 tools; Cursor accepts 40 in a request"
         " (its forum; later versions take more)"
     ]
 
@@ -164,7 +164,7 @@ def test_a_section_too_large_for_a_namespace(make_project: MakeProject) -> None:
     rule = "access/tool-count"
     assert findings(make_project(tools, toolset=toolset), rule) == [
         "specs/toy/toolset.yaml:6: the section `talk` is a namespace of 10 tools for the"
-        " caller; OpenAI advises at most 9"
+        " caller; OpenAI recommends at most 9"
     ]
     other = make_project(tools, toolset=TOOLSET, at="other")
     assert findings(other, rule) == []

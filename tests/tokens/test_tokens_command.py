@@ -27,8 +27,8 @@ clients:
   other: {allow: [ping]}
 """
 LEGEND = """
-upfront: definitions and instructions in each request. names: what is in each
-request of tools that are loaded on demand. prompt: the prompt docs.
+upfront: definitions and instructions in each request. names: the names of
+tools loaded on demand, in each request. prompt: the prompt docs.
 Tokens are estimated, for nine of ten tools to within 9 % (see --encoding).
 """
 
@@ -50,8 +50,8 @@ toy                                     upfront      names  on demand     prompt
 toy, agent (claude-code)                upfront      names  on demand     prompt
   note                                        0          5         18         10
   ping                                        0          5         16          6
-  (the server's instructions)                 3          0          0          0
-  (headings and the preamble)                 0          0          0         30
+  (server instructions)                       3          0          0          0
+  (headings and preamble)                     0          0          0         30
   all                                         3         10         34         46
 """ + LEGEND,
         ),
@@ -62,8 +62,8 @@ toy, every tool (openai-tool-search)
                                         upfront      names  on demand     prompt
   talk                                        0          0         16          6
   tools                                       0          0         18         10
-  (the namespaces)                            0          6          0          0
-  (headings and the preamble)                 0          0          0         30
+  (namespaces)                                0          6          0          0
+  (headings and preamble)                     0          0          0         30
   all                                         0          6         34         46
 """ + LEGEND,
         ),
@@ -147,8 +147,8 @@ def test_for_programs(make_project: MakeProject) -> None:
                     }
                     for name, upfront, prompt in (
                         ("ping", 16, 6),
-                        ("(the server's instructions)", 3, 0),
-                        ("(headings and the preamble)", 0, 15),
+                        ("(server instructions)", 3, 0),
+                        ("(headings and preamble)", 0, 15),
                     )
                 ],
                 "total": {"upfront": 19, "names": 0, "on_demand": 0, "prompt": 21},
@@ -186,7 +186,7 @@ def test_without_a_vocabulary_it_says_what_to_do(
     done = toolcast(project.root, "tokens", "--encoding", "o200k_base")
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "error: o200k_base cannot be counted: TIKTOKEN_CACHE_DIR names no folder"
+        "error: cannot count tokens of o200k_base: TIKTOKEN_CACHE_DIR is not set"
     )
 
 

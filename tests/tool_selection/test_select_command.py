@@ -52,9 +52,9 @@ def test_the_order_for_a_message_its_words_and_the_tokens(project: Any) -> None:
     first, best, silent, *rest = done.stdout.splitlines()
     assert first == "1 of 3 routed tools"
     assert best.split() == ["100%", "*", "lamp", "lamp", "68%,", "switch", "32%"]
-    assert silent.split(maxsplit=1) == ["-", "3 tools that no word speaks for"]
-    assert rest[1].endswith("tokens saved (an estimate, as of `toolcast tokens`)")
-    assert rest[2] == "not asked for their tools: the external servers far"
+    assert silent.split(maxsplit=1) == ["-", "3 tools without a matching word"]
+    assert rest[1].endswith("tokens saved (estimated as in `toolcast tokens`)")
+    assert rest[2] == "not included: tools of the external servers far"
 
 
 def test_a_tool_of_every_turn_stands_in_the_order_and_is_not_routed(
@@ -67,7 +67,7 @@ def test_a_tool_of_every_turn_stands_in_the_order_and_is_not_routed(
 def test_in_doubt_all_are_chosen_and_the_reason_is_told(project: Any) -> None:
     done = project.toolcast("select", "Guten Morgen", "--client", "external")
     assert " ".join(done.stdout.split()).startswith(
-        "2 of 2 routed tools: all of them, as the tools' texts know 0 of the message's"
+        "2 of 2 routed tools: all of them, as the tools' text contains 0 of the message's"
         " 2 words"
     )
 
@@ -85,34 +85,43 @@ def test_a_message_for_programs(project: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("the lamp",), "which client? the toolset `toy` has internal, external"),
+        (("the lamp",), "add `--client` with one of internal, external"),
         (
             ("the lamp", "--client", "nobody"),
             "there is no client `nobody`\n  help: use one of",
         ),
         (("--toolset", "tin"), "there is no toolset `tin`\n  help: use `toy`"),
-        (("x", "--client", "internal", "--with-model"), "has no `router:` whose model"),
-        (("--with-model",), "has no `router:` whose model"),
-        (("--export", "promptfoo"), "--export needs --output"),
-        (("--output", "x.json"), "--output needs --export"),
-        (("--endpoint", "http://127.0.0.1:9"), "--endpoint needs --model"),
-        (("--model", "small"), "--model needs --endpoint or --export"),
-        (("--endpoint", "u", "--model", "m", "--with-model"), "leave it or --endpoint"),
+        (
+            ("x", "--client", "internal", "--with-model"),
+            "has no `router`, which --with-model requires",
+        ),
+        (("--with-model",), "has no `router`, which --with-model requires"),
+        (("--export", "promptfoo"), "--export requires --output"),
+        (("--output", "x.json"), "--output requires --export"),
+        (("--endpoint", "http://127.0.0.1:9"), "--endpoint requires --model"),
+        (("--model", "small"), "--model requires --endpoint or --export"),
+        (
+            ("--endpoint", "u", "--model", "m", "--with-model"),
+            "--with-model and --endpoint cannot be combined",
+        ),
         (("--endpoint", "", "--model", "m"), "must begin with http:// or https://"),
         (("--endpoint", "x:1", "--model", "m"), "must begin with http:// or https://"),
-        (("--key-variable", "KEY"), "--key-variable needs --endpoint or --export"),
+        (("--key-variable", "KEY"), "--key-variable requires --endpoint or --export"),
         (
             ("--endpoint", "http://h", "--model", "m", "--key-variable", "sk-hunter2"),
-            "--key-variable is the name of an environment variable, not the key",
+            "--key-variable is not the name of a variable",
         ),
-        (("--history", "before"), "--history needs MESSAGE"),
-        (("the lamp", "--top", "2"), "without effect with MESSAGE: --top"),
-        (("--with-model", "--margin", "0"), "without effect with a model: --margin"),
+        (("--history", "before"), "--history requires MESSAGE"),
+        (("the lamp", "--top", "2"), "--top has no effect with MESSAGE"),
+        (("--with-model", "--margin", "0"), "--margin has no effect with a model"),
         (
             ("x", "--export", "agent-skills", "--output", "f", "--format", "json"),
-            "without effect with --export: MESSAGE, --format",
+            "MESSAGE, --format have no effect with --export",
         ),
-        (("--export", "agent-skills", "--output", "f"), "there are no cases to write"),
+        (
+            ("--export", "agent-skills", "--output", "f"),
+            "there are no selection cases to export",
+        ),
     ],
 )
 def test_what_cannot_be_asked(words: tuple[str, ...], said: str, project: Any) -> None:
@@ -125,7 +134,7 @@ def test_what_cannot_be_asked(words: tuple[str, ...], said: str, project: Any) -
 @pytest.mark.parametrize("gate", ["--margin", "--coverage"])
 def test_a_gate_is_a_number(gate: str, project: Any) -> None:
     done = project.toolcast("select", gate, "nan")
-    assert done.returncode == 2 and "nan is no number" in done.stderr
+    assert done.returncode == 2 and "nan is not a number" in done.stderr
 
 
 def test_no_handler_is_imported_and_no_server_is_started(project: Any) -> None:
@@ -148,7 +157,7 @@ def test_cases_that_pass_are_counted(pages: Callable[..., Any]) -> None:
     ).toolcast("select")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "1 of 3 tools have a case; without: archive_page, find_user\n"
+        "1 of 3 tools have a case; without a case: archive_page, find_user\n"
         "toy: 2 of 2 messages pass\n"
     )
 
@@ -163,16 +172,16 @@ def test_a_case_that_fails_says_what_is_first_and_by_which_words(
     assert done.stdout == """\
 specs/toy/archive_page.yaml:5:
   "Remove that page from the wiki for good."
-    `archive_page` is number 2, and `delete_page` is first
+    `archive_page` has rank 2; `delete_page` ranks first
     word              archive_page  delete_page
     good                         -          37%
     wiki                       29%          27%
     page                       38%          36%
 
-Confused, the tool that is meant first:
+Confused tools, the expected one first:
   archive_page with delete_page, 1 message: good, page, wiki
 
-1 of 3 tools have a case; without: delete_page, find_user
+1 of 3 tools have a case; without a case: delete_page, find_user
 toy: 0 of 1 message pass
 """
 
@@ -182,11 +191,11 @@ toy: 0 of 1 message pass
     [
         (
             "{message: ring the bell}",
-            "no word speaks for `archive_page`, nor for another",
+            "no word matches `archive_page` or another",
         ),
         (
             "{message: find the user}",
-            "no word speaks for `archive_page`, and `find_user`",
+            "no word matches `archive_page`; `find_user`",
         ),
         (
             "{message: archive a page, near: [archive it]}",
@@ -209,7 +218,7 @@ def test_a_message_that_means_no_tool_must_choose_none(
     cases = "cases: [{message: thank you, tool: null}, {message: the page, tool: null}]"
     done = pages(cases).toolcast("select")
     assert done.returncode == 1
-    assert "no tool is meant, and `archive_page` is chosen" in done.stdout
+    assert "the case expects no tool, but `archive_page` is chosen" in done.stdout
     assert "toy: 1 of 2 messages pass" in done.stdout
 
 
@@ -222,11 +231,11 @@ def test_gates_come_from_the_toolset_and_from_options(
     )
     assert project.toolcast("select").returncode == 0
     strict = project.toolcast("select", "--top", "1")
-    assert strict.returncode == 1 and "is number 2" in strict.stdout
+    assert strict.returncode == 1 and "has rank 2" in strict.stdout
     ahead = project.toolcast("select", "--margin", "0.9", "--top", "3")
     assert ahead.returncode == 0, "nothing follows behind the third tool"
     wide = project.toolcast("select", "--coverage", "0.5")
-    assert wide.returncode == 1 and "have a case, and 50% must" in wide.stdout
+    assert wide.returncode == 1 and "have a case, but 50% must" in wide.stdout
 
 
 def test_a_margin_is_a_part_of_the_score(pages: Callable[..., Any]) -> None:
@@ -260,7 +269,7 @@ def test_each_client_is_tried_with_what_it_is_offered(
     done = project.toolcast("select")
     assert done.returncode == 1
     assert "    for guard\n" in done.stdout
-    assert "open_case.yaml:6: not tried: nobody is offered `open_case`" in done.stdout
+    assert "open_case.yaml:6: not run: no client is offered `open_case`" in done.stdout
     assert project.toolcast("select", "--client", "guest").returncode == 0
 
 
@@ -270,7 +279,7 @@ def test_a_tie_is_no_choice(make_project: Callable[..., Any]) -> None:
     project = make_project(tools, toolset="targets: {registry: {}}\n")
     done = project.toolcast("select")
     assert done.returncode == 1
-    assert "    `ring_a` and `ring_b` score the same\n" in done.stdout
+    assert "    `ring_a` and `ring_b` have the same score\n" in done.stdout
     assert project.toolcast("select", "--top", "2").returncode == 0
 
 
@@ -281,7 +290,7 @@ def test_a_case_that_is_not_tried_says_why_and_one_of_no_tool_fails(
     cases = "cases:\n  - {message: fetch it, tool: far_fetch}\n"
     done = pages(far + cases).toolcast("select")
     assert done.returncode == 0
-    assert "not tried: `far_fetch` is of an external server\n" in done.stdout
+    assert "not run: `far_fetch` is a tool of an external server\n" in done.stdout
     wrong = pages(far + cases + "  - {message: print it, tool: print_page}\n")
     for words in ((), ("--format", "json")):
         done = wrong.toolcast("select", *words)

@@ -132,7 +132,7 @@ def test_promptfoo_needs_a_model(make_project: Callable[..., Any]) -> None:
     )
     done = project.toolcast("select", "--export", "promptfoo", "--output", "x.json")
     assert done.returncode == 2
-    assert "promptfoo asks a model: name it with --model" in done.stderr
+    assert "--export promptfoo requires --model" in done.stderr
     assert not (project.root / "x.json").exists()
 
 

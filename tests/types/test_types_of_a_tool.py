@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcast_runtime.values.tool_types import TAKEN, types_of, types_of_tool
+from toolcast_runtime.values.tool_types import (
+    RESERVED_NAMES,
+    build_tool_types,
+    format_tool_types,
+)
 
 Schema = dict[str, Any]
 S: Schema = {"type": "string"}
@@ -22,7 +26,7 @@ def _said(
     mcp = {"name": "get_it", "inputSchema": takes}
     if gives is not None:
         mcp["outputSchema"] = gives
-    return types_of({"mcp": mcp, **more}, has_clients)
+    return format_tool_types({"mcp": mcp, **more}, has_clients)
 
 
 def test_what_a_handler_takes() -> None:
@@ -102,16 +106,18 @@ def test_what_a_handler_gives() -> None:
 def test_values_of_python_have_types_of_their_own() -> None:
     takes = _said(V, values="python")
     assert takes["GetItArguments"] == {"at": "str"}
-    assert takes["GetItGiven"] == {"at": "date"}
-    assert "GetItGiven" not in _said(P, values="python")
-    assert "GetItGiven" not in _said(V, values="python", arguments_type="m:Args")
+    assert takes["GetItHandlerArguments"] == {"at": "date"}
+    assert "GetItHandlerArguments" not in _said(P, values="python")
+    assert "GetItHandlerArguments" not in _said(
+        V, values="python", arguments_type="m:Args"
+    )
     day = {"type": "object", "properties": {"d": DAY}}
     gives = _said(P, day, values="python")
     assert gives["GetItResult"] == {"d": "NotRequired[ReadOnly[str]]"}
-    assert gives["GetItGives"] == {"d": "NotRequired[ReadOnly[date]]"}
-    assert gives["__call__"][1] == "ObjectResult[GetItGives]"
+    assert gives["GetItHandlerResult"] == {"d": "NotRequired[ReadOnly[date]]"}
+    assert gives["__call__"][1] == "ObjectResult[GetItHandlerResult]"
     text = _said(P, DAY, values="python")
-    assert (text["GetItResult"], text["GetItGives"]) == ("str", "date")
+    assert (text["GetItResult"], text["GetItHandlerResult"]) == ("str", "date")
 
 
 def test_no_class_is_called_as_another() -> None:
@@ -119,10 +125,10 @@ def test_no_class_is_called_as_another() -> None:
 
     def deep(schema: Schema) -> Schema:
         inner = [{"type": "object", "properties": {"v": schema}} for _ in range(2)]
-        within = dict(zip(("result", "given"), inner, strict=True))
+        within = dict(zip(("result", "handler_arguments"), inner, strict=True))
         return {"type": "object", "properties": within}
 
-    types = types_of_tool(
+    types = build_tool_types(
         "get",
         deep(DAY),
         deep(DAY),
@@ -134,23 +140,23 @@ def test_no_class_is_called_as_another() -> None:
     assert names == [
         "GetArguments",
         "GetResult2",
-        "GetGiven2",
+        "GetHandlerArguments2",
         "GetResult",
         "GetResultResult",
-        "GetResultGiven",
-        "GetGiven",
-        "GetGivenResult",
-        "GetGivenGiven",
-        "GetGives",
-        "GetGivesResult",
-        "GetGivesGiven",
+        "GetResultHandlerArguments",
+        "GetHandlerArguments",
+        "GetHandlerArgumentsResult",
+        "GetHandlerArgumentsHandlerArguments",
+        "GetHandlerResult",
+        "GetHandlerResultResult",
+        "GetHandlerResultHandlerArguments",
     ]
     assert [one.name for one in types.read_only] == names[3:6] + names[9:]
-    assert types.own == [
+    assert types.reserved_names == [
         "GetArguments",
         "GetResult",
         "GetHandler",
-        "GetGiven",
-        "GetGives",
+        "GetHandlerArguments",
+        "GetHandlerResult",
     ]
-    assert {"Any", "Mapping", "Sequence", "TypedDict", "Unpack"} < {*TAKEN}
+    assert {"Any", "Mapping", "Sequence", "TypedDict", "Unpack"} < {*RESERVED_NAMES}

@@ -131,7 +131,7 @@ def test_a_union_of_very_many_classes_is_no_type() -> None:
             "texts": {"oneOf": [{"const": str(i), "title": "a"} for i in range(51)]},
         }
     }
-    found = SchemaTypes(root, "Try").arguments("TryArguments").members
+    found = SchemaTypes(root, "Try").build_arguments_class("TryArguments").members
     assert isinstance(found["few"].type, OneOf)
     assert found["many"] == Member(Table(ANY), False, ("oneOf",))
     assert isinstance(found["texts"].type, Choice)
@@ -139,7 +139,9 @@ def test_a_union_of_very_many_classes_is_no_type() -> None:
 
 def test_kinds_that_exclude_each_other_are_told() -> None:
     both = {"allOf": [{"type": "string"}, {"type": "integer"}]}
-    found = SchemaTypes({"properties": {"both": both}}, "Try").arguments("TryArguments")
+    found = SchemaTypes({"properties": {"both": both}}, "Try").build_arguments_class(
+        "TryArguments"
+    )
     assert found.members["both"] == Member(ANY, False, ("type",))
 
 

@@ -82,13 +82,13 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", CASES)
 def test_the_types_say_what_is_given(tools: Path, name: str) -> None:
     module = loaded(tools / f"{name}.py", f"given_{name}")
-    class_ = getattr(module, f"{class_name(name)}Given")
+    class_ = getattr(module, f"{class_name(name)}HandlerArguments")
     said = {key: class_.__annotations__[key] for key in CASES[name]["types"]}
     assert {key: _shown(one) for key, one in said.items()} == CASES[name]["types"]
 
     schema = _schema(name)
     assert compile_schema(schema).is_valid(CASES[name]["given"])
-    given = PythonValues(schema).of(CASES[name]["given"])
+    given = PythonValues(schema).convert(CASES[name]["given"])
     assert given != CASES[name]["given"]
     adapter: Any = TypeAdapter(class_)
     adapter.validate_python(given, strict=True)

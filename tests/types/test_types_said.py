@@ -15,15 +15,15 @@ from toolcast_runtime.values.annotated_types import (
     NamedType,
     ObjectName,
     OneOf,
-    Place,
+    SchemaNode,
     class_name,
+    find_tag,
     is_keyword_argument,
+    make_union,
     nested_class_name,
-    one_of,
-    tag_of,
 )
 from toolcast_runtime.values.schema_types import SchemaTypes
-from toolcast_runtime.values.tool_types import types_of
+from toolcast_runtime.values.tool_types import format_tool_types
 
 Schema = Any
 S: Schema = {"type": "string"}
@@ -36,10 +36,10 @@ DAY: Schema = {"type": "string", "format": "date"}
 def _said(schema: Schema) -> str:
     """The type of a property, and after a bar what it is wider than."""
     whole = {"type": "object", "properties": {"a": schema}}
-    types = types_of({"mcp": {"name": "try", "inputSchema": whole}}, False)
+    types = format_tool_types({"mcp": {"name": "try", "inputSchema": whole}}, False)
     text = types["TryArguments"]["a"].removeprefix("NotRequired[").removesuffix("]")
     found = SchemaTypes(whole, "Try")
-    member = found.arguments("TryArguments").members["a"]
+    member = found.build_arguments_class("TryArguments").members["a"]
     wider = list(member.wider)
     if isinstance(member.type, ObjectName):
         wider += found.objects[1].wider
@@ -206,7 +206,7 @@ def test_what_is_required_is_told_of_each_member() -> None:
         "required": ["a", "b", "x", 7],
         "oneOf": [{"properties": {"y": S}}],
     }
-    made = SchemaTypes(root, "Try").arguments("TryArguments")
+    made = SchemaTypes(root, "Try").build_arguments_class("TryArguments")
     assert made.members == {
         "a": Member(NamedType("str"), True),
         "b": Member(Choice((1,)), True),
@@ -240,7 +240,7 @@ def test_types_are_twenty_four_levels_deep(where: str, around: Any) -> None:
         for _ in range(levels):
             schema = around(schema)
         whole = {"type": "object", "properties": {"a": schema}}
-        types = types_of({"mcp": {"name": "try", "inputSchema": whole}}, False)
+        types = format_tool_types({"mcp": {"name": "try", "inputSchema": whole}}, False)
         return re.findall(r"\bstr\b(?!,)|Any|\[1\]", str(types["TryArguments"])) + [
             text
             for name, fields in types.items()
@@ -257,7 +257,7 @@ def test_types_are_twenty_four_levels_deep(where: str, around: Any) -> None:
 def test_the_same_schema_says_the_same_wherever_it_stands() -> None:
     loose: Schema = {"type": "string", "not": {}}
     types = SchemaTypes({"properties": {"a": loose, "b": loose, "c": K, "d": K}}, "Try")
-    members = types.arguments("TryArguments").members
+    members = types.build_arguments_class("TryArguments").members
     assert members["a"] == members["b"] == Member(NamedType("str"), False, ("not",))
     assert members["c"] == members["d"] == Member(ObjectName("TryC"), False)
 
@@ -265,7 +265,7 @@ def test_the_same_schema_says_the_same_wherever_it_stands() -> None:
 def test_the_class_of_a_whole_has_its_name_where_it_is_all_of_it() -> None:
     for kinds, name in (("object", "GetResult"), (["object", "null"], "Get")):
         types = SchemaTypes({**K, "type": kinds}, "Get")
-        assert types.whole("GetResult")[1] == ()
+        assert types.build_type("GetResult")[1] == ()
         assert [one.name for one in types.objects] == [name]
 
 
@@ -276,7 +276,7 @@ def test_twenty_thousand_schemas_are_looked_at() -> None:
         parts: Schema = {f"p{n}": S for n in range(plain)}
         root = {"properties": {**parts, "last": last}}
         types = SchemaTypes(root, "Try")
-        return types.arguments("TryArguments").members["last"]
+        return types.build_arguments_class("TryArguments").members["last"]
 
     text, unresolved = Member(NamedType("str"), False), Member(ANY, False, ("$ref",))
     assert found(19_997, {"allOf": [S]}) == text
@@ -290,7 +290,7 @@ def test_classes_of_one_name_are_numbered() -> None:
         "properties": {"a b": K, "a-b": K | {"title": "B"}, "a_b": K | {"title": "C"}}
     }
     types = SchemaTypes(root, "Try", ["TryAB"])
-    types.arguments("TryArguments")
+    types.build_arguments_class("TryArguments")
     names = [one.name for one in types.objects]
     assert names == ["TryArguments", "TryAB2", "TryAB3", "TryAB4"]
 
@@ -310,7 +310,7 @@ def test_classes_are_called_after_what_tells_them_apart() -> None:
         "$defs": {"line": {"type": "object", "properties": {"to": S}}},
     }
     types = SchemaTypes(root, "Try")
-    types.arguments("TryArguments")
+    types.build_arguments_class("TryArguments")
     assert [one.name for one in types.objects] == [
         "TryArguments",
         "TryShapeCircle",
@@ -333,26 +333,26 @@ def test_a_type_of_several_is_each_once() -> None:
     assert one != yes
     assert one == Choice((1,))
     assert hash(one) == hash(Choice((1,)))
-    assert one_of([]) == ANY
-    assert one_of([text]) == text
-    assert one_of([text, text]) == text
-    assert one_of([text, ANY]) == ANY
-    assert one_of([OneOf((text, whole)), whole]) == OneOf((text, whole))
-    assert one_of([whole, number]) == number
-    assert one_of([one, whole]) == whole
-    assert one_of([one, text]) == OneOf((one, text))
-    assert one_of([Choice(("a", 1)), text, whole]) == OneOf(
+    assert make_union([]) == ANY
+    assert make_union([text]) == text
+    assert make_union([text, text]) == text
+    assert make_union([text, ANY]) == ANY
+    assert make_union([OneOf((text, whole)), whole]) == OneOf((text, whole))
+    assert make_union([whole, number]) == number
+    assert make_union([one, whole]) == whole
+    assert make_union([one, text]) == OneOf((one, text))
+    assert make_union([Choice(("a", 1)), text, whole]) == OneOf(
         (Choice(("a", 1)), text, whole)
     )
-    assert one_of([one, text, yes]) == OneOf((Choice((1, True)), text))
-    assert one_of([one, Choice((1, 2))]) == Choice((1, 2))
+    assert make_union([one, text, yes]) == OneOf((Choice((1, True)), text))
+    assert make_union([one, Choice((1, 2))]) == Choice((1, 2))
 
 
 def test_a_constant_text_tells_a_member_of_a_union() -> None:
-    assert tag_of({"properties": {"n": {"const": 1}, "k": {"const": "x"}}}) == "x"
-    assert tag_of({"properties": {"k": True}}) == ""
-    assert tag_of({"properties": ["k"]}) == ""
-    assert tag_of(True) == ""
+    assert find_tag({"properties": {"n": {"const": 1}, "k": {"const": "x"}}}) == "x"
+    assert find_tag({"properties": {"k": True}}) == ""
+    assert find_tag({"properties": ["k"]}) == ""
+    assert find_tag(True) == ""
 
 
 def test_names_of_classes() -> None:
@@ -377,7 +377,7 @@ def test_parameters_that_are_keyword_arguments() -> None:
 def _may_be(schema: Schema, *followed: str, **root: Any) -> bool:
     texts = ConditionalTexts({"allOf": [schema], **root})
     left = frozenset((id(schema), keyword) for keyword in followed)
-    return texts.may_be(Place((schema,), 0, (), left))
+    return texts.may_be(SchemaNode((schema,), 0, (), left))
 
 
 def test_texts_that_are_converted_in_some_cases() -> None:
@@ -408,6 +408,6 @@ def test_members_that_are_converted_in_some_cases() -> None:
         "then": then,
     }
     texts = ConditionalTexts(schema)
-    place = Place((schema,), 0, ())
+    place = SchemaNode((schema,), 0, ())
     assert list(texts.members(place, ["a", "b", "c", "d_day"])) == ["a", "d_day"]
-    assert list(texts.members(Place((), 0, ()), ["a"])) == []
+    assert list(texts.members(SchemaNode((), 0, ()), ["a"])) == []

@@ -16,7 +16,8 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, RootModel, TypeA
 from typing_extensions import TypedDict
 
 from toolcast_runtime.core.context import ArgumentConversionError
-from toolcast_runtime.values.models import ModelOfArguments, disagreements
+from toolcast_runtime.values.model_comparison import find_mismatches
+from toolcast_runtime.values.models import ArgumentsModel
 
 T = TypeVar("T")
 DAY = {"type": "string", "format": "date"}
@@ -83,7 +84,7 @@ def found(type_: Any, schema: Any, *, is_result: bool, has_values: bool) -> list
     mode: Any = "serialization" if is_result else "validation"
     said = {"type": "object", "properties": {"a": schema}, "$defs": DEFS}
     model = TypeAdapter(of(type_)).json_schema(mode=mode)
-    return disagreements(model, said, is_result=is_result, has_values=has_values)
+    return find_mismatches(model, said, is_result=is_result, has_values=has_values)
 
 
 AGREED = [
@@ -116,53 +117,53 @@ AGREED = [
     (Base64Bytes, BYTES),
 ]
 NOT_TAKEN = [
-    (str, MAYBE, "`a` may be null, which the class does not take"),
-    (int, {"type": "string"}, "`a` is of type integer, and string in the spec"),
-    (int, {"type": "number"}, "`a` is of type integer, and number in the spec"),
-    (OneLevel, LEVEL, '`a` does not take "high", which callers may send'),
-    (Literal["low"], LEVEL, '`a` does not take "high", which callers may send'),
+    (str, MAYBE, "`a` may be null, which the class does not accept"),
+    (int, {"type": "string"}, "`a` is of type integer, but string in the spec"),
+    (int, {"type": "number"}, "`a` is of type integer, but number in the spec"),
+    (OneLevel, LEVEL, '`a` does not accept "high", which callers may send'),
+    (Literal["low"], LEVEL, '`a` does not accept "high", which callers may send'),
     (
         Level,
         {"type": "string"},
-        "`a` takes a few values only, and the spec has no `enum`",
+        "`a` accepts only some values, but the spec has no `enum`",
     ),
-    (date, {"type": "string"}, "`a` is of format date, and none in the spec"),
-    (date, {**DAY, "format": "uuid"}, "`a` is of format date, and uuid in the spec"),
-    (bytes, BYTES, "`a` is bytes, which are given and taken with `values: python`"),
+    (date, {"type": "string"}, "`a` is of format date, but none in the spec"),
+    (date, {**DAY, "format": "uuid"}, "`a` is of format date, but uuid in the spec"),
+    (bytes, BYTES, "`a` is bytes, which requires `values: python`"),
     (list[PartLess], PARTS, "`a[]` has no `a[].name`, which callers may send"),
-    (list[PartNeeds], PARTS, "`a[]` needs `a[].name`, which callers need not send"),
-    (TreeOther, TREE, "`a.at` is of format uuid, and date in the spec"),
+    (list[PartNeeds], PARTS, "`a[]` requires `a[].name`, which callers may omit"),
+    (TreeOther, TREE, "`a.at` is of format uuid, but date in the spec"),
     (
         Annotated[str, Field(max_length=9)],
         {"type": "string", "maxLength": 10},
-        "`a` takes `maxLength: 9`, which the spec does not say",
+        "`a` has `maxLength: 9`, which the spec lacks",
     ),
     (
         Annotated[str, Field(pattern="^a")],
         {"type": "string"},
-        '`a` takes `pattern: "^a"`, which the spec does not say',
+        '`a` has `pattern: "^a"`, which the spec lacks',
     ),
     (
         Annotated[list[int], Field(min_length=1)],
         {"type": "array"},
-        "`a` takes `minItems: 1`, which the spec does not say",
+        "`a` has `minItems: 1`, which the spec lacks",
     ),
 ]
 NOT_GIVEN_AS_VALUES = [
-    (str, DAY, "`a` is given as a Python date, which it does not take"),
-    (UUID, DAY, "`a` is given as a Python date, which it does not take"),
-    (Base64Bytes, BYTES, "`a` is given as a Python bytes, which it does not take"),
+    (str, DAY, "`a` gets a Python date, which it does not accept"),
+    (UUID, DAY, "`a` gets a Python date, which it does not accept"),
+    (Base64Bytes, BYTES, "`a` gets a Python bytes, which it does not accept"),
 ]
 NOT_ALLOWED = [
     (
         str | None,
         {"type": "string"},
-        "`a` may be None, and `returns` does not let it be null",
+        "`a` may be None, but `returns` does not allow null",
     ),
-    (float, {"type": "integer"}, "`a` is of type number, and integer in the spec"),
+    (float, {"type": "integer"}, "`a` is of type number, but integer in the spec"),
     (Level, {"const": "low"}, '`a` may be "high", which `returns` does not allow'),
-    (datetime, DAY, "`a` is of format date-time, and date in the spec"),
-    (bytes, BYTES, "`a` is bytes, which are given and taken with `values: python`"),
+    (datetime, DAY, "`a` is of format date-time, but date in the spec"),
+    (bytes, BYTES, "`a` is bytes, which requires `values: python`"),
 ]
 
 
@@ -211,7 +212,7 @@ def test_a_class_that_gives_more_is_found(type_: Any, schema: Any, said: str) ->
 def test_a_class_agrees_with_its_own_schema(type_: Any, is_result: bool) -> None:
     mode: Any = "serialization" if is_result else "validation"
     own = TypeAdapter(type_).json_schema(mode=mode)
-    assert not disagreements(own, own, is_result=is_result, has_values=False)
+    assert not find_mismatches(own, own, is_result=is_result, has_values=False)
 
 
 class Child(PartLess):
@@ -261,10 +262,10 @@ class Table(RootModel[dict[str, int]]):
 NUMBER: dict[str, Any] = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
-def model_of(class_: Any, *, has_values: bool = False, **more: Any) -> ModelOfArguments:
+def model_of(class_: Any, *, has_values: bool = False, **more: Any) -> ArgumentsModel:
     properties = {**NUMBER["properties"], **more}
     schema = {"type": "object", **NUMBER, "properties": properties}
-    return ModelOfArguments(class_, schema, has_values=has_values)
+    return ArgumentsModel(class_, schema, has_values=has_values)
 
 
 @pytest.mark.parametrize(
@@ -273,29 +274,27 @@ def model_of(class_: Any, *, has_values: bool = False, **more: Any) -> ModelOfAr
 def test_what_a_class_has_no_field_for_is_refused_by_name(class_: Any) -> None:
     """As for handlers with keywords, also where the schema lets it in."""
     model = model_of(class_)
-    model.of({"n": 1})
+    model.build({"n": 1})
     with pytest.raises(ArgumentConversionError) as refused:
-        model.of({"n": 1, "limitt": 2})
+        model.build({"n": 1, "limitt": 2})
     assert refused.value.problems == ["`limitt` is not a parameter"]
 
 
 @pytest.mark.parametrize("class_", [Open, Table])
 def test_a_class_that_is_open_gets_what_the_schema_lets_in(class_: Any) -> None:
-    assert model_of(class_).of({"n": 1, "other": 2}).model_dump()["other"] == 2
+    assert model_of(class_).build({"n": 1, "other": 2}).model_dump()["other"] == 2
 
 
 @pytest.mark.parametrize("has_values", [False, True])
 def test_a_strict_class_takes_dates(has_values: bool) -> None:
     sent = {"n": 1, "due": date(2024, 2, 29) if has_values else "2024-02-29"}
-    made = model_of(Strict, has_values=has_values, due=DAY).of(sent)
+    made = model_of(Strict, has_values=has_values, due=DAY).build(sent)
     assert made == Strict(n=1, due=date(2024, 2, 29))
 
 
 @pytest.mark.parametrize("class_", [Level, Page[str]])
 def test_a_class_of_other_values_is_refused(class_: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"does not agree with the spec: .* is of type"
-    ):
+    with pytest.raises(ValueError, match=r"does not match the spec: .* is of type"):
         model_of(class_)
 
 
@@ -320,7 +319,7 @@ def test_a_refusal_of_the_whole_names_no_argument(
         caplog.at_level(logging.INFO),
         pytest.raises(ArgumentConversionError) as refused,
     ):
-        model_of(Refusing).of({"n": 1})
-    said = "they are valid by the schema, and refused by the tool"
+        model_of(Refusing).build({"n": 1})
+    said = "the arguments match the schema, but the tool's class rejects them"
     assert refused.value.problems == [said]
     assert "value_error" in caplog.text and "hunter2" not in caplog.text

@@ -8,22 +8,19 @@ import pytest
 from pydantic import BaseModel, field_validator
 
 from toolcast_runtime.core.context import ArgumentConversionError
-from toolcast_runtime.values.models import (
-    ModelOfArguments,
-    disagreements,
-    is_open,
-)
+from toolcast_runtime.values.model_comparison import find_mismatches, is_open
+from toolcast_runtime.values.models import ArgumentsModel
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
 
 
 def taken(model: Any, said: Any, has_values: bool = False) -> list[str]:
-    return disagreements(model, said, is_result=False, has_values=has_values)
+    return find_mismatches(model, said, is_result=False, has_values=has_values)
 
 
 def given(model: Any, said: Any, has_values: bool = False) -> list[str]:
-    return disagreements(model, said, is_result=True, has_values=has_values)
+    return find_mismatches(model, said, is_result=True, has_values=has_values)
 
 
 def of(*required: str, closed: bool = True, **properties: Any) -> dict[str, Any]:
@@ -55,7 +52,7 @@ def test_a_class_takes_no_less_than_callers_are_told(
     kind = "integer" if word.lower().endswith("imum") or word[0:2] == "mu" else kind
     said = {"type": kind, word: same}
     shown = f'"{narrower}"' if isinstance(narrower, str) else narrower
-    problem = f"it takes `{word}: {shown}`, which the spec does not say"
+    problem = f"it has `{word}: {shown}`, which the spec lacks"
     assert taken({"type": kind, word: narrower}, said) == [problem]
     assert taken({"type": kind, word: same}, said) == []
     if wider is not None:
@@ -85,84 +82,84 @@ def test_bounds_of_another_kind_are_not_compared(model: Any, said: Any) -> None:
         (
             TEXT,
             WHOLE,
-            ["it is of type string, and integer in the spec"],
-            ["it is of type string, and integer in the spec"],
+            ["it is of type string, but integer in the spec"],
+            ["it is of type string, but integer in the spec"],
         ),
         (
             WHOLE,
             {"type": "number"},
-            ["it is of type integer, and number in the spec"],
+            ["it is of type integer, but number in the spec"],
             [],
         ),
         (
             {"type": "number"},
             WHOLE,
             [],
-            ["it is of type number, and integer in the spec"],
+            ["it is of type number, but integer in the spec"],
         ),
         ({"type": ["string", "integer"]}, WHOLE, [], []),
         (
             {"anyOf": [TEXT, {"type": "boolean"}]},
             {"oneOf": [WHOLE, {"type": "array"}]},
-            ["it is of type string or boolean, and integer or array in the spec"],
-            ["it is of type string or boolean, and integer or array in the spec"],
+            ["it is of type string or boolean, but integer or array in the spec"],
+            ["it is of type string or boolean, but integer or array in the spec"],
         ),
         (
             {"type": ["string", "null"]},
             TEXT,
             [],
-            ["it may be None, and `returns` does not let it be null"],
+            ["it may be None, but `returns` does not allow null"],
         ),
         (
             TEXT,
             {"type": ["string", "null"]},
-            ["it may be null, which the class does not take"],
+            ["it may be null, which the class does not accept"],
             [],
         ),
         (
             TEXT,
             {"enum": ["a", None]},
-            ["it may be null, which the class does not take"],
+            ["it may be null, which the class does not accept"],
             [],
         ),
         ({"enum": ["a", "b"]}, {"enum": ["b", "a"]}, [], []),
         (
             {"enum": ["a", "c"]},
             {"enum": ["a", "b"]},
-            ['it does not take "b", which callers may send'],
+            ['it does not accept "b", which callers may send'],
             ['it may be "c", which `returns` does not allow'],
         ),
         (
             {"type": "string", "const": "a"},
             TEXT,
-            ["it takes a few values only, and the spec has no `enum`"],
+            ["it accepts only some values, but the spec has no `enum`"],
             [],
         ),
         (TEXT, {"const": "a"}, [], []),
         (
             {"type": "array", "items": TEXT},
             {"type": "array", "items": WHOLE},
-            ["`[]` is of type string, and integer in the spec"],
-            ["`[]` is of type string, and integer in the spec"],
+            ["`[]` is of type string, but integer in the spec"],
+            ["`[]` is of type string, but integer in the spec"],
         ),
         (
             of("a", a=TEXT),
             of("a", a=WHOLE),
-            ["`a` is of type string, and integer in the spec"],
-            ["`a` is of type string, and integer in the spec"],
+            ["`a` is of type string, but integer in the spec"],
+            ["`a` is of type string, but integer in the spec"],
         ),
         (
             of(a=of(b=TEXT)),
             of(a=of(b=WHOLE)),
-            ["`a.b` is of type string, and integer in the spec"],
-            ["`a.b` is of type string, and integer in the spec"],
+            ["`a.b` is of type string, but integer in the spec"],
+            ["`a.b` is of type string, but integer in the spec"],
         ),
         (
             of("a", a=TEXT),
             of("b", a=TEXT, b=TEXT),
             [
                 "it has no `b`, which callers may send",
-                "it needs `a`, which callers need not send",
+                "it requires `a`, which callers may omit",
             ],
             ["it has no `b`, which is required"],
         ),
@@ -171,7 +168,7 @@ def test_bounds_of_another_kind_are_not_compared(model: Any, said: Any) -> None:
             of("a", a=of(y=TEXT)),
             [
                 "`a` has no `a.y`, which callers may send",
-                "`a` needs `a.x`, which callers need not send",
+                "`a` requires `a.x`, which callers may omit",
             ],
             [],
         ),
@@ -211,15 +208,15 @@ BINARY = {**TEXT, "format": "binary"}
             DAY,
             TEXT,
             False,
-            ["it is of format date, and none in the spec"],
+            ["it is of format date, but none in the spec"],
             [],
         ),
         (
             DAY,
             {**TEXT, "format": "uuid"},
             False,
-            ["it is of format date, and uuid in the spec"],
-            ["it is of format date, and uuid in the spec"],
+            ["it is of format date, but uuid in the spec"],
+            ["it is of format date, but uuid in the spec"],
         ),
         (DAY, {**TEXT, "pattern": "x"}, False, [], []),
         (TEXT, DAY, False, [], []),
@@ -227,7 +224,7 @@ BINARY = {**TEXT, "format": "binary"}
             TEXT,
             DAY,
             True,
-            ["it is given as a Python date, which it does not take"],
+            ["it gets a Python date, which it does not accept"],
             [],
         ),
         ({**TEXT, "format": "date-time"}, DAY, True, [], None),
@@ -236,8 +233,8 @@ BINARY = {**TEXT, "format": "binary"}
             BINARY,
             BYTES,
             False,
-            ["it is bytes, which are given and taken with `values: python`"],
-            ["it is bytes, which are given and taken with `values: python`"],
+            ["it is bytes, which requires `values: python`"],
+            ["it is bytes, which requires `values: python`"],
         ),
         (BINARY, BYTES, True, [], []),
         (BINARY, TEXT, False, [], []),
@@ -268,7 +265,7 @@ def test_what_holds_itself_is_compared_once() -> None:
         return {"$ref": "#/$defs/t", "$defs": defs}
 
     assert taken(tree("string"), tree("integer")) == [
-        "`n` is of type string, and integer in the spec"
+        "`n` is of type string, but integer in the spec"
     ]
 
 
@@ -276,7 +273,7 @@ def test_a_long_value_is_told_in_part() -> None:
     for length, shown in ((58, '"' + "a" * 58 + '"'), (59, '"' + "a" * 56 + "...")):
         said = {"enum": ["a" * length]}
         assert taken({"enum": ["b"]}, said) == [
-            f"it does not take {shown}, which callers may send"
+            f"it does not accept {shown}, which callers may send"
         ]
 
 
@@ -304,14 +301,14 @@ def test_ten_arguments_that_a_class_refuses_are_told(
     annotations = dict.fromkeys(names, str)
     made = type("Made", (Refusing,), {"__annotations__": annotations})
     schema = of(*names, **dict.fromkeys(names, TEXT))
-    model = ModelOfArguments(made, schema, has_values=False)
+    model = ArgumentsModel(made, schema, has_values=False)
     with (
         caplog.at_level("INFO", "toolcast"),
         pytest.raises(ArgumentConversionError) as refused,
     ):
-        model.of(dict.fromkeys(names, "s3cret"))
+        model.build(dict.fromkeys(names, "s3cret"))
     assert refused.value.problems == [
-        f"`{name}` is valid by the schema, and refused by the tool"
+        f"`{name}` matches the schema, but the tool's class rejects it"
         for name in names[:10]
     ]
     assert caplog.text.count("value_error") == 10

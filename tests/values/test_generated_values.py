@@ -109,8 +109,8 @@ RIGHT = """
     from uuid import UUID
 
     if TYPE_CHECKING:
-        from generated.toy.tools.days import DaysGiven
-        from generated.toy.tools.plan import PlanGivenStepsItem, PlanGives
+        from generated.toy.tools.days import DaysHandlerArguments
+        from generated.toy.tools.plan import PlanHandlerArgumentsStepsItem, PlanHandlerResult
 
     @dataclass
     class Order:
@@ -121,13 +121,13 @@ RIGHT = """
         number: int
 
     def plan(*, date: Day, at: datetime | None = None, id: UUID | None = None,
-             fee: Decimal = Decimal(0), steps: Sequence[PlanGivenStepsItem] = ()) -> PlanGives:
+             fee: Decimal = Decimal(0), steps: Sequence[PlanHandlerArgumentsStepsItem] = ()) -> PlanHandlerResult:
         return {"next": date}
 
     async def place_order(order: Order) -> Receipt:
         return Receipt(1)
 
-    def days(arguments: DaysGiven) -> list[Day]:
+    def days(arguments: DaysHandlerArguments) -> list[Day]:
         return [arguments["from"]]
 """
 WRONG = {

@@ -16,8 +16,8 @@ from toolcast_runtime.core.calls.execution import NotJsonError, to_plain_json
 from toolcast_runtime.core.context import ArgumentConversionError
 from toolcast_runtime.values.python_values import (
     ENCODINGS,
+    BytesEncoder,
     PythonValues,
-    WrittenBytes,
 )
 
 DAY = {"type": "string", "format": "date"}
@@ -69,7 +69,7 @@ KEPT = [
 
 def given(schema: Any, value: Any) -> Any:
     whole = {"type": "object", "properties": {"a": schema}}
-    return PythonValues(whole).of({"a": value, "other": "2024-02-29"})["a"]
+    return PythonValues(whole).convert({"a": value, "other": "2024-02-29"})["a"]
 
 
 @pytest.mark.parametrize(("schema", "text", "value"), PAIRS)
@@ -196,7 +196,7 @@ def test_it_is_found_in_depth(schema: Any, value: Any, expected: Any) -> None:
     tree = {"properties": {"at": DAY, "below": {"items": {"$ref": "#/$defs/tree"}}}}
     whole = {"properties": {"a": schema}, "$defs": {"day": DAY, "tree": tree}}
     before = repr(value)
-    assert PythonValues(whole).of({"a": value}) == {"a": expected}
+    assert PythonValues(whole).convert({"a": value}) == {"a": expected}
     assert repr(value) == before
 
 
@@ -246,7 +246,7 @@ def test_alternatives_at_each_level_end_soon() -> None:
     with pytest.raises(
         ArgumentConversionError, match="1 arguments cannot be converted"
     ) as refused:
-        values.of(deep)
+        values.convert(deep)
     assert clock.process_time() - start < 2
     assert refused.value.problems[0].endswith("has too many alternatives")
 
@@ -254,9 +254,9 @@ def test_alternatives_at_each_level_end_soon() -> None:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_encoding_goes_there_and_back(encoding: str) -> None:
     schema = {"contentEncoding": encoding}
-    written = WrittenBytes({"items": schema})
+    written = BytesEncoder({"items": schema})
     for value in (bytes(range(256)) * 3, b"\r\n", b"a\nb \r", b"=", b""):
-        (text,) = to_plain_json(written.of([value]), has_python_values=True)
+        (text,) = to_plain_json(written.encode([value]), has_python_values=True)
         assert isinstance(text, str) and given(schema, text) == value
 
 
@@ -310,5 +310,5 @@ def test_bytes_of_a_result_are_of_its_encoding(
         "properties": {"a": schema},
         "$defs": {"hex": {"contentEncoding": "base16"}},
     }
-    written = WrittenBytes(whole).of({"a": value})
+    written = BytesEncoder(whole).encode({"a": value})
     assert to_plain_json(written, has_python_values=True) == {"a": text}

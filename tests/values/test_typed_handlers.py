@@ -271,8 +271,8 @@ def test_typed_dicts_and_aliases(make: Make) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x" * 10, "`text` is valid by the schema, and refused by the tool"),
-        ("leak", "`text` is valid by the schema, and refused by the tool"),
+        ("x" * 10, "`text` matches the schema, but the tool's class rejects it"),
+        ("leak", "`text` matches the schema, but the tool's class rejects it"),
         ("told", "Write something else."),
         ("broken", "the tool failed; the log has the details"),
     ],
@@ -348,8 +348,8 @@ def test_what_a_class_gives_has_to_be_json(
     ("class_", "why"),
     [
         ("Fewer", "it has no `due`, which callers may send"),
-        ("Needs", "it needs `due`, which callers need not send"),
-        ("OtherType", "`text` is of type integer, and string in the spec"),
+        ("Needs", "it requires `due`, which callers may omit"),
+        ("OtherType", "`text` is of type integer, but string in the spec"),
         ("Popen", "it is defined in `subprocess`, outside of"),
         ("date", "it is defined in `datetime`, outside of"),
         ("subprocess:Popen", "is refused: it is outside of"),

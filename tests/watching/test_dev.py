@@ -19,7 +19,7 @@ import pytest
 
 from tests.http.serving import Served
 from tests.mcp.node_setup import installed
-from toolcast.commands.generate.watch import watched
+from toolcast.commands.generate.watch import find_watched_paths
 
 PING = "summary: Answer at once.\nparameters: {type: object}\nhandler: handlers.toy:ping\ncli: {keyword: ping}\n"
 HANDLERS = "from shop.texts import PONG\ndef ping() -> str:\n    return PONG\n"
@@ -92,11 +92,11 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
 
         # With an error in a spec, or in what a handler imports, it goes on as it was.
         project.edit("specs/toy/ping.yaml", "type: object", "type: [")
-        said = dev.says("the server goes on as it was")
+        said = dev.says("the old server is still running")
         assert "specs/toy/ping.yaml:" in said and "yaml/syntax" in said
         project.write("shop/texts.py", "PONG = pong\n")
         project.edit("specs/toy/ping.yaml", "type: [", "type: object")
-        said = dev.says("NameError") + dev.says("the server goes on as it was")
+        said = dev.says("NameError") + dev.says("the old server is still running")
         assert "handler/import-error" in said
         assert (summary(), answer()) == ("Answer with pong.", "pong")
         project.write("shop/texts.py", "PONG = 'new pong'\n")
@@ -155,7 +155,7 @@ def test_the_line_that_it_prints_opens_the_inspector(
         {"ping": PING}, handlers="def ping() -> str: return 'pong'\n"
     )
     with developing(project.root, token) as dev:
-        dev.says("In the MCP Inspector:\n")
+        dev.says("To open the MCP Inspector, run:\n")
         line = dev.says("\n\n").strip()
         assert line.startswith(INSPECTOR) and ("$TOY_TOKEN" in line) == bool(token)
         lists = line.replace("@2", "@2 --cli") + " --format json --method tools/list"
@@ -194,7 +194,7 @@ def children(pid: int) -> list[str]:
     [
         (["--toolset", "tay"], "help: use `toy`"),
         (["--client", "x"], "no client of the toolset toy"),
-        (["--port", "{taken}"], "`--port` with another one, or `--port 0` for any"),
+        (["--port", "{taken}"], "use another port, or `--port 0` for a free one"),
     ],
 )
 def test_what_cannot_be_served(
@@ -216,7 +216,9 @@ def test_python_packages_beside_the_handlers_count(
         project.write(path, "")
     root = os.path.realpath(project.root)
     counted = {
-        path: watched(root, with_code=True).counts(os.path.join(root, path))
+        path: find_watched_paths(root, with_code=True).is_relevant(
+            os.path.join(root, path)
+        )
         for path in ("shop/a.py", "shop/deep/b.py", "notes/a.txt", ".venv/lib/c.py")
     }
     assert counted == {
@@ -225,4 +227,4 @@ def test_python_packages_beside_the_handlers_count(
         "notes/a.txt": False,
         ".venv/lib/c.py": False,
     }
-    assert not watched(root).counts(os.path.join(root, "shop/a.py"))
+    assert not find_watched_paths(root).is_relevant(os.path.join(root, "shop/a.py"))

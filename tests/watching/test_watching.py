@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from toolcast.commands.generate.watch import watched
+from toolcast.commands.generate.watch import find_watched_paths
 
 PING = "summary: Answer at once.\nparameters: {type: object}\ncli: {keyword: ping}\n"
 
@@ -73,7 +73,9 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
     project = make_project({"ping": PING})
     page = project.root / "generated/toy/tools/ping.json"
     with watching(project.root) as watcher:
-        watcher.block("watching (Ctrl-C ends it)", "1 tool in 1 toolset -> ")
+        watcher.block(
+            "watching for changes (press Ctrl-C to stop)", "1 tool in 1 toolset -> "
+        )
         assert "Answer at once." in page.read_text("utf-8")
 
         project.edit("specs/toy/ping.yaml", "at once", "with pong")
@@ -180,7 +182,7 @@ def test_what_counts(make_project: Callable[..., Any]) -> None:
     for other in ("specs/new", "node_modules/a", ".venv/lib", "generated/toy"):
         (project.root / other).mkdir(parents=True)
     root = os.path.realpath(project.root)
-    looked_at = watched(root)
+    looked_at = find_watched_paths(root)
     inside = {os.path.relpath(f, root) for f in looked_at.folders if f.startswith(root)}
     assert inside == {
         ".", "specs", "specs/toy", "specs/new", "own", "own/prompts", "handlers"
@@ -202,7 +204,7 @@ def test_what_counts(make_project: Callable[..., Any]) -> None:
         "README.md": False,
     }
     assert {
-        path: looked_at.counts(os.path.join(root, path)) for path in expected
+        path: looked_at.is_relevant(os.path.join(root, path)) for path in expected
     } == expected
 
 
@@ -211,10 +213,10 @@ def test_a_broken_workspace_goes_on_with_what_was_watched(
 ) -> None:
     project = make_project({"ping": PING})
     root = os.path.realpath(project.root)
-    before = watched(root)
+    before = find_watched_paths(root)
     project.write("toolcast.yaml", "version: [\n")
-    assert watched(root, before) == before
-    assert watched(root).counts(os.path.join(root, "toolcast.yaml"))
+    assert find_watched_paths(root, before) == before
+    assert find_watched_paths(root).is_relevant(os.path.join(root, "toolcast.yaml"))
 
 
 def test_without_the_library(
@@ -224,5 +226,5 @@ def test_without_the_library(
     done = make_project({"ping": PING}).toolcast("generate", "--watch")
     assert (done.returncode, done.stderr) == (
         2,
-        "error: --watch needs watchfiles\n  help: pip install 'toolcast[watch]'\n",
+        "error: --watch requires watchfiles\n  help: pip install 'toolcast[watch]'\n",
     )

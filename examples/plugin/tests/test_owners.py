@@ -42,7 +42,7 @@ def add(project: Path, text: str) -> None:
 
 def test_a_tool_without_an_owner_is_found(project: Path) -> None:
     said = toolcast(project, "generate")
-    assert "note.yaml:1:7: warning: owners/missing: nobody answers for `note`" in said
+    assert "note.yaml:1:7: warning: owners/missing: `note` has no owner" in said
 
 
 def test_the_page_has_the_owner(project: Path) -> None:

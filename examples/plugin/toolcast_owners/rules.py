@@ -1,4 +1,4 @@
-"""The rules `owners/...`; `rules.md` says what each is for."""
+"""Rules of the family `owners`; `rules.md` explains each rule."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,8 @@ from toolcast.extension_api import Problem, Scope, Severity, ToolSpec, problem_a
 
 
 @rule("owners/missing", on="tool", severity=Severity.WARNING)
-def missing(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_owner(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a tool without an owner."""
     if "owner" not in tool.extensions:
-        message = f"nobody answers for `{tool.name}`"
+        message = f"`{tool.name}` has no owner"
         yield problem_at(tool, ("name",), message, "add `owner: {team: ...}`")

@@ -1,1 +1,1 @@
-"""What rules and targets both need to know about tools."""
+"""Derived data that rules and targets share, such as MCP definitions and token costs."""

@@ -1,16 +1,18 @@
-"""Where the annotations of a function disagree with the types of a schema, by their text.
+"""Comparison of a function's type annotations with the types of a schema.
 
-Only what is certain is told: a name that is neither Python's own nor a TypedDict of the
-project may be anything.
+The annotations are read from the source code. Only certain mismatches are reported: a name
+that is neither built in nor a TypedDict of the project is assumed to accept every value.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from toolcast_runtime.values.annotated_types import (
+    SCALARS,
     Array,
     Choice,
     NamedType,
@@ -21,35 +23,40 @@ from toolcast_runtime.values.annotated_types import (
     Table,
 )
 
-from ..static_analysis.annotations import UnknownTypeError, read_annotation
-from ..static_analysis.classes import DictField, typed_dict_fields
+from ..static_analysis.annotations import read_annotation
+from ..static_analysis.classes import DictField, read_typed_dict_fields
+from ..static_analysis.literals import UnknownTypeError
 from ..static_analysis.module_names import Definition, ModuleNames
-from ..static_analysis.modules import PythonModule, shown
+from ..static_analysis.modules import PythonModule, format_expression
 
 _ARRAYS = frozenset(["Sequence", "list", "Iterable", "Collection"])
 _TABLES = frozenset(["Mapping", "dict"])
-_OTHERS = frozenset(["tuple", "set", "frozenset", "bytes", "complex", "Literal"])
+_OTHER_TYPES = frozenset(["tuple", "set", "frozenset", "bytes", "complex", "Literal"])
 _SCALARS = frozenset(["str", "int", "float", "bool", "None"])
-_KNOWN = _ARRAYS | _TABLES | _OTHERS | _SCALARS
-# What says of the type between its brackets whether a member may be left out, or more of it.
+_SUPPORTED_TYPES = _ARRAYS | _TABLES | _OTHER_TYPES | _SCALARS
+# Qualifiers and metadata: the first argument is the type itself.
 _WRAPPERS = frozenset(["NotRequired", "Required", "ReadOnly", "Final", "Annotated"])
-_TAKES = {"int": {"int", "float"}, "bool": {"bool", "int", "float"}}
+# Numeric promotions of type checkers: an `int` is accepted as a `float`, for example.
+_ACCEPTED_AS = {"int": {"int", "float"}, "bool": {"bool", "int", "float"}}
+_SCHEMA_NAMES = {type_.name: name for name, type_ in SCALARS.items()}
 _MAX_DEPTH = 12
-# Annotations that one comparison may look at.
+# Bounds the annotations that one comparison reads.
 _MAX_COMPARED_ANNOTATIONS = 2_000
 
 
-class _Kind(NamedTuple):
-    """One of the alternatives of an annotation.
+class _Alternative(NamedTuple):
+    """One member of an annotation's union.
 
     Attributes:
-        name: what it names, without `builtins` and `typing`; of a TypedDict its own name.
-        parts: what stands between its brackets.
-        fields: those of a TypedDict; None for anything else.
+        name: the type's name without the module, such as `list`; of a TypedDict its own name.
+        arguments: the type's arguments, such as `str` in `list[str]`.
+        fields: the fields of a TypedDict; None for any other type.
+        module: the module that contains the annotation.
+        node: the annotation's expression.
     """
 
     name: str
-    parts: list[ast.expr]
+    arguments: list[ast.expr]
     fields: Mapping[str, DictField] | None
     module: PythonModule
     node: ast.expr
@@ -59,7 +66,9 @@ class AnnotationChecker:
     """Compares the annotations of one module with the types of a schema.
 
     Args:
-        objects: the classes of the schema's types.
+        names: the names of the project's modules.
+        module: the module that contains the annotations.
+        objects: the object types that the schema's types refer to by name.
     """
 
     def __init__(
@@ -67,198 +76,248 @@ class AnnotationChecker:
     ) -> None:
         self._names = names
         self._module = module
-        self._objects = {one.name: one for one in objects}
-        self._left = 0
-        self._takes = True
+        self._objects = {object_type.name: object_type for object_type in objects}
+        self._remaining = 0
+        # Parameters must accept every value of the schema. Results are the reverse: every
+        # value that the annotation allows must be valid under the schema.
+        self._is_parameter = True
         self._fields: dict[Definition, Mapping[str, DictField] | None] = {}
 
     def check_parameter(
-        self, given: PythonType, node: ast.expr, place: str
+        self, schema_type: PythonType, node: ast.expr, path: str
     ) -> list[str]:
-        """What a parameter with this annotation is given and does not take."""
-        self._left, self._takes = _MAX_COMPARED_ANNOTATIONS, True
-        return list(self._compared(given, self._module, node, place, 0))
+        """Return messages about valid arguments that a parameter's annotation rejects."""
+        self._remaining, self._is_parameter = _MAX_COMPARED_ANNOTATIONS, True
+        return list(self._compare(schema_type, self._module, node, path, 0))
 
-    def check_result(self, wanted: PythonType, node: ast.expr, place: str) -> list[str]:
-        """What a function with this result gives and the schema does not allow."""
-        self._left, self._takes = _MAX_COMPARED_ANNOTATIONS, False
-        return list(self._compared(wanted, self._module, node, place, 0))
+    def check_result(
+        self, schema_type: PythonType, node: ast.expr, path: str
+    ) -> list[str]:
+        """Return messages about values that a result's annotation allows, but not the schema."""
+        self._remaining, self._is_parameter = _MAX_COMPARED_ANNOTATIONS, False
+        return list(self._compare(schema_type, self._module, node, path, 0))
 
-    def _compared(
+    def _compare(
         self,
-        type_: PythonType,
+        schema_type: PythonType,
         module: PythonModule,
         node: ast.expr,
-        place: str,
+        path: str,
         depth: int,
     ) -> Iterator[str]:
-        """The first kind of value that is taken by nothing, or all kinds that are not allowed."""
-        members = list(_members(type_))
+        """Yield the messages about an annotation and a type of the schema.
+
+        For a parameter only the first rejected member of the schema's type is reported, for a
+        result every alternative of the annotation that the schema does not allow.
+        """
+        members = list(_split_union(schema_type))
         if not members:
-            return  # Anything goes together with it.
-        kinds = self._alternatives(module, node, depth)
-        if self._takes:
-            for one in members if kinds is not None else ():
-                tried = [
-                    list(self._by(one, kind, place, depth)) for kind in kinds or ()
+            return  # `Any` in the schema fits every annotation.
+        alternatives = self._list_alternatives(module, node, depth)
+        if alternatives is None:
+            return
+        if self._is_parameter:
+            for member in members:
+                attempts = [
+                    list(self._match(member, alternative, path, depth))
+                    for alternative in alternatives
                 ]
-                if all(tried):
-                    yield from _deeper(tried, place) or [_said(place, one, node)]
+                if all(attempts):
+                    nested = _find_nested_messages(attempts, path)
+                    yield from nested or [_format_rejection(path, member, node)]
                     return
             return
-        for kind in kinds or ():
-            tried = [list(self._by(one, kind, place, depth)) for one in members]
-            if all(tried):
-                text = shown(kind.node)
-                wrong = f"`{place}` is `{text}`, which `returns` does not allow"
-                yield from _deeper(tried, place) or [wrong]
+        for alternative in alternatives:
+            attempts = [
+                list(self._match(member, alternative, path, depth))
+                for member in members
+            ]
+            if all(attempts):
+                text = format_expression(alternative.node)
+                message = f"`{path}` is `{text}`, which `returns` does not allow"
+                yield from _find_nested_messages(attempts, path) or [message]
 
-    def _by(
-        self, type_: PythonType, kind: _Kind, place: str, depth: int
+    def _match(
+        self, schema_type: PythonType, alternative: _Alternative, path: str, depth: int
     ) -> Iterator[str]:
-        """Why one kind of value and one alternative of an annotation do not go together."""
-        module, inner, name = kind.module, kind.parts, kind.name
-        match type_:
+        """Yield the reasons why a member of the schema's type and an alternative do not fit."""
+        module, name = alternative.module, alternative.name
+        arguments = alternative.arguments
+        match schema_type:
             case Array(item) if name in _ARRAYS or (
-                name == "tuple" and not self._takes
+                name == "tuple" and not self._is_parameter
             ):
-                if len(inner) == 1:
-                    yield from self._compared(
-                        item, module, inner[0], f"{place}[]", depth + 1
+                if len(arguments) == 1:
+                    yield from self._compare(
+                        item, module, arguments[0], f"{path}[]", depth + 1
                     )
             case Table(value) if name in _TABLES:
-                if inner:
-                    yield from self._compared(
-                        value, module, inner[-1], f"{place}.*", depth + 1
+                if arguments:
+                    yield from self._compare(
+                        value, module, arguments[-1], f"{path}.*", depth + 1
                     )
-            case Table(_) if kind.fields is not None and not self._takes:
+            case Table(_) if alternative.fields is not None and not self._is_parameter:
                 return
             case ObjectName(_) if name in _TABLES:
                 return
             case Table() | ObjectName() | NamedType("str") | Choice((str(),)) if (
-                name == "Iterable" and self._takes
+                name == "Iterable" and self._is_parameter
             ):
-                # Who iterates over a text or an object is given texts.
+                # Iterating over a string or an object yields strings.
                 item = NamedType("str")
-                for part in inner[-1:]:
-                    if any(self._compared(item, module, part, place, depth + 1)):
-                        yield _said(place, type_, kind.node)
-            case ObjectName(class_) if kind.fields is not None:
-                yield from self._members_by(class_, kind, kind.fields, place, depth)
-            case NamedType(scalar) if self._is_scalar(scalar, name):
+                for argument in arguments[-1:]:
+                    if any(self._compare(item, module, argument, path, depth + 1)):
+                        yield _format_rejection(path, schema_type, alternative.node)
+            case ObjectName(class_) if alternative.fields is not None:
+                yield from self._compare_fields(
+                    class_, alternative, alternative.fields, path, depth
+                )
+            case NamedType(scalar) if self._is_scalar_accepted(scalar, name):
                 return
-            case NamedType("str") if name == "Literal" and not self._takes:
+            case NamedType("str") if name == "Literal" and not self._is_parameter:
                 return
-            case Choice((value,)) if _takes_value(value, kind):
+            case Choice((value,)) if _accepts_literal(value, alternative):
                 return
             case _:
-                yield _said(place, type_, kind.node)
+                yield _format_rejection(path, schema_type, alternative.node)
 
-    def _members_by(
+    def _compare_fields(
         self,
         class_: str,
-        kind: _Kind,
+        alternative: _Alternative,
         fields: Mapping[str, DictField],
-        place: str,
+        path: str,
         depth: int,
     ) -> Iterator[str]:
         members = self._objects[class_].members
-        for key in fields if self._takes else members:
+        for key in fields if self._is_parameter else members:
             field, member = fields.get(key), members.get(key)
-            at = f"{place}.{key}"
+            field_path = f"{path}.{key}"
             if field is not None and member is not None:
-                yield from self._compared(
-                    member.type, field.module, field.annotation, at, depth + 1
+                yield from self._compare(
+                    member.type, field.module, field.annotation, field_path, depth + 1
                 )
-            by_type = field is not None and field.is_required
-            by_schema = member is not None and member.is_required
-            if self._takes and by_type and not by_schema:
-                yield f"`{at}` may be left out, and `{kind.name}` needs it"
-            elif not self._takes and by_schema and not by_type:
-                yield f"`{at}` is required, and `{kind.name}` may lack it"
+            is_required_by_type = field is not None and field.is_required
+            is_required_by_schema = member is not None and member.is_required
+            if self._is_parameter:
+                if is_required_by_type and not is_required_by_schema:
+                    yield (
+                        f"`{field_path}` is optional in the schema, but required by"
+                        f" `{alternative.name}`"
+                    )
+            elif is_required_by_schema and not is_required_by_type:
+                yield (
+                    f"`{field_path}` is required by the schema, but optional in"
+                    f" `{alternative.name}`"
+                )
 
-    def _is_scalar(self, scalar: str, name: str) -> bool:
-        given, taken = (scalar, name) if self._takes else (name, scalar)
-        return taken in _TAKES.get(given, {given})
+    def _is_scalar_accepted(self, scalar: str, name: str) -> bool:
+        source, target = (scalar, name) if self._is_parameter else (name, scalar)
+        return target in _ACCEPTED_AS.get(source, {source})
 
-    def _alternatives(
+    def _list_alternatives(
         self, module: PythonModule, node: ast.expr, depth: int
-    ) -> list[_Kind] | None:
-        """The types of a union; None when one may be anything, or there are too many."""
-        found: list[_Kind] = []
-        waiting = [(module, node)]
-        while waiting:
-            self._left -= 1
-            if depth > _MAX_DEPTH or self._left <= 0:
+    ) -> list[_Alternative] | None:
+        """Return the members of an annotation's union, with aliases and wrappers resolved.
+
+        None if one of them is not a supported type, or if a limit is reached.
+        """
+        alternatives: list[_Alternative] = []
+        pending = [(module, node)]
+        while pending:
+            self._remaining -= 1
+            if depth > _MAX_DEPTH or self._remaining <= 0:
                 return None
-            module, node = waiting.pop()
+            module, node = pending.pop()
             try:
-                said = read_annotation(self._names, module, node)
+                annotation = read_annotation(self._names, module, node)
             except UnknownTypeError:
                 return None
-            meaning, parts, node = said.meaning, list(said.parts), said.node
+            meaning, node = annotation.meaning, annotation.node
+            arguments = list(annotation.arguments)
             if isinstance(meaning, Definition):
                 fields = None
                 if meaning.class_ is not None:
-                    fields = self._fields_of(meaning)
+                    fields = self._get_fields(meaning)
                 elif meaning.value is not None:
-                    waiting.append((meaning.scope, meaning.value))
+                    pending.append((meaning.module, meaning.value))
                     continue
                 if fields is None:
                     return None
-                found.append(_Kind(meaning.name, [], fields, module, node))
+                alternatives.append(
+                    _Alternative(meaning.name, [], fields, module, node)
+                )
                 continue
             prefix, _, last = (meaning or "").rpartition(".")
             name = last if prefix in ("", "builtins", "typing") else ""
-            if name in _WRAPPERS and parts:
-                waiting.append((module, parts[0]))
+            if name in _WRAPPERS and arguments:
+                pending.append((module, arguments[0]))
             elif name in ("Union", "Optional"):
-                parts += [ast.Constant(None)] if name == "Optional" else []
-                waiting += [(module, part) for part in reversed(parts)]
-            elif name in _KNOWN:
-                found.append(_Kind(name, parts, None, module, node))
+                arguments += [ast.Constant(None)] if name == "Optional" else []
+                pending += [(module, argument) for argument in reversed(arguments)]
+            elif name in _SUPPORTED_TYPES:
+                alternatives.append(_Alternative(name, arguments, None, module, node))
             else:
                 return None
-        return found
+        return alternatives
 
-    def _fields_of(self, known: Definition) -> Mapping[str, DictField] | None:
-        if known not in self._fields:
-            self._fields[known] = typed_dict_fields(self._names, known)
-        return self._fields[known]
-
-
-def _deeper(tried: Sequence[Sequence[str]], place: str) -> Sequence[str]:
-    """The first problems that are about a part of what stands at a place."""
-    parts = (one for one in tried if not one[0].startswith(f"`{place}` "))
-    return next(parts, ())
+    def _get_fields(self, definition: Definition) -> Mapping[str, DictField] | None:
+        if definition not in self._fields:
+            self._fields[definition] = read_typed_dict_fields(self._names, definition)
+        return self._fields[definition]
 
 
-def _members(type_: PythonType) -> Iterator[PythonType]:
-    """The kinds of value of a type, each value of a Literal by itself."""
-    for one in type_.members if isinstance(type_, OneOf) else (type_,):
-        if isinstance(one, Choice):
-            yield from (Choice((value,)) for value in one.values)
-        elif one != NamedType("Any"):
-            yield one
+def _find_nested_messages(
+    attempts: Sequence[Sequence[str]], path: str
+) -> Sequence[str]:
+    """Return the messages of the first attempt that are about a part of the value at a path."""
+    nested = (
+        messages for messages in attempts if not messages[0].startswith(f"`{path}` ")
+    )
+    return next(nested, ())
 
 
-def _said(place: str, given: PythonType, node: ast.expr) -> str:
-    what = {
-        Array: "an array",
-        Table: "an object",
-        ObjectName: "an object",
-    }.get(type(given), "")
-    if isinstance(given, Choice):
-        what = repr(given.values[0])
-    elif isinstance(given, NamedType):
-        what = given.name
-    return f"`{place}` can be {what}, and `{shown(node)}` does not take it"
+def _split_union(type_: PythonType) -> Iterator[PythonType]:
+    """Yield the members of a type except `Any`, and a Literal's values one by one."""
+    for member in type_.members if isinstance(type_, OneOf) else (type_,):
+        if isinstance(member, Choice):
+            yield from (Choice((value,)) for value in member.values)
+        elif member != NamedType("Any"):
+            yield member
 
 
-def _takes_value(value: str | int | bool | None, kind: _Kind) -> bool:
+def _format_rejection(path: str, schema_type: PythonType, node: ast.expr) -> str:
+    match schema_type:
+        case Choice((value, *_)):
+            text = json.dumps(value, ensure_ascii=False)
+        case NamedType(name) if name in _SCHEMA_NAMES:
+            schema_name = _SCHEMA_NAMES[name]
+            article = "an" if schema_name == "integer" else "a"
+            text = "null" if schema_name == "null" else f"{article} {schema_name}"
+        case NamedType(name):
+            text = f"a `{name}`"
+        case Array():
+            text = "an array"
+        case _:
+            text = "an object"
+    return f"`{path}` can be {text}, which `{format_expression(node)}` does not accept"
+
+
+def _accepts_literal(value: str | int | bool | None, alternative: _Alternative) -> bool:
+    """Return whether an alternative accepts a JSON value.
+
+    A `Literal` with arguments that are not constants is assumed to accept every value.
+    """
     name = "None" if value is None else type(value).__name__
-    if kind.name != "Literal":
-        return kind.name in _TAKES.get(name, {name})
-    listed = [one.value for one in kind.parts if isinstance(one, ast.Constant)]
-    same = [one for one in listed if one == value and type(one) is type(value)]
-    return bool(same) or len(listed) != len(kind.parts)
+    if alternative.name != "Literal":
+        return alternative.name in _ACCEPTED_AS.get(name, {name})
+    constants = [
+        argument.value
+        for argument in alternative.arguments
+        if isinstance(argument, ast.Constant)
+    ]
+    # `True == 1` in Python, but they are different JSON values.
+    is_listed = any(
+        constant == value and type(constant) is type(value) for constant in constants
+    )
+    return is_listed or len(constants) != len(alternative.arguments)

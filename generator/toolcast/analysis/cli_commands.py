@@ -1,4 +1,7 @@
-"""A toolset's command line: its commands, one for each keyword, flag and action, and its texts."""
+"""Commands of a toolset's command line, and the texts of its CLI block.
+
+A tool has one command for its keyword, or one for each of its actions.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,18 @@ from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import omit_none
 
-_PLACE = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
+# `<name>`, `[<name>]` or `<name>...`
+_POSITIONAL = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
 
 
 class CliPositional(NamedTuple):
-    """A parameter given by place."""
+    """Positional argument of a command.
+
+    Attributes:
+        parameter: the tool's parameter that receives the argument.
+        optional: whether the argument can be omitted.
+        rest: whether the argument collects all remaining values.
+    """
 
     parameter: str
     optional: bool
@@ -25,14 +35,14 @@ class CliPositional(NamedTuple):
 
 
 class CliCommand(NamedTuple):
-    """One command.
+    """Command that calls a tool.
 
     Attributes:
-        tool: the tool.
-        keyword: its subcommand.
-        flag: the flag that selects the tool within the subcommand.
-        positionals: the parameters given by place.
-        action: the action, a subcommand of its own below the keyword.
+        tool: the called tool.
+        keyword: the subcommand.
+        flag: the flag that selects the tool if several tools share the subcommand.
+        positionals: the positional arguments.
+        action: the tool's action, which is a subcommand below the keyword.
     """
 
     tool: ToolSpec
@@ -41,47 +51,51 @@ class CliCommand(NamedTuple):
     positionals: tuple[CliPositional, ...]
     action: Action | None
 
-    # The two texts are made when somebody asks: what only tells commands apart needs no
-    # schema and no summary.
+    # Properties, because comparing commands needs neither the schema nor the summary.
 
     @property
     def line(self) -> str:
-        """What a person types after the program's name."""
+        """Usage line without the program: the subcommand and its required arguments."""
         if self.action is not None:
-            least = _needed(self.tool, _least(self.tool, self.action))
-            return " ".join([self.keyword, encode_typed_word(self.action.name), *least])
+            required = _format_options(
+                self.tool, _list_required_parameters(self.tool, self.action)
+            )
+            return " ".join(
+                [self.keyword, encode_typed_word(self.action.name), *required]
+            )
         decision = self.tool.cli
         if decision is None:
-            return self.words
-        placed = {positional.parameter for positional in self.positionals}
-        needed = [name for name in self.tool.required if name not in placed]
-        words = [decision.keyword, decision.usage, *_needed(self.tool, needed)]
-        return " ".join(word for word in words if word)
+            return self.selector
+        positional_names = {positional.parameter for positional in self.positionals}
+        names = [name for name in self.tool.required if name not in positional_names]
+        parts = [decision.keyword, decision.usage, *_format_options(self.tool, names)]
+        return " ".join(part for part in parts if part)
 
     @property
     def selectors(self) -> tuple[str, ...]:
-        """The words that select the command."""
+        """Arguments that select the command: keyword, flag and action, if set."""
         action = self.action.name if self.action else None
-        return tuple(w for w in (self.keyword, self.flag, action) if w is not None)
+        arguments = (self.keyword, self.flag, action)
+        return tuple(argument for argument in arguments if argument is not None)
 
     @property
-    def words(self) -> str:
-        """What selects the command, on one line."""
+    def selector(self) -> str:
+        """Arguments that select the command, separated by spaces."""
         return " ".join(self.selectors)
 
 
 def parse_usage(usage: str) -> tuple[CliPositional, ...]:
-    """The positionals of a well-formed usage line."""
+    """Return the positional arguments of a valid `usage` field."""
     return tuple(
-        CliPositional(m["name"], bool(m["open"]), bool(m["rest"]))
-        for m in _PLACE.finditer(usage)
+        CliPositional(match["name"], bool(match["open"]), bool(match["rest"]))
+        for match in _POSITIONAL.finditer(usage)
     )
 
 
 def list_cli_commands(
     toolset: Toolset, tools: Sequence[ToolSpec]
 ) -> Iterator[CliCommand]:
-    """The commands of the tools that have a keyword, in order."""
+    """Yield the commands of the tools that have a keyword, in the order of the tools."""
     for tool in tools:
         if tool.cli is None or tool.cli.keyword is None:
             continue
@@ -94,22 +108,24 @@ def list_cli_commands(
         yield CliCommand(tool, keyword, flag or None, positionals, None)
 
 
-def _least(tool: ToolSpec, action: Action) -> list[str]:
-    """The parameters with which a call is complete: of `requires_any` the first."""
-    names = {*tool.required, *action.requires}
-    if action.requires_any and not names & {*action.requires_any}:
-        names.add(action.requires_any[0])
-    named = [*action.requires, *action.requires_any, *tool.required]
-    taken = {tool.actions.parameter} if tool.actions else set()
-    return [name for name in dict.fromkeys(named) if name in names - taken]
+def _list_required_parameters(tool: ToolSpec, action: Action) -> list[str]:
+    """Return the parameters that an action needs; of `requires_any` only the first."""
+    required = {*tool.required, *action.requires}
+    if action.requires_any and not required & {*action.requires_any}:
+        required.add(action.requires_any[0])
+    if tool.actions:
+        # The subcommand sets the parameter that selects the action.
+        required.discard(tool.actions.parameter)
+    ordered = [*action.requires, *action.requires_any, *tool.required]
+    return [name for name in dict.fromkeys(ordered) if name in required]
 
 
-def _needed(tool: ToolSpec, names: Sequence[str]) -> list[str]:
+def _format_options(tool: ToolSpec, names: Sequence[str]) -> list[str]:
     return [f"{option_name(name)} <{' '.join(name.split())}>" for name in names]
 
 
 class CliBlockTexts(NamedTuple):
-    """What the CLI block says beside the commands, finished Markdown."""
+    """Texts of the CLI block other than the commands, encoded as Markdown."""
 
     program: Code
     heading: Code
@@ -118,10 +134,11 @@ class CliBlockTexts(NamedTuple):
 
 
 def render_cli_texts(toolset: Toolset, package: str) -> CliBlockTexts:
-    """What the CLI block says beside the commands.
+    """Return the texts of the CLI block other than the commands.
 
     Args:
-        package: the one that the toolset's outputs are.
+        toolset: the toolset of the block.
+        package: the dotted name of the toolset's generated package.
     """
     options = toolset.targets.get("cli", {})
     return CliBlockTexts(
@@ -133,7 +150,7 @@ def render_cli_texts(toolset: Toolset, package: str) -> CliBlockTexts:
 
 
 def get_cli_program(toolset: Toolset, package: str) -> str:
-    """What starts the program, in help and prompts."""
+    """Return the command that starts the CLI, as help and prompts print it."""
     default = f"python -m {package}.cli"
     return str(toolset.targets.get("cli", {}).get("program", default))
 
@@ -147,37 +164,43 @@ def build_cli_definition(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | N
     commands = list(list_cli_commands(toolset, [tool]))
     usage = [
         omit_none(
-            parameter=place.parameter,
-            optional=place.optional or None,
-            rest=place.rest or None,
+            parameter=positional.parameter,
+            optional=positional.optional or None,
+            rest=positional.rest or None,
         )
         for command in commands
-        for place in command.positionals
+        for positional in command.positionals
     ]
     return omit_none(
         command=commands[0].keyword,
         flag=commands[0].flag,
         usage=usage or None,
         comment=tool.cli.comment or None,
-        lines=[_line(command) for command in commands],
+        lines=[_build_line(command) for command in commands],
     )
 
 
-def _line(command: CliCommand) -> dict[str, str]:
-    """One command of the CLI block; without a comment of its own it has the summary."""
+def _build_line(command: CliCommand) -> dict[str, str]:
+    """Return the entry of a command in the CLI block.
+
+    A comment that only repeats the tool's summary is omitted: the runtime uses the summary.
+    """
     action, decision = command.action, command.tool.cli
-    has_own = bool(action and action.summary) or bool(decision and decision.comment)
+    has_comment = bool(action and action.summary) or bool(decision and decision.comment)
     text = str(render_command_comment(command))
     is_summary = text.split() == command.tool.summary.split()
-    own = {"comment": text} if has_own or not is_summary else {}
-    # As a shell reads them: an action may be called anything.
+    comment = {"comment": text} if has_comment or not is_summary else {}
+    # Quoted for a shell: the name of an action can contain any character.
     words = " ".join(map(encode_shell_word, command.selectors))
-    return {"words": words, "line": command.line, **own}
+    return {"words": words, "line": command.line, **comment}
 
 
 def render_command_comment(command: CliCommand) -> Code:
-    """What the CLI block says about a command."""
+    """Return the comment of a command in the CLI block, as Markdown.
+
+    It is the action's summary, else the `comment` of the tool's `cli`, else its summary.
+    """
     tool = command.tool
-    about = command.action.summary if command.action else None
-    own_comment = tool.cli.comment if tool.cli else None
-    return encode_inline(" ".join((about or own_comment or tool.summary).split()))
+    action_summary = command.action.summary if command.action else None
+    comment = tool.cli.comment if tool.cli else None
+    return encode_inline(" ".join((action_summary or comment or tool.summary).split()))

@@ -1,6 +1,6 @@
-"""The programs and providers that clients are: what each loads of tools when, and its limits.
+"""Client kinds: programs and provider APIs, with their limits and their loading of tools.
 
-The facts stand in `client_kinds.yaml`, each with where it comes from.
+The data is in `client_kinds.yaml`, with the source of each fact.
 """
 
 from __future__ import annotations
@@ -13,49 +13,49 @@ import yaml
 
 from ..model.model import Toolset, ToolSpec
 from ..model.toolset_parts import Client
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 
 
 class LoadingMode(StrEnum):
-    """What of its tools a client loads before one is needed."""
+    """Parts of the tools that a client loads before a tool is needed."""
 
     UPFRONT = "upfront"
     """The definition of every tool."""
     ROUTED = "routed"
-    """Tools with `always`; name and summary of the others, which the router chooses from."""
+    """Definitions of tools with `always`; name and summary of all other tools, for the router."""
     NAMED = "named"
-    """Tools that are marked; the names of the others, which the model searches."""
+    """Definitions of marked tools; the names of all other tools, which the model searches."""
     NAMESPACES = "namespaces"
-    """Tools with `always`; of the others name and heading of their section."""
+    """Definitions of tools with `always`; name and heading of the other tools' sections."""
     SEARCHED = "searched"
-    """Tools with `always`; nothing of the others, which the model searches."""
+    """Definitions of tools with `always`; the model searches all other tools."""
 
 
 class LimitKind(StrEnum):
-    """What is limited, and the unit that it is counted in."""
+    """Kind of limit, with its unit."""
 
     DESCRIPTION = "description"
     """Characters of a tool's description."""
     INSTRUCTIONS = "instructions"
     """Characters of a server's instructions."""
     NAME = "name"
-    """Characters of a tool's name with a prefix; without one see `name/portability`."""
+    """Characters of a tool's name with the client's prefix; see `name/portability` for others."""
     TOOLS = "tools"
-    """Tools of one request."""
+    """Tools in one request."""
     NAMESPACE = "namespace"
-    """Tools of one namespace."""
+    """Tools in one namespace."""
 
 
 class ClientLimit(NamedTuple):
-    """One limit of one client or provider.
+    """Limit of a client or provider.
 
     Attributes:
-        client: who has it.
-        kind: what is limited.
-        maximum: the largest number that it takes.
-        is_refused: what is beyond is refused, or the tool is left out; else it is cut off.
-        source: where the figure comes from.
-        prefix: for names: what stands before a tool's, with `{}` for its server's name.
+        client: the title of the client or provider.
+        kind: the limited quantity.
+        maximum: the largest accepted number.
+        is_refused: whether excess is rejected or the tool omitted; otherwise it is cut off.
+        source: the source of the number.
+        prefix: for names, the prefix of the tool's name, with `{}` for the server's name.
     """
 
     client: str
@@ -67,17 +67,18 @@ class ClientLimit(NamedTuple):
 
 
 class ClientKind(NamedTuple):
-    """A program or a provider.
+    """Program or provider API that a client can be.
 
     Attributes:
         name: the value of `kind` in toolset.yaml.
-        title: what people call it.
-        loading: what it loads when.
-        source: where that is said.
-        limits: those that are known of it.
-        mark: the key of a tool's `meta` that has it loaded upfront; without one `always` does.
-        is_api: a provider's API, which knows no servers and none of their instructions.
-        defers_from: with fewer tools it loads every definition upfront.
+        title: the product's name.
+        loading: the parts of the tools that it loads in advance.
+        source: the source for `loading`.
+        limits: its known limits.
+        mark: the key of a tool's `meta` that requests loading in advance; if empty, `always`
+            decides.
+        is_api: whether it is a provider's API, which has no MCP servers and no instructions.
+        defers_from: the number of tools from which it stops loading every definition.
     """
 
     name: str
@@ -91,22 +92,29 @@ class ClientKind(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """Stands before the names of tools, with `{}` for the server's name."""
+        """Prefix of tool names, with `{}` for the server's name."""
         return next((limit.prefix for limit in self.limits if limit.prefix), "")
 
     def is_loaded_upfront(
-        self, tool: ToolSpec, tools: int, has_hints: bool = False
+        self, tool: ToolSpec, tool_count: int, has_hints: bool = False
     ) -> bool:
-        """Whether the definition of a tool, marked by hints, is in each request, among so many."""
-        if self.loading is LoadingMode.UPFRONT or tools < self.defers_from:
+        """Return whether each request contains the definition of a tool.
+
+        Args:
+            tool: the tool.
+            tool_count: the number of tools that the server lists to the client.
+            has_hints: whether the MCP definitions contain search hints.
+        """
+        if self.loading is LoadingMode.UPFRONT or tool_count < self.defers_from:
             return True
         if self.mark:
-            hint = has_hints and tool.always
-            return (tool.meta or {}).get(self.mark, hint) is True
+            # An entry of the spec wins over the hint that Toolcast generates.
+            default = has_hints and tool.always
+            return (tool.meta or {}).get(self.mark, default) is True
         return tool.always
 
     def describe_unloaded_tool(self, tool: ToolSpec, server: str) -> str:
-        """What a request holds of a tool that is not loaded yet; "" when that is nothing."""
+        """Return the text of each request about a tool that is not loaded; "" if there is none."""
         if self.loading is LoadingMode.NAMED:
             return f"{self.prefix.format(server)}{tool.name}\n"
         if self.loading is LoadingMode.ROUTED:
@@ -114,8 +122,10 @@ class ClientKind(NamedTuple):
         return ""
 
 
-def _kinds() -> Iterator[ClientKind]:
-    rows = yaml.load(read_packaged("analysis", "client_kinds.yaml"), yaml.CSafeLoader)
+def _load_kinds() -> Iterator[ClientKind]:
+    rows = yaml.load(
+        read_package_file("analysis", "client_kinds.yaml"), yaml.CSafeLoader
+    )
     for name, row in rows.items():
         limits = tuple(
             ClientLimit(**{**limit, "kind": LimitKind(limit["kind"])})
@@ -126,28 +136,28 @@ def _kinds() -> Iterator[ClientKind]:
         )
 
 
-CLIENT_KINDS = {kind.name: kind for kind in _kinds()}
-"""By name, in the order in which they are told."""
+CLIENT_KINDS = {kind.name: kind for kind in _load_kinds()}
+"""Client kinds by name, in the order of documentation and reports."""
 
 
 def find_client_kind(toolset: Toolset, client: Client | None) -> ClientKind | None:
-    """What the specs say that a client is; None when they do not."""
+    """Return the declared kind of a client, or None if the specs declare none."""
     name = toolset.get_client_kind(client)
     return CLIENT_KINDS[name] if name is not None else None
 
 
 def list_callers(toolset: Toolset) -> tuple[Client | None, ...]:
-    """The clients of a toolset; None is the one caller of a toolset without clients."""
+    """Return the clients of a toolset; (None,) if it has none, for its only caller."""
     return toolset.clients or (None,)
 
 
 def list_client_limits(
     toolset: Toolset, client: Client | None, kind: LimitKind
 ) -> Iterator[ClientLimit]:
-    """The limits of a client on one thing.
+    """Yield the limits of a client for one kind of limit.
 
-    One of no known kind has those of Claude Code on texts and names: it may be any program,
-    and this one leaves out what is beyond without a word.
+    A client without a declared kind can be any program. It gets the limits of Claude Code,
+    which silently cuts off longer texts and omits tools with longer names.
     """
     limits = (find_client_kind(toolset, client) or CLIENT_KINDS["claude-code"]).limits
     return (limit for limit in limits if limit.kind is kind)
@@ -156,11 +166,14 @@ def list_client_limits(
 def list_tool_limits(
     toolset: Toolset, tool: ToolSpec | None, kind: LimitKind
 ) -> list[ClientLimit]:
-    """The limits on one thing of the clients that have a tool, each once, the smallest first.
+    """Return the distinct limits of the clients that have a tool, the smallest first.
 
     Args:
-        tool: the tool; None for what every client has.
+        toolset: the toolset of the tool.
+        tool: the tool; None for the limits of all clients.
+        kind: the kind of limit.
     """
+    # A set, because clients of the same kind have equal limits.
     limits = {
         limit
         for client in list_callers(toolset)
@@ -173,6 +186,7 @@ def list_tool_limits(
 def list_crossed_limits(
     limits: Iterable[ClientLimit], before: int, after: int
 ) -> list[ClientLimit]:
-    """The limits that lie between two sizes, of which one is within and one beyond."""
+    """Return the limits that only one of two sizes exceeds."""
     low, high = sorted((before, after))
+    # A size that equals the maximum is still accepted.
     return [limit for limit in limits if low <= limit.maximum < high]

@@ -1,4 +1,4 @@
-"""MCP definitions of tools, and what each protocol revision refuses of them."""
+"""MCP definitions of tools, and the parts of them that protocol versions reject."""
 
 from __future__ import annotations
 
@@ -15,21 +15,27 @@ from toolcast_runtime.core.validation.protocol import (
 from ..model.language_fields import get_mcp_members
 from ..model.model import ToolSpec
 
-_ASKS = "anthropic/requiresUserInteraction"
-"""The key by which Claude Code (2.1.199 and newer) asks its user in every mode."""
-_ALWAYS, _HINT = "anthropic/alwaysLoad", "anthropic/searchHint"
-"""The keys by which clients that search among listed tools load one at once, and find one."""
+_REQUIRES_INTERACTION = "anthropic/requiresUserInteraction"
+"""Key with which Claude Code (2.1.199 and newer) confirms each call in every mode."""
+_ALWAYS_LOAD = "anthropic/alwaysLoad"
+"""Key of tools that clients with tool search load in advance."""
+_SEARCH_HINT = "anthropic/searchHint"
+"""Key of the text by which clients with tool search find a tool."""
 
 
 def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]:
-    """The MCP tool object.
+    """Return the MCP tool object of a tool.
 
-    Source: MCP 2026-07-28, server/tools. Keys stand in the order of the spec's fields; the
-    description stands where the spec's `description` does, else where its `summary` does.
-    A field that the spec does not have is absent, one that it sets to null is null. A tool that
-    asks a person before every call tells clients that ask by themselves, in `_meta`; with
-    `has_hints` those that search by themselves are told, too. One whose callers pick properties
-    of results has a parameter more, and less that is required of these.
+    Source: MCP 2026-07-28, server/tools. The keys have the order of the spec's fields;
+    `description` comes from the spec's `description`, else from its `summary`. Fields that the
+    spec omits are absent, and fields that it sets to null are null. If callers can select
+    properties of results, the input schema has a further parameter, and the output schema
+    fewer required properties. `_meta` marks a tool that needs a confirmation before every
+    call for clients that request it themselves.
+
+    Args:
+        tool: the tool.
+        has_hints: whether `_meta` contains the keys for clients with their own tool search.
     """
     has_description = "description" in tool.fields
     values: dict[str, tuple[str, Any]] = {
@@ -41,14 +47,15 @@ def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str
     values["parameters"] = "inputSchema", tool.listed_parameters
     values["returns"] = "outputSchema", tool.listed_returns
     if tool.result.send == "text":
+        # Results of such a tool have no structured content that a schema could describe.
         del values["returns"]
     values["icons"] = "icons", None if tool.icons is None else list(tool.icons)
     if "description" not in tool.mcp_omit:
-        key = "description" if has_description else "summary"
-        value = tool.description if has_description else tool.summary
+        field = "description" if has_description else "summary"
+        text = tool.description if has_description else tool.summary
         if tool.deprecation_notice:
-            value = tool.model_description
-        values[key] = ("description", value)
+            text = tool.model_description
+        values[field] = ("description", text)
     definition: dict[str, Any] = {}
     for name in tool.fields:
         if name == "mcp":
@@ -56,25 +63,30 @@ def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str
         elif name in values:
             key, value = values[name]
             definition[key] = value
-    asks = tool.confirm is not None and tool.confirm.when is None
-    told: dict[str, Any] = {_ASKS: True} if asks else {}
+    meta: dict[str, Any] = {}
+    if tool.confirm is not None and tool.confirm.when is None:
+        meta[_REQUIRES_INTERACTION] = True
     if has_hints:
-        told |= {_ALWAYS: True} if tool.always else {_HINT: tool.summary}
-    if told:
-        definition["_meta"] = {**told, **(tool.meta or {})}
+        meta |= {_ALWAYS_LOAD: True} if tool.always else {_SEARCH_HINT: tool.summary}
+    if meta:
+        # Entries of the spec override generated ones.
+        definition["_meta"] = {**meta, **(tool.meta or {})}
     return definition
 
 
 def list_refusals(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
-    """What is refused of a tool as it is listed, by the revisions that refuse anything."""
+    """Return the rejected parts of a definition by protocol version, without valid versions."""
     old, new = REVISIONS
-    shown = {old: downgrade_definition(definition), new: definition}
-    found = {each: check_tool_definition(tool, each) for each, tool in shown.items()}
-    return {revision: refusals for revision, refusals in found.items() if refusals}
+    listed = {old: downgrade_definition(definition), new: definition}
+    refusals = {
+        revision: check_tool_definition(tool, revision)
+        for revision, tool in listed.items()
+    }
+    return {revision: found for revision, found in refusals.items() if found}
 
 
 def list_refused_paths(definition: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The places of `refusals_of`, which the generated tests expect."""
+    """Return the paths of `list_refusals`, which the generated tests expect."""
     return {
         revision: sorted({refusal.path_text for refusal in refusals})
         for revision, refusals in list_refusals(definition).items()

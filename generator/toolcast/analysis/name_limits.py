@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import re
 
+# The characters and the length that MCP recommends for tool names.
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def is_tool_name(name: str) -> bool:
-    """Whether a spec may have a tool's name."""
+    """Return whether a spec accepts a tool name."""
     return _NAME.fullmatch(name) is not None
 
 
 LANGCHAIN_RESERVED_PARAMETERS = {
-    "config": "LangChain's own tools drop it in silence",
-    "run_manager": "LangChain's own tools drop it in silence",
-    "runtime": "LangChain's MCP adapter drops it in silence",
+    "config": "LangChain's own tools drop it silently",
+    "run_manager": "LangChain's own tools drop it silently",
+    "runtime": "LangChain's MCP adapter drops it silently",
     "self": "LangChain's own tools fail with it",
-    "callbacks": "LangChain's older tools drop it in silence",
+    "callbacks": "LangChain's older tools drop it silently",
 }
-"""Names of parameters that LangChain takes for its own, and what becomes of them."""
+"""Parameter names that LangChain reserves, with the effect on a call."""
 
 _MAX_NAME_CHARACTERS = 64
 """Length of a tool name that OpenAI, Anthropic and Bedrock accept."""
 
 
 def describe_name_problem(name: str) -> str:
-    """Why not every provider takes a tool's name; empty when every one does."""
+    """Return why some provider rejects a tool name; "" if all providers accept it."""
     if len(name) > _MAX_NAME_CHARACTERS:
-        return f"has {len(name)} characters; OpenAI, Anthropic and Bedrock take {_MAX_NAME_CHARACTERS}"
+        return (
+            f"has {len(name)} characters; OpenAI, Anthropic and Bedrock accept at most"
+            f" {_MAX_NAME_CHARACTERS}"
+        )
     if "." in name:
-        return "has a dot, which OpenAI, Anthropic and Bedrock refuse"
+        return "has a dot, which OpenAI, Anthropic and Bedrock reject"
     if not (name[0].isalpha() or name[0] == "_"):
-        return f"begins with `{name[0]}`, which Gemini refuses"
+        return f"begins with `{name[0]}`, which Gemini rejects"
     return ""

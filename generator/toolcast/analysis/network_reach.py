@@ -1,4 +1,7 @@
-"""What a toolset reaches outside: hosts, programs, environment variables, secrets of servers."""
+"""Resources outside the process that a toolset uses: hosts, programs, environment variables.
+
+Also finds secrets in the settings of external servers.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _SECRET_NAME = re.compile(
     r"|(?:^|[-_])(?:token|key|pat|pwd)(?:$|[-_])|(?:api|access|private)[-_]?key",
     re.IGNORECASE,
 )
-# What stands before the secret itself, and says nothing.
+# The scheme before a secret, as in `Bearer ${TOKEN}`, is not a secret.
 _SCHEME = re.compile(r"^\s*(?:bearer|basic|token|apikey|digest)?\s*$", re.IGNORECASE)
 _SECRET_TEXT = re.compile(
     r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}"
@@ -36,30 +39,35 @@ _OPTION = re.compile(r"^--?([A-Za-z0-9_-]+)(?:=(.*))?$", re.DOTALL)
 
 
 def find_secret_paths(server: McpServer) -> Iterator[tuple[str | int, ...]]:
-    """The paths below a server of what looks like a secret, by its name or as a text."""
-    option = ""
+    """Yield the paths of a server's settings whose values seem to be secrets.
+
+    A value seems to be a secret because of its variable, header or option, or its format.
+    Values that only refer to environment variables are not secrets.
+    """
+    # The name of an option whose value is the next argument, as in `--token VALUE`.
+    secret_option = ""
     for path, text in server.texts:
         literal = replace_references(text)
-        is_named = False
+        has_secret_name = False
         if path[0] in ("env", "headers"):
-            is_named = bool(_SECRET_NAME.search(str(path[1])))
+            has_secret_name = bool(_SECRET_NAME.search(str(path[1])))
         elif path[0] == "args":
-            is_named = bool(option)
+            has_secret_name = bool(secret_option)
             match = _OPTION.match(literal)
-            option = ""
+            secret_option = ""
             if match and _SECRET_NAME.search(match[1]):
                 if match[2] is None:
-                    option = match[1]
+                    secret_option = match[1]
                 else:
-                    literal, is_named = match[2], True
+                    literal, has_secret_name = match[2], True
             elif match:
-                is_named = False
-        if (is_named and not _SCHEME.match(literal)) or has_secret(literal):
+                has_secret_name = False
+        if (has_secret_name and not _SCHEME.match(literal)) or has_secret(literal):
             yield path
 
 
 def has_secret(text: str) -> bool:
-    """Whether a text has something in it that looks like a secret of a known kind."""
+    """Return whether a text contains a known token format, or a password in a URL."""
     literal = replace_references(text)
     return bool(_SECRET_TEXT.search(literal) or _PASSWORD_IN_URL.search(literal))
 
@@ -69,12 +77,12 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 class NetworkReach(NamedTuple):
-    """What a toolset reaches, each once and in the order of its file.
+    """Distinct external resources of a toolset, in the order of its file.
 
     Attributes:
-        programs: the command lines that it starts.
-        hosts: the hosts that it speaks to; of one that the environment names, the variable.
-        variables: the names of environment variables that it reads.
+        programs: the command lines that the toolset starts.
+        hosts: the hosts that it connects to; for a URL in an environment variable, the variable.
+        variables: the names of the environment variables that it reads.
     """
 
     programs: tuple[str, ...]
@@ -83,27 +91,27 @@ class NetworkReach(NamedTuple):
 
 
 def get_network_reach(toolset: Toolset) -> NetworkReach:
-    """What toolset.yaml makes a toolset reach.
+    """Return the external resources that toolset.yaml makes a toolset use.
 
-    Counted are its external servers, the router's model, the tokens over HTTP and
-    the key that it names itself, and the fields of extensions: addresses, and variables by the end `_env`
-    of their keys.
+    Sources are the external servers, the router's model, the variables for HTTP tokens and
+    the state key, and the fields of extensions: URLs, and variables in keys that end with
+    `_env`.
     """
-    found = list(list_reached_resources(toolset))
-    kinds = (
-        dict.fromkeys(one.name for one in found if one.kind == kind)
+    resources = list(list_reached_resources(toolset))
+    names_by_kind = (
+        dict.fromkeys(resource.name for resource in resources if resource.kind == kind)
         for kind in NetworkReach._fields
     )
-    return NetworkReach(*map(tuple, kinds))
+    return NetworkReach(*map(tuple, names_by_kind))
 
 
 class ReachedResource(NamedTuple):
-    """One thing that a toolset reaches.
+    """External resource that a toolset uses.
 
     Attributes:
-        kind: the field of `NetworkReach` that it is one of.
-        name: what it is.
-        path: what makes the toolset reach it.
+        kind: the field of `NetworkReach` that lists the resource.
+        name: the command line, the host or the variable.
+        path: the path in toolset.yaml of the setting that causes the use.
     """
 
     kind: str
@@ -112,24 +120,22 @@ class ReachedResource(NamedTuple):
 
 
 def list_reached_resources(toolset: Toolset) -> Iterator[ReachedResource]:
-    """The same one by one, as often as it is reached."""
+    """Yield the resources of `get_network_reach` with their paths, once for each use."""
     for server in toolset.mcp_servers:
         path: Path = ("mcp_servers", server.name)
         if server.command is not None:
             yield ReachedResource("programs", format_command_line(server), path)
         if server.url is not None:
-            yield ReachedResource("hosts", _host(server.url), path)
+            yield ReachedResource("hosts", _get_host(server.url), path)
         for _, text in server.texts:
-            yield from (
-                ReachedResource("variables", one, path) for one in list_references(text)
-            )
+            for name in list_references(text):
+                yield ReachedResource("variables", name, path)
     if toolset.router is not None:
         path = ("router",)
-        yield ReachedResource("hosts", _host(toolset.router.base_url), path)
-        for _, text in _router_texts(toolset):
-            yield from (
-                ReachedResource("variables", one, path) for one in list_references(text)
-            )
+        yield ReachedResource("hosts", _get_host(toolset.router.base_url), path)
+        for _, text in _list_router_texts(toolset):
+            for name in list_references(text):
+                yield ReachedResource("variables", name, path)
     for client in toolset.clients:
         if client.token_variable:
             path = ("clients", client.name, "token_variable")
@@ -137,83 +143,89 @@ def list_reached_resources(toolset: Toolset) -> Iterator[ReachedResource]:
     mcp = toolset.targets.get("mcp", {})
     http = mcp.get("http")
     admin = http.get("admin_token_variable") if isinstance(http, dict) else None
-    for name in (admin, mcp.get("state_key_variable")):
-        if isinstance(name, str):
-            yield ReachedResource("variables", name, ("targets", "mcp"))
-    for at, text, is_key in walk_strings(dict(toolset.extensions), ()):
-        key = next((str(one) for one in reversed(at) if isinstance(one, str)), "")
+    for option in (admin, mcp.get("state_key_variable")):
+        if isinstance(option, str):
+            yield ReachedResource("variables", option, ("targets", "mcp"))
+    for full_path, text, is_key in walk_strings(dict(toolset.extensions), ()):
         if is_key:
             continue
+        keys = [part for part in full_path if isinstance(part, str)]
+        key = keys[-1] if keys else ""
         if _URL.match(text):
-            yield ReachedResource("hosts", _host(text), at[:1])
+            yield ReachedResource("hosts", _get_host(text), full_path[:1])
         elif key.endswith("_env") and _VARIABLE.fullmatch(text):
-            yield ReachedResource("variables", text, at[:1])
+            yield ReachedResource("variables", text, full_path[:1])
 
 
 def collect_server_variables(toolset: Toolset) -> dict[str, dict[str, Any]]:
-    """The environment variables that a toolset's server reads over stdio, by their names.
+    """Return the environment variables of a toolset's stdio server, sorted by name.
 
-    Those of its external servers and of its ledger, and what `targets.package.environment`
-    says of these and of others; each is said in the way in which it is said there. What serves
-    several people, as tokens do, is none of them.
+    Each value describes the variable: `description`, `default`, `required`, `secret`. Sources
+    are the external servers, the ledger, and `targets.package.environment`, which overrides
+    the others. Variables of the HTTP server, such as tokens, are not included.
     """
-    found: dict[str, dict[str, Any]] = {}
+    variables: dict[str, dict[str, Any]] = {}
     proxied = toolset.proxied_servers
     is_external = toolset.targets.get("mcp", {}).get("external")
-    shown = [s for s in toolset.mcp_servers if is_external or s.name in proxied]
-    for server in shown:
+    # Without external tools, the MCP server uses only proxied servers.
+    servers = [s for s in toolset.mcp_servers if is_external or s.name in proxied]
+    for server in servers:
         about = f"For the server `{server.title or server.name}`."
         for path, text in server.texts:
-            goes_to = str(path[1]) if path[0] in ("env", "headers") else ""
+            key = str(path[1]) if path[0] in ("env", "headers") else ""
             for name, default in list_references_with_defaults(text):
-                one = found.setdefault(name, {"description": about, "default": default})
+                description = variables.setdefault(
+                    name, {"description": about, "default": default}
+                )
                 if default is None:
-                    one["required"] = True
-                if _is_secret(name) or _is_secret(goes_to):
-                    one["secret"] = True
-    tools = any(tool.persistent for tool in toolset.tools)
-    if "sink" not in toolset.ledger and (tools or any(s.persistent for s in shown)):
+                    description["required"] = True
+                if _is_secret_name(name) or _is_secret_name(key):
+                    description["secret"] = True
+    has_persistent_calls = any(tool.persistent for tool in toolset.tools) or any(
+        server.persistent for server in servers
+    )
+    if "sink" not in toolset.ledger and has_persistent_calls:
         about = "Where calls are recorded: a SQLite file, or a PostgreSQL URL."
-        found[build_variable_name(toolset, "LEDGER")] = {
+        variables[build_variable_name(toolset, "LEDGER")] = {
             "description": about,
             "secret": True,
         }
     declared = toolset.targets.get("package", {}).get("environment", {})
-    for name, said in declared.items():
-        found[name] = {"secret": _is_secret(name), **said}
-    return dict(sorted(found.items()))
+    for name, settings in declared.items():
+        variables[name] = {"secret": _is_secret_name(name), **settings}
+    return dict(sorted(variables.items()))
 
 
-def _is_secret(name: str) -> bool:
+def _is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
 def list_sent_variables(toolset: Toolset) -> Iterator[tuple[Path, str, str]]:
-    """The variables whose values go to another host: path, the text's owner, name.
+    """Yield the variables whose values are sent to another host: path, owner, name.
 
-    Not counted is the variable that an address begins with: it says where that host is.
+    The owner is the external server's name or `router`. A variable at the beginning of a URL
+    is not included if its name ends with `URL`: it defines the host.
     """
     for server in toolset.mcp_servers:
-        for inner, text in server.texts:
-            if inner[0] in ("url", "headers"):
-                path = ("mcp_servers", server.name, *inner)
-                for name in _sent(text, is_address=inner[0] == "url"):
+        for subpath, text in server.texts:
+            if subpath[0] in ("url", "headers"):
+                path = ("mcp_servers", server.name, *subpath)
+                for name in _list_sent_names(text, is_url=subpath[0] == "url"):
                     yield path, server.name, name
-    for field, text in _router_texts(toolset):
-        for name in _sent(text, is_address=field == "base_url"):
+    for field, text in _list_router_texts(toolset):
+        for name in _list_sent_names(text, is_url=field == "base_url"):
             yield ("router", field), "router", name
 
 
-def _sent(text: str, *, is_address: bool) -> list[str]:
+def _list_sent_names(text: str, *, is_url: bool) -> list[str]:
     names = list_references(text)
-    is_first = is_address and text.startswith("${")
-    # A variable for a whole address holds one, and says so by its name.
-    if is_first and names and names[0].endswith("URL"):
+    begins_with_variable = is_url and text.startswith("${")
+    if begins_with_variable and names and names[0].endswith("URL"):
         return names[1:]
     return names
 
 
-def _router_texts(toolset: Toolset) -> Iterator[tuple[str, str]]:
+def _list_router_texts(toolset: Toolset) -> Iterator[tuple[str, str]]:
     router = toolset.router
     if router is not None:
         yield "base_url", router.base_url
@@ -223,18 +235,22 @@ def _router_texts(toolset: Toolset) -> Iterator[tuple[str, str]]:
 
 
 def format_command_line(server: McpServer) -> str:
-    """The command line, without what looks like a secret."""
+    """Return a server's command line, with `***` in place of probable secrets."""
     hidden = set(find_secret_paths(server))
-    words: list[tuple[Path, str]] = [(("command",), server.command or "")]
-    words += [(("args", index), word) for index, word in enumerate(server.args)]
-    return " ".join("***" if path in hidden else word for path, word in words)
+    arguments: list[tuple[Path, str]] = [(("command",), server.command or "")]
+    for index, argument in enumerate(server.args):
+        arguments.append((("args", index), argument))
+    return " ".join(
+        "***" if path in hidden else argument for path, argument in arguments
+    )
 
 
-def _host(address: str) -> str:
-    literal = replace_references(address)
+def _get_host(url: str) -> str:
+    literal = replace_references(url)
     try:
+        # Credentials before `@` are omitted.
         host = urlsplit(literal).netloc.rpartition("@")[2]
     except ValueError:
         host = literal
-    names = list_references(address)
+    names = list_references(url)
     return host or (f"${{{names[0]}}}" if names else literal)

@@ -1,4 +1,4 @@
-"""The sections of the prompt docs, and the texts about each tool."""
+"""Sections of the prompt docs, and the usage texts of tools."""
 
 from __future__ import annotations
 
@@ -17,78 +17,78 @@ from ..encoders.markdown import (
 from ..model.model import Action, Actions, Section, Toolset, ToolSpec
 
 OTHER_SECTION = "tools"
-"""The section of tools that name none."""
+"""Section of tools whose spec names no declared section."""
 
 
 def render_usage_lines(tool: ToolSpec) -> Sequence[Code]:
-    """When to choose the tool, how to use it, what it sends of results, whether it goes.
+    """Return the lines of a tool's usage text; none if its spec declares no usage.
 
-    Line by line, so that a changed one is one changed line; none when nothing is said.
+    The text covers when to choose the tool, how to use it, its actions, the size and fields
+    of its results, and its deprecation. Separate lines keep the diffs of definitions small.
     """
     parts = [encode_block(text) for text in (tool.when_to_use, tool.guidance) if text]
     if tool.actions:
-        parts.append(_actions(tool.actions))
-    parts += _result(tool)
+        parts.append(_render_actions(tool.actions))
+    parts += _render_result_limits(tool)
     if tool.deprecated is not None:
         parts.append(encode_block(format_deprecation(tool.deprecated)))
-    given = [part for part in parts if part]
-    return interpolate("\n\n").join(given).split("\n") if given else []
+    nonempty = [part for part in parts if part]
+    return interpolate("\n\n").join(nonempty).split("\n") if nonempty else []
 
 
-def _actions(actions: Actions) -> Code:
-    """What each action requires, one bullet each."""
-    rows = [
+def _render_actions(actions: Actions) -> Code:
+    """Return a list with the required parameters of each action."""
+    lines = [
         interpolate("What {} can be:", encode_code_span(actions.parameter)),
         interpolate(""),
     ]
-    return join_lines([*rows, *(_action(action) for action in actions.values)])
+    return join_lines([*lines, *(_render_action(action) for action in actions.values)])
 
 
-def _action(action: Action) -> Code:
-    row = interpolate("- {}", encode_code_span(action.name))
+def _render_action(action: Action) -> Code:
+    line = interpolate("- {}", encode_code_span(action.name))
     if action.summary:
-        row = interpolate("{}: {}", row, encode_inline(action.summary))
-    needs = [encode_code_span(name) for name in action.requires]
+        line = interpolate("{}: {}", line, encode_inline(action.summary))
+    requirements = [encode_code_span(name) for name in action.requires]
     if action.requires_any:
-        needs.append(
-            interpolate(
-                "one of {}", join_values(map(encode_code_span, action.requires_any))
-            )
+        alternatives = join_values(map(encode_code_span, action.requires_any))
+        requirements.append(interpolate("one of {}", alternatives))
+    if requirements:
+        line = interpolate(
+            "{} Requires {}.", line, interpolate(" and ").join(requirements)
         )
-    if needs:
-        row = interpolate("{} Requires {}.", row, interpolate(" and ").join(needs))
-    return row
+    return line
 
 
-def _result(tool: ToolSpec) -> Iterator[Code]:
-    """How much of a result is sent, and what picks of it."""
-    for unit, most in (tool.result.budget or {}).items():
+def _render_result_limits(tool: ToolSpec) -> Iterator[Code]:
+    """Yield sentences about the size of results, and the parameter that selects fields."""
+    for unit, maximum in (tool.result.budget or {}).items():
+        # `next` is the argument for the next call, not a limit.
         if unit != "next":
-            size = encode_inline(f"{most:,} {unit}")
+            size = encode_inline(f"{maximum:,} {unit}")
             yield interpolate(
-                "An answer has at most {}; it says what is left out.", size
+                "A result has at most {}; a note reports omitted items.", size
             )
     if tool.picks is not None:
+        parameter = encode_code_span(tool.picks["parameter"])
         allowed = join_values(map(encode_code_span, tool.picks["allowed"]))
-        row = interpolate(
-            "{} picks of {}.", encode_code_span(tool.picks["parameter"]), allowed
-        )
+        line = interpolate("{} selects properties: {}.", parameter, allowed)
         if "default" in tool.picks:
-            default = join_values(
-                map(encode_code_span, tool.picks["default"])
-            ) or encode_inline("none")
-            row = interpolate("{} Without it: {}.", row, default)
-        yield row
+            default = join_values(map(encode_code_span, tool.picks["default"]))
+            line = interpolate(
+                "{} Default: {}.", line, default or encode_inline("none")
+            )
+        yield line
 
 
 def list_used_sections(toolset: Toolset, target: str) -> list[Section]:
-    """The declared sections that tools of a target are in, in declared order."""
+    """Return the declared sections that contain tools of a target, in declared order."""
     used = {tool.section for tool in toolset.list_target_tools(target)}
     return [section for section in toolset.sections if section.name in used]
 
 
 def list_block_names(toolset: Toolset) -> list[str]:
-    """Return the names of the prompt blocks: those of their files without `.md`."""
+    """Return the names of the prompt blocks, which are their file names without `.md`."""
     if "prompts" not in toolset.targets:
         return []
     names = [section.name for section, _ in group_tools_by_section(toolset)]
@@ -99,16 +99,19 @@ def list_block_names(toolset: Toolset) -> list[str]:
 def group_tools_by_section(
     toolset: Toolset,
 ) -> Iterator[tuple[Section, list[ToolSpec]]]:
-    """The sections that have tools, in declared order; last, tools without a section."""
-    known = {section.name for section in toolset.sections}
-    rest = Section(OTHER_SECTION, toolset.heading, "Tools")
-    others = [] if OTHER_SECTION in known else [rest]
-    for section in [*toolset.sections, *others]:
-        members = [
-            tool
-            for tool in toolset.list_target_tools("prompts")
-            if (tool.section if tool.section in known else OTHER_SECTION)
-            == section.name
-        ]
-        if members:
-            yield section, members
+    """Yield each section that has tools in the prompt docs, with these tools.
+
+    Declared sections come first, in their order, then the tools without a declared section.
+    """
+    declared = {section.name for section in toolset.sections}
+    sections = list(toolset.sections)
+    # A declared section can have the name of the default section.
+    if OTHER_SECTION not in declared:
+        sections.append(Section(OTHER_SECTION, toolset.heading, "Tools"))
+    tools_by_section: dict[str, list[ToolSpec]] = {}
+    for tool in toolset.list_target_tools("prompts"):
+        name = tool.section if tool.section in declared else None
+        tools_by_section.setdefault(name or OTHER_SECTION, []).append(tool)
+    for section in sections:
+        if section.name in tools_by_section:
+            yield section, tools_by_section[section.name]

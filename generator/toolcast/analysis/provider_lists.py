@@ -1,4 +1,4 @@
-"""Tool lists of model providers, with what each loses."""
+"""Tool lists in the formats of model providers, with the losses of each format."""
 
 from __future__ import annotations
 
@@ -20,21 +20,24 @@ from .mcp_definitions import build_mcp_definition
 
 
 def get_provider_options(toolset: Toolset) -> dict[str, Mapping[str, Any]]:
-    """The options of each provider of the target `providers`; of all where it names none."""
-    named = toolset.targets.get("providers")
-    if named is None:
+    """Return the options of each provider of the target `providers`.
+
+    Without options, the target includes all providers; a toolset without the target, none.
+    """
+    declared = toolset.targets.get("providers")
+    if declared is None:
         return {}
-    known = {name: options for name, options in named.items() if name in PROVIDERS}
-    return known or {name: {} for name in PROVIDERS}
+    options = {name: value for name, value in declared.items() if name in PROVIDERS}
+    return options or {name: {} for name in PROVIDERS}
 
 
 @lru_cache(maxsize=64)
 def render_provider_lists(toolset: Toolset) -> tuple[tuple[str, ProviderTools], ...]:
-    """The list of each provider, with what it loses; of all tools of the target."""
-    return tuple(_rendered(toolset))
+    """Return each provider's name with the list of all tools of the target `providers`."""
+    return tuple(_render_lists(toolset))
 
 
-def _rendered(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
+def _render_lists(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
     tools = [
         build_runtime_tool(tool) for tool in toolset.list_target_tools("providers")
     ]
@@ -45,7 +48,7 @@ def _rendered(toolset: Toolset) -> Iterator[tuple[str, ProviderTools]]:
 
 
 def build_runtime_tool(tool: ToolSpec) -> Tool:
-    """A tool as the runtime has it, as far as models are shown it."""
+    """Return the runtime's `Tool` for a spec, with only the fields that models receive."""
     return Tool(
         tool.name,
         tool.summary,

@@ -1,4 +1,7 @@
-"""Former and reserved names of tools: where texts, files and outputs say them still."""
+"""Remaining uses of retired tool names in the project's files and in the outputs.
+
+A retired name is a former name (`renamed_from`) or a reserved one (`reserved_names`).
+"""
 
 from __future__ import annotations
 
@@ -24,29 +27,29 @@ from .tool_names import (
 )
 
 _MAX_FILES = 20_000
-"""Files that one search reads; the others are reported as not searched."""
+"""Files that one scan reads; a problem reports that further files are not scanned."""
 _MAX_FILE_BYTES = 1024 * 1024
-"""Size of a file that is searched."""
+"""Size of a scanned file; larger files are skipped."""
 _MAX_MENTIONS = 1_000
-"""Mentions that one search returns; it stops there."""
-_PASSED_BY = frozenset(["node_modules", "__pycache__", "venv", "build", "dist"])
+"""Mentions that one scan returns; it stops there."""
+_SKIPPED_FOLDERS = frozenset(["node_modules", "__pycache__", "venv", "build", "dist"])
 _CODE = (".py", ".pyi")
 _PROSE = (".md", ".txt", ".rst", ".mdx")
-_TEXTS = frozenset([tokenize.STRING, tokenize.COMMENT])
-# From Python 3.12 on, a formatted literal is many tokens; it counts as a whole, as before.
-_BEGINS = getattr(tokenize, "FSTRING_START", -1)
-_ENDS = getattr(tokenize, "FSTRING_END", -1)
+_TEXT_TOKENS = frozenset([tokenize.STRING, tokenize.COMMENT])
+# From Python 3.12 on, an f-string is many tokens; it is treated as one string, as before.
+_FSTRING_START = getattr(tokenize, "FSTRING_START", -1)
+_FSTRING_END = getattr(tokenize, "FSTRING_END", -1)
 
 
 class FileMention(NamedTuple):
-    """A place of a file that says a name.
+    """Use of a retired name in a file.
 
     Attributes:
-        name: the name.
-        file: relative to the project's root.
+        name: the retired name.
+        file: the path relative to the project's root.
         line: 1-based.
         column: 1-based.
-        text: the line.
+        text: the whole line.
     """
 
     name: str
@@ -57,11 +60,12 @@ class FileMention(NamedTuple):
 
 
 class ScanResult(NamedTuple):
-    """What was found.
+    """Result of scanning the files below `scan`.
 
     Attributes:
-        mentions: the places, file by file.
-        problems: what was not searched: the index of the entry of `scan`, and why.
+        mentions: the uses of retired names, file by file.
+        problems: the reasons why something was not scanned, each with the index of its entry
+            in `scan`.
     """
 
     mentions: tuple[FileMention, ...]
@@ -69,85 +73,86 @@ class ScanResult(NamedTuple):
 
 
 def list_retired_names(workspace: Workspace) -> frozenset[str]:
-    """The former and reserved names that are no tool's in any toolset."""
-    live = {tool.name for toolset in workspace.toolsets for tool in toolset.tools}
-    removed = {
+    """Return the retired names that no toolset uses as the current name of a tool."""
+    current = {tool.name for toolset in workspace.toolsets for tool in toolset.tools}
+    retired = {
         name
         for toolset in workspace.toolsets
         for name in get_tool_names(toolset, workspace).retired
     }
-    return frozenset(removed - live)
+    return frozenset(retired - current)
 
 
 @lru_cache(maxsize=2)
 def scan_files(workspace: Workspace) -> ScanResult:
-    """The names that files below `scan` say, each file read once a run."""
+    """Find the retired names in the files below `scan`. Each file is read once."""
     names = list_retired_names(workspace)
     if not names or not workspace.scan:
         return ScanResult((), ())
-    patterns = compile_mention_pattern(names), compile_mention_pattern(
-        names, in_code=True
-    )
+    prose_pattern = compile_mention_pattern(names)
+    code_pattern = compile_mention_pattern(names, in_code=True)
+    # A search in bytes skips most files before they are decoded.
     quick = re.compile(b"|".join(re.escape(name.encode()) for name in sorted(names)))
     mentions: list[FileMention] = []
     problems: list[tuple[int, str]] = []
-    seen: set[str] = set()
+    scanned: set[str] = set()
     for index, entry in enumerate(workspace.scan):
-        for path, problem in _files(workspace, entry):
+        for path, problem in _list_files(workspace, entry):
             if problem:
                 problems.append((index, problem))
-            elif path not in seen and len(seen) < _MAX_FILES:
-                seen.add(path)
-                mentions += _in_file(
-                    workspace, path, quick, patterns[not path.endswith(_PROSE)]
-                )
-            if len(seen) >= _MAX_FILES or len(mentions) >= _MAX_MENTIONS:
+            elif path not in scanned and len(scanned) < _MAX_FILES:
+                scanned.add(path)
+                pattern = prose_pattern if path.endswith(_PROSE) else code_pattern
+                mentions += _scan_file(workspace, path, quick, pattern)
+            if len(scanned) >= _MAX_FILES or len(mentions) >= _MAX_MENTIONS:
                 break
-    if len(seen) >= _MAX_FILES:
+    if len(scanned) >= _MAX_FILES:
         problems.append(
-            (0, f"more than {_MAX_FILES:,} files: the others are not searched")
+            (0, f"`scan` has more than {_MAX_FILES:,} files; the rest is not searched")
         )
     return ScanResult(tuple(mentions[:_MAX_MENTIONS]), tuple(problems))
 
 
-def _files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
-    """The files of an entry, each with "", or the entry with what is wrong with it."""
-    place = os.path.join(workspace.root, entry)
-    if os.path.islink(place):
-        yield entry, f"`{entry}` is a link, and links are not followed"
-    elif os.path.isfile(place):
+def _list_files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
+    """Yield path and problem of each file of an entry in `scan`; "" if there is no problem."""
+    path = os.path.join(workspace.root, entry)
+    if os.path.islink(path):
+        yield entry, f"`{entry}` is a symbolic link, and links are not followed"
+    elif os.path.isfile(path):
         yield os.path.normpath(entry).replace(os.sep, "/"), ""
-    elif not os.path.isdir(place):
-        what = "is no file and no folder" if os.path.lexists(place) else "is not there"
-        yield entry, f"`{entry}` {what}"
+    elif not os.path.isdir(path):
+        exists = os.path.lexists(path)
+        problem = "is not a file or a folder" if exists else "does not exist"
+        yield entry, f"`{entry}` {problem}"
     else:
-        yield from _below(workspace, entry)
+        yield from _walk_folder(workspace, entry)
 
 
-def _below(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
-    # Specs and outputs are held to rules of their own.
-    passed = {*workspace.not_scanned, *workspace.toolset_folders, workspace.output}
-    passed = {os.path.normpath(path).replace(os.sep, "/") for path in passed}
-    waiting = [os.path.normpath(entry).replace(os.sep, "/")]
-    while waiting:
-        folder = waiting.pop()
+def _walk_folder(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
+    # Specs and outputs are checked by rules of their own.
+    skipped = {*workspace.not_scanned, *workspace.toolset_folders, workspace.output}
+    skipped = {os.path.normpath(path).replace(os.sep, "/") for path in skipped}
+    pending = [os.path.normpath(entry).replace(os.sep, "/")]
+    while pending:
+        folder = pending.pop()
         try:
             with os.scandir(os.path.join(workspace.root, folder)) as entries:
-                found = sorted(entries, key=lambda one: one.name)
+                children = sorted(entries, key=lambda child: child.name)
         except OSError as error:
             yield folder, f"`{folder}` cannot be read: {error.strerror or error}"
             continue
-        for one in found:
-            path = one.name if folder == "." else f"{folder}/{one.name}"
-            if path in passed or one.name.startswith(".") or one.name in _PASSED_BY:
+        for child in children:
+            path = child.name if folder == "." else f"{folder}/{child.name}"
+            is_hidden = child.name.startswith(".")
+            if path in skipped or is_hidden or child.name in _SKIPPED_FOLDERS:
                 continue
-            if one.is_dir(follow_symlinks=False):
-                waiting.append(path)
-            elif one.is_file(follow_symlinks=False):
+            if child.is_dir(follow_symlinks=False):
+                pending.append(path)
+            elif child.is_file(follow_symlinks=False):
                 yield path, ""
 
 
-def _in_file(
+def _scan_file(
     workspace: Workspace,
     path: str,
     quick: re.Pattern[bytes],
@@ -159,12 +164,13 @@ def _in_file(
         )
     except OSError:
         return
+    # A null byte near the beginning marks a binary file.
     if pattern is None or not quick.search(data) or b"\0" in data[:8192]:
         return
-    yield from _said_in(path, data.decode("utf-8", "replace"), pattern)
+    yield from _scan_text(path, data.decode("utf-8", "replace"), pattern)
 
 
-def _said_in(file: str, text: str, pattern: re.Pattern[str]) -> Iterator[FileMention]:
+def _scan_text(file: str, text: str, pattern: re.Pattern[str]) -> Iterator[FileMention]:
     searched = blank_code(text) if file.endswith(_CODE) else text
     lines = text.split("\n")
     for name, line, column in find_names_in_lines(searched.split("\n"), pattern):
@@ -172,93 +178,110 @@ def _said_in(file: str, text: str, pattern: re.Pattern[str]) -> Iterator[FileMen
 
 
 def blank_code(text: str) -> str:
-    """A Python module with blanks for what is neither a literal nor a comment.
+    """Return a Python module with spaces in place of all code but strings and comments.
 
-    `__all__` lists names of Python, which are literals by their form only.
+    Positions do not change. The strings of `__all__` are blanked, too: they are names of
+    Python objects. A module that cannot be tokenized is returned unchanged.
     """
-    rows = text.split("\n")
-    shown = [[" "] * len(row) for row in rows]
-    open_: list[tuple[int, int]] = []
-    exports = False
+    lines = text.split("\n")
+    output = [[" "] * len(line) for line in lines]
+    fstring_starts: list[tuple[int, int]] = []
+    is_in_all = False
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             start = token.start
-            exports = token.type != tokenize.NEWLINE and (
-                exports or token.string == "__all__"
+            is_in_all = token.type != tokenize.NEWLINE and (
+                is_in_all or token.string == "__all__"
             )
-            if token.type == _BEGINS:
-                open_.append(start)
+            if token.type == _FSTRING_START:
+                fstring_starts.append(start)
                 continue
-            if token.type == _ENDS:
-                start = open_.pop()
-            elif token.type not in _TEXTS or exports:
+            if token.type == _FSTRING_END:
+                start = fstring_starts.pop()
+            elif token.type not in _TEXT_TOKENS or is_in_all:
                 continue
-            (first, begin), (last, end) = start, token.end
-            for number in range(first, last + 1):
-                left = begin if number == first else 0
-                right = end if number == last else len(rows[number - 1])
-                shown[number - 1][left:right] = rows[number - 1][left:right]
+            (first_line, first_column), (last_line, last_column) = start, token.end
+            for number in range(first_line, last_line + 1):
+                line = lines[number - 1]
+                left = first_column if number == first_line else 0
+                right = last_column if number == last_line else len(line)
+                output[number - 1][left:right] = line[left:right]
     except (tokenize.TokenError, SyntaxError, IndexError):
         return text
-    return "\n".join("".join(row) for row in shown)
+    return "\n".join("".join(line) for line in output)
 
 
-# What a definition says of former names, of functions, and of where it comes from.
-_NO_TEXTS = frozenset(["renamed_from", "handler", "generated"])
+# Fields of a definition for former names, functions and the definition's origin.
+_IGNORED_FIELDS = frozenset(["renamed_from", "handler", "generated"])
 
 
 def find_mentions_in_outputs(
     toolset: Toolset,
-    removed: Mapping[str, str],
+    retired: Mapping[str, str],
     output: str,
     files: Mapping[str, bytes],
 ) -> Iterator[tuple[FileMention, str]]:
-    """The places of a toolset's outputs that say a former or reserved name, each with what to do.
+    """Yield each use of a retired name in a toolset's outputs, with a help text.
 
-    Specs are held to that before: what is found comes from a template of the project, from
-    a target of others, or from data.
+    The texts of the specs are checked before generation. So a use found here comes from a
+    template of the project, from an extension's target, or from data.
 
     Args:
-        removed: those names, and what to do about each.
+        toolset: the toolset of the outputs.
+        retired: the help text of each retired name.
         output: the output folder.
-        files: what it is to hold, by path below it.
+        files: the content of the generated files by their paths below the output folder.
     """
-    raw = [name.encode() for name in removed]
-    own = (path for path in files if path.startswith(f"{toolset.name}/"))
-    saying = [path for path in own if any(name in files[path] for name in raw)]
-    # Every former name stands in the definition of its tool.
-    pattern = compile_mention_pattern(removed.keys() - collect_other_names(toolset))
+    # A search in bytes skips most files before they are decoded.
+    encoded_names = [name.encode() for name in retired]
+    candidates = [
+        path
+        for path in files
+        if path.startswith(f"{toolset.name}/")
+        and any(name in files[path] for name in encoded_names)
+    ]
+    pattern = compile_mention_pattern(retired.keys() - collect_other_names(toolset))
     if pattern is None:
         return
-    for path in saying:
-        search = _in_definitions if path.endswith(".json") else _said_in
-        for mention in search(f"{output}/{path}", files[path].decode(), pattern):
-            yield mention, removed[mention.name]
+    for path in candidates:
+        scan = _scan_definitions if path.endswith(".json") else _scan_text
+        for mention in scan(f"{output}/{path}", files[path].decode(), pattern):
+            yield mention, retired[mention.name]
 
 
-def _in_definitions(
+def _scan_definitions(
     file: str, text: str, pattern: re.Pattern[str]
 ) -> Iterator[FileMention]:
+    """Yield the first use of each retired name in a JSON file.
+
+    Names are found in the parsed texts, because a definition lists its tool's former names.
+    """
     lines = text.split("\n")
-    for name in sorted(
-        {m.name for t in _texts(text) for m in find_mentions(t, pattern)}
-    ):
-        number = next(
-            (i for i, row in enumerate(lines) if _says(row, name)), len(lines) - 1
+    names = {
+        mention.name
+        for string in _list_definition_texts(text)
+        for mention in find_mentions(string, pattern)
+    }
+    for name in sorted(names):
+        index = next(
+            (i for i, line in enumerate(lines) if _may_contain(line, name)),
+            len(lines) - 1,
         )
-        column = lines[number].find(name) + 1
-        yield FileMention(name, file, number + 1, max(column, 1), lines[number])
+        column = lines[index].find(name) + 1
+        yield FileMention(name, file, index + 1, max(column, 1), lines[index])
 
 
-def _says(row: str, name: str) -> bool:
-    is_other = any(f'"{key}":' in row for key in _NO_TEXTS)
-    return name in row and not is_other
+def _may_contain(line: str, name: str) -> bool:
+    is_ignored = any(f'"{key}":' in line for key in _IGNORED_FIELDS)
+    return name in line and not is_ignored
 
 
-def _texts(text: str) -> Iterator[str]:
-    value: Any = json.loads(text)
-    if isinstance(value, dict):
-        value = {key: inner for key, inner in value.items() if key not in _NO_TEXTS}
-    for found in walk_strings(value, ()):
-        if not found.is_key:
-            yield found.text
+def _list_definition_texts(text: str) -> Iterator[str]:
+    content: Any = json.loads(text)
+    if isinstance(content, dict):
+        content = {
+            key: value for key, value in content.items() if key not in _IGNORED_FIELDS
+        }
+    for string in walk_strings(content, ()):
+        if not string.is_key:
+            yield string.text

@@ -1,4 +1,4 @@
-"""What the skills of a toolset say.
+"""Texts of the skills that a toolset generates.
 
 Source: https://agentskills.io/specification
 """
@@ -24,94 +24,108 @@ from .prompt_docs import group_tools_by_section, render_usage_lines
 MAX_NAME_CHARACTERS = 64
 """Length of a skill's name."""
 MAX_DESCRIPTION_CHARACTERS = 1024
-"""Length of a skill's description; longer ones are cut."""
+"""Length of a skill's description; longer descriptions are cut off."""
 
-_SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
+# Validators of skills reject `<` and `>` in descriptions; quotation marks replace them.
 _BRACKETS = str.maketrans("<>", "\u2039\u203a")
-# A heading, a list, a table, a quotation, HTML or code.
+# Begins a line of a heading, a list, a table, a quotation, HTML or code.
 _NOT_PLAIN = re.compile(
     r"^\s*(?:[-*+]\s|\d+[.)]\s|[-=]{2,}\s*$|[#|><]|```|~~~)", re.MULTILINE
 )
-_KEPT = ("license", "compatibility", "metadata")
+_COPIED_FIELDS = ("license", "compatibility", "metadata")
 
 
 def has_toolset_skill(toolset: Toolset) -> bool:
-    """Whether the toolset has a skill, and not each of its tools instead."""
+    """Return whether the toolset has one skill for its tools, instead of one for each tool."""
     return bool(toolset.targets.get("skills", {}).get("per") != "tool")
 
 
 def has_skill(toolset: Toolset, tool: ToolSpec) -> bool:
-    """Whether a tool has a skill of its own."""
-    left_out = {"prompts", "skills"}
-    return (tool.skill is not None or not has_toolset_skill(toolset)) and not any(
-        each.tool == tool.name and each.target in left_out
-        for each in toolset.exclusions
+    """Return whether a tool has a skill of its own."""
+    is_excluded = any(
+        exclusion.tool == tool.name and exclusion.target in ("prompts", "skills")
+        for exclusion in toolset.exclusions
     )
+    is_requested = tool.skill is not None or not has_toolset_skill(toolset)
+    return is_requested and not is_excluded
 
 
 def build_front_matter(owner: Toolset | ToolSpec) -> dict[str, Any]:
-    """What a skill's SKILL.md begins with; a key of the spec that is not set is absent."""
+    """Return the front matter of a skill's SKILL.md, without keys that the spec omits."""
     skill: Mapping[str, Any] = owner.skill or {}
-    front = {
-        "name": skill.get("name")
-        or "-".join(_SPLIT.split(owner.name)).strip("-").lower(),
+    default_name = "-".join(_WORD_BOUNDARY.split(owner.name)).strip("-").lower()
+    front_matter = {
+        "name": skill.get("name") or default_name,
         "description": skill.get("description")
-        or _as_allowed(build_description(owner)),
+        or _sanitize_description(build_description(owner)),
     }
-    return front | {key: skill[key] for key in _KEPT if skill.get(key)}
+    return front_matter | {key: skill[key] for key in _COPIED_FIELDS if skill.get(key)}
 
 
 def get_name_path(owner: Toolset | ToolSpec) -> tuple[str, ...]:
-    """Where a spec says the skill's name."""
+    """Return the path of the spec's field that the skill's name comes from."""
     return ("skill", "name") if "name" in (owner.skill or {}) else ("name",)
 
 
 def get_openclaw_settings(owner: Toolset | ToolSpec) -> Mapping[str, Any]:
-    """What OpenClaw reads of a skill; empty for a skill without."""
-    found: Mapping[str, Any] = (owner.skill or {}).get("openclaw", {})
-    return found
+    """Return a skill's settings for OpenClaw; an empty mapping if it has none."""
+    settings: Mapping[str, Any] = (owner.skill or {}).get("openclaw", {})
+    return settings
 
 
 def build_description(owner: Toolset | ToolSpec) -> str:
-    """What a skill's description is made of where the spec gives none."""
+    """Return the default of a skill's description, before `<` and `>` are replaced.
+
+    For a tool: its summary and `when_to_use`. For a toolset: the first paragraphs of its
+    instructions, else the summaries of its tools.
+    """
     if isinstance(owner, ToolSpec):
         return " ".join(f"{owner.summary} {owner.when_to_use or ''}".split())
-    if opening := _opening(owner.instructions or ""):
-        return opening
+    if introduction := _extract_introduction(owner.instructions or ""):
+        return introduction
     if owner.clients:
-        # It is the same for all, and not each may have each tool.
+        # All clients share the description, and some may not have all of the tools.
         return f"How to use the tools of {owner.title}."
-    tools = [tool for section in _sections(owner) for tool in section[1]]
-    # A summary may end with three dots, which stay.
-    done = [re.sub(r"(?<!\.)\.$", "", tool.summary) for tool in tools]
-    sentence = f"{owner.title}: {'; '.join(done)}"
+    tools = [tool for _, tools in _group_skill_tools(owner) for tool in tools]
+    # A final period is removed, but not an ellipsis.
+    summaries = [re.sub(r"(?<!\.)\.$", "", tool.summary) for tool in tools]
+    sentence = f"{owner.title}: {'; '.join(summaries)}"
     return sentence if sentence.endswith(".") else f"{sentence}."
 
 
-def _opening(instructions: str) -> str:
-    """The paragraphs that instructions begin with, up to a list, a heading or what is too much."""
-    plain: list[str] = []
-    for part in re.split(r"\n\s*\n", instructions.strip()):
-        text = " ".join([*plain, *part.split()])
-        if plain and (
-            len(text) > MAX_DESCRIPTION_CHARACTERS or _NOT_PLAIN.search(part)
-        ):
+def _extract_introduction(instructions: str) -> str:
+    """Return the first plain paragraphs, up to the length of a description.
+
+    Lists, headings and other markup before the first plain paragraph are skipped; later, they
+    end the introduction. Without a plain paragraph all instructions are returned.
+    """
+    introduction = ""
+    for paragraph in re.split(r"\n\s*\n", instructions.strip()):
+        is_plain = not _NOT_PLAIN.search(paragraph)
+        words = paragraph.split()
+        text = " ".join([introduction, *words] if introduction else words)
+        if introduction and (not is_plain or len(text) > MAX_DESCRIPTION_CHARACTERS):
             break
-        if not _NOT_PLAIN.search(part):
-            plain = [text]
-    return "".join(plain) or " ".join(instructions.split())
+        if is_plain:
+            introduction = text
+    return introduction or " ".join(instructions.split())
 
 
-def _as_allowed(text: str) -> str:
-    """A text as validators take it: without angle brackets, and not too long."""
+def _sanitize_description(text: str) -> str:
+    """Return a text that validators accept: without angle brackets, and cut off if too long."""
     text = text.translate(_BRACKETS)
     if len(text) <= MAX_DESCRIPTION_CHARACTERS:
         return text
+    # Cut off between two words, with three characters for the ellipsis.
     return text[: MAX_DESCRIPTION_CHARACTERS - 3].rpartition(" ")[0].rstrip() + "..."
 
 
 def render_guidance(toolset: Toolset) -> Code:
-    """How the tools are used together; empty where nothing is said beyond the description."""
+    """Return the Markdown about how to use the tools together.
+
+    The default is the toolset's instructions; it is empty if the description equals them.
+    """
     instructions = toolset.instructions or ""
     if build_front_matter(toolset)["description"] == " ".join(instructions.split()):
         instructions = ""
@@ -119,37 +133,38 @@ def render_guidance(toolset: Toolset) -> Code:
 
 
 def list_shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What the toolset's skill says to every client, with its place in the spec."""
+    """Yield the texts of the toolset's skill that all clients share: spec path and text."""
     for field in ("description", "guidance"):
         if text := toolset.skill.get(field):
             yield ("skill", field), text
+    # The instructions are the default of both texts.
     if {"description", "guidance"} - toolset.skill.keys() and toolset.instructions:
         yield ("instructions",), toolset.instructions
 
 
 def build_skill_files(
-    owner: Toolset | ToolSpec, front: Mapping[str, Any]
+    owner: Toolset | ToolSpec, front_matter: Mapping[str, Any]
 ) -> Mapping[str, SkillFile]:
-    """The files of a skill by their paths, below a head of these values."""
+    """Return the files of a skill by their paths."""
     if isinstance(owner, ToolSpec):
-        return build_tool_skill(front, _told(owner))
+        return build_tool_skill(front_matter, _build_skill_tool(owner))
     sections = [
         SkillSection(
             section.name,
             encode_inline(section.heading),
             encode_block(section.intro),
             encode_block(section.footer),
-            [_told(tool) for tool in tools],
+            [_build_skill_tool(tool) for tool in tools],
         )
-        for section, tools in _sections(owner)
+        for section, tools in _group_skill_tools(owner)
     ]
     return build_toolset_skill(
-        front, encode_inline(owner.heading), render_guidance(owner), sections
+        front_matter, encode_inline(owner.heading), render_guidance(owner), sections
     )
 
 
-def _sections(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
-    """The sections of the toolset's skill."""
+def _group_skill_tools(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
+    """Yield the sections of the toolset's skill with their tools, without empty sections."""
     excluded = toolset.list_excluded_tools("skills")
     for section, tools in group_tools_by_section(toolset):
         included = [tool for tool in tools if tool.name not in excluded]
@@ -158,20 +173,20 @@ def _sections(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
 
 
 def list_skill_owners(toolset: Toolset) -> list[Toolset | ToolSpec]:
-    """What has a skill: the toolset, tools, or both."""
-    whole: list[Toolset | ToolSpec] = []
-    if has_toolset_skill(toolset) and any(True for _ in _sections(toolset)):
-        whole.append(toolset)
-    return [*whole, *(tool for tool in toolset.tools if has_skill(toolset, tool))]
+    """Return the toolset, if it has a skill, and the tools with skills of their own."""
+    owners: list[Toolset | ToolSpec] = []
+    if has_toolset_skill(toolset) and any(True for _ in _group_skill_tools(toolset)):
+        owners.append(toolset)
+    return [*owners, *(tool for tool in toolset.tools if has_skill(toolset, tool))]
 
 
 def count_when_to_use_lines(tool: ToolSpec) -> int:
-    """How many lines of a tool's usage say when to choose it."""
+    """Return the number of lines that `when_to_use` has in the tool's usage text."""
     text = encode_block(tool.when_to_use or "")
     return text.count("\n") + 1 if text else 0
 
 
-def _told(tool: ToolSpec) -> SkillTool:
+def _build_skill_tool(tool: ToolSpec) -> SkillTool:
     return SkillTool(
         encode_inline(tool.name),
         encode_inline(tool.summary),

@@ -1,4 +1,4 @@
-"""Every text of a toolset that a model or a person reads, with its place."""
+"""Texts of a toolset that models or users read, with their paths in the specs."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..parsing.tree import Path
 
 _Part = tuple[Path, Any]
-"""A value of a spec that is JSON, and where it stands."""
+"""Path of a spec's field, and its JSON value."""
 
-_DEFINITION = (
+_DEFINITION_FIELDS = (
     "title summary description parameters returns annotations icons meta execution"
 ).split()
 
 
 class ModelText(NamedTuple):
-    """One string of a spec.
+    """String of a spec.
 
     Attributes:
-        path: where it stands in the spec.
+        path: the path in the spec.
         text: the string.
-        is_key: it is the key of a mapping, a parameter's name for one.
+        is_key: whether the string is a key of an object, such as the name of a parameter.
     """
 
     path: Path
@@ -33,67 +33,73 @@ class ModelText(NamedTuple):
 
 
 def list_texts(tool: ToolSpec) -> Iterator[ModelText]:
-    """Every string that a model reads: of the definition and of the prompt docs."""
-    for path, value in chain(_definition(tool), _prose(tool)):
+    """Yield all strings that a model reads: those of the definition and of the prompt docs."""
+    for path, value in chain(_list_definition_fields(tool), _list_prompt_fields(tool)):
         yield from walk_strings(value, path)
 
 
 def list_strings(tool: ToolSpec) -> list[str]:
-    """The strings of `all_texts` without their places, which take longer by far."""
-    found: list[str] = []
-    for _, value in chain(_definition(tool), _prose(tool)):
-        collect_strings(value, found)
-    return found
+    """Return the strings of `list_texts` without paths, which takes far less time."""
+    strings: list[str] = []
+    for _, value in chain(_list_definition_fields(tool), _list_prompt_fields(tool)):
+        collect_strings(value, strings)
+    return strings
 
 
-def collect_strings(value: Any, found: list[str]) -> None:
-    """Adds the strings of a value as `texts_in` gives them, without their paths."""
+def collect_strings(value: Any, strings: list[str]) -> None:
+    """Append the strings of a JSON value, in the order of `walk_strings`, to a list."""
     if isinstance(value, str):
-        found.append(value)
+        strings.append(value)
     elif isinstance(value, dict):
-        for key, inner in value.items():
-            found.append(key)
-            collect_strings(inner, found)
+        for key, member in value.items():
+            strings.append(key)
+            collect_strings(member, strings)
     elif isinstance(value, (list, tuple)):
-        for inner in value:
-            collect_strings(inner, found)
+        for item in value:
+            collect_strings(item, strings)
 
 
 def is_in_definition(path: Path) -> bool:
-    """Whether a text of `all_texts` is of the definition: of names, enums, defaults, too."""
-    return path[0] in _DEFINITION or path[0] == "mcp"
+    """Return whether a path of `list_texts` is in the definition, not in the prompt docs."""
+    return path[0] in _DEFINITION_FIELDS or path[0] == "mcp"
 
 
 def get_listed_fields(tool: ToolSpec) -> frozenset[str]:
-    """The fields that hold what MCP lists of a tool beside its name."""
-    is_own = {"summary", "description"} <= {*tool.fields}
-    return frozenset({*_DEFINITION, "mcp"} - ({"summary"} if is_own else set()))
+    """Return the fields of the spec that MCP lists, other than `name`.
+
+    If the spec has a `description` of its own, MCP does not list its `summary`.
+    """
+    has_both = {"summary", "description"} <= {*tool.fields}
+    return frozenset(
+        {*_DEFINITION_FIELDS, "mcp"} - ({"summary"} if has_both else set())
+    )
 
 
 def walk_strings(value: Any, path: Path) -> Iterator[ModelText]:
-    """The strings of a value that stands at a path, keys before what they lead to."""
+    """Yield the strings of a JSON value at a path; keys come before their values."""
     if isinstance(value, str):
         yield ModelText(path, value)
     elif isinstance(value, dict):
-        for key, inner in value.items():
+        for key, member in value.items():
             yield ModelText((*path, key), key, is_key=True)
-            yield from walk_strings(inner, (*path, key))
+            yield from walk_strings(member, (*path, key))
     elif isinstance(value, (list, tuple)):
-        for index, inner in enumerate(value):
-            yield from walk_strings(inner, (*path, index))
+        for index, item in enumerate(value):
+            yield from walk_strings(item, (*path, index))
 
 
-def _definition(tool: ToolSpec) -> Iterator[_Part]:
-    for field in filter(tool.fields.__contains__, _DEFINITION):
-        yield (field,), getattr(tool, field)
+def _list_definition_fields(tool: ToolSpec) -> Iterator[_Part]:
+    for field in _DEFINITION_FIELDS:
+        if field in tool.fields:
+            yield (field,), getattr(tool, field)
     yield ("mcp", "extra"), tool.mcp_extra
 
 
-def _prose(tool: ToolSpec) -> Iterator[_Part]:
+def _list_prompt_fields(tool: ToolSpec) -> Iterator[_Part]:
     yield ("when_to_use",), tool.when_to_use
     yield ("guidance",), tool.guidance
     if tool.actions is not None:
-        yield ("actions",), _actions(tool.actions)
+        yield ("actions",), _convert_actions(tool.actions)
     if tool.cli is not None and "cli" in tool.fields:
         yield ("cli",), tool.cli._asdict()
     for index, example in enumerate(tool.examples):
@@ -101,99 +107,106 @@ def _prose(tool: ToolSpec) -> Iterator[_Part]:
     yield ("deprecated",), tool.deprecated
 
 
-def _actions(actions: Actions) -> dict[str, Any]:
+def _convert_actions(actions: Actions) -> dict[str, Any]:
     values = {action.name: action._asdict() for action in actions.values}
     return {"parameter": actions.parameter, "values": values}
 
 
 def get_summary_field(tool: ToolSpec) -> str:
-    """The field that the summary is read from."""
+    """Return the field that the summary comes from: `summary` or `description`."""
     return "summary" if "summary" in tool.fields else "description"
 
 
 Prose = Iterator[tuple[Path, str]]
+"""Paths and texts of a spec's prose."""
 
 
 Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset
-"""What has texts."""
+"""Spec that contains texts."""
 
 
 def list_text_owners(toolset: Toolset) -> tuple[Owner, ...]:
-    """Its tools, resources and MCP prompts, then the toolset itself."""
+    """Return a toolset's tools, resources and MCP prompts, and last the toolset itself."""
     return (*toolset.tools, *toolset.mcp_specs, toolset)
 
 
 def list_prose(owner: Owner) -> Prose:
-    """The sentences of a spec that people and models read."""
+    """Yield the prose of a spec: the sentences and titles that users and models read."""
     if isinstance(owner, ToolSpec):
-        return _prose_of_tool(owner)
+        return _list_tool_prose(owner)
     if isinstance(owner, Toolset):
-        return _prose_of_toolset(owner)
-    return _prose_of_mcp_spec(owner)
+        return _list_toolset_prose(owner)
+    return _list_mcp_spec_prose(owner)
 
 
-def _prose_of_tool(tool: ToolSpec) -> Prose:
-    """A tool's texts: its own, its parameters', its actions', its examples', its skill's."""
+def _list_tool_prose(tool: ToolSpec) -> Prose:
+    """Yield the texts of a tool, its parameters, actions, examples and skill."""
     for field in ("title", "summary", "description", "when_to_use", "guidance"):
+        # A field that the spec omits is derived from another one, such as `summary`.
         if field in tool.fields:
-            yield from _text(getattr(tool, field), field)
+            yield from _yield_text(getattr(tool, field), field)
     for field, schema in tool.schemas.items():
         for path, subschema in schema.subschemas.items():
             for keyword in ("title", "description"):
-                yield from _text(subschema.get(keyword), field, *path, keyword)
+                text = subschema.get(keyword)
+                yield from _yield_text(text, field, *path, keyword)
     for action in tool.actions.values if tool.actions else ():
-        yield from _text(action.summary, "actions", "values", action.name, "summary")
-    yield from _text((tool.annotations or {}).get("title"), "annotations", "title")
-    yield from _text(tool.cli.comment if tool.cli else None, "cli", "comment")
-    yield from _text(
-        tool.confirm.message if tool.confirm else None, "confirm", "message"
-    )
-    yield from _text((tool.deprecated or {}).get("reason"), "deprecated", "reason")
+        path = ("actions", "values", action.name, "summary")
+        yield from _yield_text(action.summary, *path)
+    title = (tool.annotations or {}).get("title")
+    yield from _yield_text(title, "annotations", "title")
+    if tool.cli:
+        yield from _yield_text(tool.cli.comment, "cli", "comment")
+    if tool.confirm:
+        yield from _yield_text(tool.confirm.message, "confirm", "message")
+    reason = (tool.deprecated or {}).get("reason")
+    yield from _yield_text(reason, "deprecated", "reason")
     for index, example in enumerate(tool.examples):
-        yield from _text(example.title, "examples", index, "title")
-        yield from _text(example.error, "examples", index, "error")
-    for found in walk_strings(tool.skill or {}, ("skill",)):
-        if not found.is_key:
-            yield found.path, found.text
+        yield from _yield_text(example.title, "examples", index, "title")
+        yield from _yield_text(example.error, "examples", index, "error")
+    for string in walk_strings(tool.skill or {}, ("skill",)):
+        if not string.is_key:
+            yield string.path, string.text
 
 
-def _prose_of_mcp_spec(spec: ResourceSpec | PromptSpec) -> Prose:
-    """The texts of a resource, what it holds among them, or of an MCP prompt."""
-    yield from _text(spec.title, "title")
-    yield from _text(spec.description, "description")
+def _list_mcp_spec_prose(spec: ResourceSpec | PromptSpec) -> Prose:
+    """Yield the texts of a resource with its content, or of an MCP prompt."""
+    yield from _yield_text(spec.title, "title")
+    yield from _yield_text(spec.description, "description")
     if isinstance(spec, ResourceSpec):
-        yield from _text(spec.text, "text")
-        yield from _text((spec.content or b"").decode("utf-8", "ignore"), "file")
+        yield from _yield_text(spec.text, "text")
+        yield from _yield_text((spec.content or b"").decode("utf-8", "ignore"), "file")
         return
     for index, argument in enumerate(spec.arguments):
-        yield from _text(argument.description, "arguments", index, "description")
+        yield from _yield_text(argument.description, "arguments", index, "description")
     for index, message in enumerate(spec.messages):
-        yield from _text(message.text, "messages", index, "text")
+        yield from _yield_text(message.text, "messages", index, "text")
 
 
-def _prose_of_toolset(toolset: Toolset) -> Prose:
-    """A toolset's texts: its own, its sections', its CLI block's."""
-    yield from _text(toolset.title, "title")
-    yield from _text(toolset.instructions, "instructions")
-    yield from _text(toolset.preamble_heading, "preamble", "heading")
-    yield from _text(toolset.preamble_intro, "preamble", "intro")
-    for found in walk_strings(toolset.skill, ("skill",)):
-        if not found.is_key:
-            yield found.path, found.text
+def _list_toolset_prose(toolset: Toolset) -> Prose:
+    """Yield the texts of toolset.yaml: its skill, sections, permissions and target options."""
+    yield from _yield_text(toolset.title, "title")
+    yield from _yield_text(toolset.instructions, "instructions")
+    yield from _yield_text(toolset.preamble_heading, "preamble", "heading")
+    yield from _yield_text(toolset.preamble_intro, "preamble", "intro")
+    for string in walk_strings(toolset.skill, ("skill",)):
+        if not string.is_key:
+            yield string.path, string.text
     for section in toolset.sections:
         for field in ("heading", "label", "intro", "footer"):
-            yield from _text(getattr(section, field), "sections", section.name, field)
+            text = getattr(section, field)
+            yield from _yield_text(text, "sections", section.name, field)
     for name, meaning in toolset.permissions.items():
         yield ("permissions", name), meaning
     for name, options in toolset.targets.items():
         for option in ("heading", "intro"):
-            yield from _text(options.get(option), "targets", name, option)
-        # The options of a target that nobody knows may be anything.
+            yield from _yield_text(options.get(option), "targets", name, option)
+        # Options of an extension's target can have any type.
         closing = options.get("closing")
         for index, line in enumerate(closing if isinstance(closing, list) else ()):
-            yield from _text(line, "targets", name, "closing", index)
+            yield from _yield_text(line, "targets", name, "closing", index)
 
 
-def _text(text: Any, *path: str | int) -> Prose:
+def _yield_text(text: Any, *path: str | int) -> Prose:
     if isinstance(text, str) and text:
         yield path, text

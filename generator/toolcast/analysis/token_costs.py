@@ -1,4 +1,4 @@
-"""What tools cost a model in tokens, for each client that is offered them."""
+"""Token costs of a toolset's tools for each client."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from .tool_search import (
 
 
 def encode_listed_tool(tool: ToolSpec) -> str:
-    """What a model is given of a tool that it may call: name, description and parameters."""
-    shown = {
+    """Return a tool as models receive it, as JSON: name, description and parameters."""
+    listed = {
         "name": tool.name,
         "description": tool.model_description,
         "parameters": tool.listed_parameters,
     }
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)
+    return json.dumps(listed, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def estimate_listed_tool(tool: ToolSpec) -> int:
-    """About as many tokens as `list_text` has."""
+    """Return the estimated number of tokens of `encode_listed_tool`."""
     return estimate_tokens(encode_listed_tool(tool))
 
 
 VOCABULARY_FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
-"""The environment variable by which tiktoken, too, knows the folder of vocabularies."""
+"""Environment variable with the folder of vocabulary files; tiktoken reads it, too."""
 _MAX_VOCABULARY_BYTES = 16 * 1024 * 1024
 """Size of an encoding's vocabulary file."""
 _CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -50,12 +50,12 @@ _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]
 
 
 class Encoding(NamedTuple):
-    """One of OpenAI's encodings. Source: tiktoken 0.14, `tiktoken_ext/openai_public.py`.
+    """OpenAI token encoding. Source: tiktoken 0.14, `tiktoken_ext/openai_public.py`.
 
     Attributes:
-        file: the name that tiktoken keeps its vocabulary under.
+        file: the name of the vocabulary file in tiktoken's cache.
         digest: the SHA-256 of that file.
-        pattern: what texts are cut into before the vocabulary is asked.
+        pattern: the regular expression that splits a text before the vocabulary applies.
     """
 
     file: str
@@ -86,7 +86,7 @@ ENCODINGS = {
         r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
     ),
 }
-"""The encodings that can be counted with, the newest first."""
+"""Supported encodings by name, the newest first."""
 
 
 class VocabularyError(Exception):
@@ -94,10 +94,10 @@ class VocabularyError(Exception):
 
 
 def load_token_counter(name: str) -> TokenCounter:
-    """What counts the tokens of an encoding.
+    """Return a function that counts the tokens of an encoding.
 
     Raises:
-        VocabularyError: tiktoken is not installed, or its vocabulary not there.
+        VocabularyError: tiktoken is not installed, or the vocabulary is not available.
     """
     encoding = ENCODINGS[name]
     try:
@@ -106,9 +106,7 @@ def load_token_counter(name: str) -> TokenCounter:
         raise VocabularyError("tiktoken is not installed") from error
     folder = os.environ.get(VOCABULARY_FOLDER_VARIABLE, "")
     if not folder:
-        raise VocabularyError(
-            f"{VOCABULARY_FOLDER_VARIABLE} names no folder with its vocabulary"
-        )
+        raise VocabularyError(f"{VOCABULARY_FOLDER_VARIABLE} is not set")
     path = os.path.join(folder, encoding.file)
     try:
         data = read_regular_file(path, _MAX_VOCABULARY_BYTES)
@@ -116,29 +114,32 @@ def load_token_counter(name: str) -> TokenCounter:
         raise VocabularyError(f"{path}: {error.strerror or error}") from error
     if hashlib.sha256(data).hexdigest() != encoding.digest:
         raise VocabularyError(f"{path} is not the vocabulary of {name}")
-    made = tiktoken.Encoding(
-        name, pat_str=encoding.pattern, mergeable_ranks=_ranks(data), special_tokens={}
+    tokenizer = tiktoken.Encoding(
+        name,
+        pat_str=encoding.pattern,
+        mergeable_ranks=_parse_ranks(data),
+        special_tokens={},
     )
-    return lambda text: len(made.encode_ordinary(text))
+    return lambda text: len(tokenizer.encode_ordinary(text))
 
 
-def _ranks(data: bytes) -> dict[bytes, int]:
+def _parse_ranks(data: bytes) -> dict[bytes, int]:
     pairs = (line.split() for line in data.splitlines())
     return {binascii.a2b_base64(token): int(rank) for token, rank in pairs}
 
 
 TokenCounter = Callable[[str], int]
-"""How many tokens a text is."""
+"""Function that returns the number of tokens of a text."""
 
 
 class Cost(NamedTuple):
-    """Tokens.
+    """Numbers of tokens.
 
     Attributes:
-        upfront: definitions and instructions that are in each request.
-        names: what is in each request of tools that are not loaded yet.
-        on_demand: definitions that are loaded when they are needed, all of them together.
-        prompt: the prompt docs, where they are put into the prompt.
+        upfront: definitions and instructions in each request.
+        names: texts in each request about tools that are not loaded yet.
+        on_demand: all definitions that are loaded when they are needed.
+        prompt: the prompt docs, if the application adds them to its prompt.
     """
 
     upfront: int = 0
@@ -148,16 +149,16 @@ class Cost(NamedTuple):
 
     @property
     def per_request(self) -> int:
-        """What a request carries before any tool is loaded on demand."""
+        """Tokens of each request before a tool is loaded on demand, without prompt docs."""
         return self.upfront + self.names
 
 
 class PromptTexts(NamedTuple):
-    """What a client is prompted with, as the templates of the prompt docs have it.
+    """Rendered prompt docs for a client.
 
     Attributes:
-        blocks: the text of each of its blocks by name.
-        tools: the bullet and usage of each tool by name.
+        blocks: the text of each prompt block by name.
+        tools: the bullet and usage text of each tool by name.
     """
 
     blocks: Mapping[str, str] = {}
@@ -165,7 +166,7 @@ class PromptTexts(NamedTuple):
 
 
 class ToolCost(NamedTuple):
-    """What one tool costs a client."""
+    """Cost of one tool for a client, with the tool's section."""
 
     tool: ToolSpec
     section: str
@@ -173,19 +174,19 @@ class ToolCost(NamedTuple):
 
 
 class ClientCosts(NamedTuple):
-    """What a toolset costs a client.
+    """Costs of a toolset for a client.
 
     Attributes:
-        client: None for a caller who has every tool.
-        kind: what the client is; None when it is not known: then every definition is
-            counted upfront.
-        tools: each of its tools.
+        client: the client; None for a caller with all tools.
+        kind: the client's kind; if None, every definition counts as loaded upfront.
+        tools: the costs of the client's tools.
         instructions: the tokens of the server's instructions, in each request.
-        namespaces: the tokens of the names and headings of its sections, where these are
-            namespaces, in each request.
-        blocks: the tokens of each block of the prompt docs, by its name.
-        search: the tokens of the tools by which others are searched for, in each request.
-        all_listed: what is in each request if the server lists every tool; None where it does.
+        namespaces: the tokens of section names and headings, in each request; 0 for clients
+            without namespaces.
+        blocks: the tokens of each prompt block by name.
+        search: the tokens of the server's search tools, in each request.
+        full_list_tokens: the tokens of each request if the server listed all tools; None
+            without tool search, where it does.
     """
 
     client: Client | None
@@ -199,8 +200,8 @@ class ClientCosts(NamedTuple):
 
     @property
     def total(self) -> Cost:
-        """All of it. The prompt docs count without the CLI block, which stands for them."""
-        tools = sum_costs(one.cost for one in self.tools)
+        """Sum of all costs. The CLI block does not count: it replaces the other prompt docs."""
+        tools = sum_costs(tool.cost for tool in self.tools)
         return tools._replace(
             upfront=tools.upfront + self.instructions + self.search,
             names=tools.names + self.namespaces,
@@ -209,7 +210,7 @@ class ClientCosts(NamedTuple):
 
 
 def sum_costs(costs: Iterable[Cost]) -> Cost:
-    """The sum of costs."""
+    """Return the sum of costs."""
     return Cost(*map(sum, zip(*costs, strict=True)))
 
 
@@ -220,22 +221,24 @@ def compute_client_costs(
     kind: ClientKind | None = None,
     count: TokenCounter = estimate_tokens,
 ) -> ClientCosts:
-    """What a toolset's own tools cost a client.
+    """Return the costs of a toolset's tools for a client, without external tools.
 
     Args:
-        client: None for a caller who has every tool.
-        texts: what it is prompted with; without it the costs have no prompt docs.
-        kind: what the client is; default: what the specs say.
-        count: how tokens are counted.
+        toolset: the toolset.
+        client: the client; None for a caller with all tools.
+        texts: the client's prompt docs; by default they cost nothing.
+        kind: the kind to assume; by default the client's declared kind.
+        count: the function that counts tokens.
     """
     texts = texts or PromptTexts()
-    known = kind or find_client_kind(toolset, client)
-    reader = "registry" if known is not None and known.is_api else "mcp"
-    if reader not in toolset.targets:
-        reader = "registry"
+    kind = kind or find_client_kind(toolset, client)
+    # Clients of a provider's API use the generated registry, all others the MCP server.
+    target = "registry" if kind is not None and kind.is_api else "mcp"
+    if target not in toolset.targets:
+        target = "registry"
     tools = [
         tool
-        for tool in toolset.list_target_tools(reader)
+        for tool in toolset.list_target_tools(target)
         if client is None or toolset.is_offered(tool, client)
     ]
     has_docs = "prompts" in toolset.targets
@@ -243,48 +246,50 @@ def compute_client_costs(
         {t.name for t in toolset.list_target_tools("prompts")} if has_docs else set()
     )
     sections = {section.name for section in toolset.sections}
-    has_search = reader == "mcp" and has_tool_search(toolset)
-    shown = frozenset(select_listed_tools(toolset, tools) if has_search else tools)
+    has_search = target == "mcp" and has_tool_search(toolset)
+    listed = frozenset(select_listed_tools(toolset, tools) if has_search else tools)
     costs = []
     for tool in tools:
         definition = count(encode_listed_tool(tool))
-        if tool not in shown:
+        if tool not in listed:
             cost = Cost(on_demand=definition)
-        elif known is None or known.is_loaded_upfront(
-            tool, len(shown), has_search_hints(toolset)
+        elif kind is None or kind.is_loaded_upfront(
+            tool, len(listed), has_search_hints(toolset)
         ):
             cost = Cost(upfront=definition)
         else:
-            name = known.describe_unloaded_tool(tool, toolset.name)
-            cost = Cost(names=count(name), on_demand=definition)
+            text = kind.describe_unloaded_tool(tool, toolset.name)
+            cost = Cost(names=count(text), on_demand=definition)
         if tool.name in in_prompt and tool.name in texts.tools:
             cost = cost._replace(prompt=count(texts.tools[tool.name]))
         section = tool.section if tool.section in sections else None
         costs.append(ToolCost(tool, section or OTHER_SECTION, cost))
-    is_server = "mcp" in toolset.targets and not (known and known.is_api)
+    is_server = "mcp" in toolset.targets and not (kind and kind.is_api)
     instructions = get_served_instructions(toolset, tools) if is_server else None
-    own, all_listed = 0, None
+    search_tokens, full_list_tokens = 0, None
     if has_search:
-        own = sum(
-            count(json.dumps(one.openai()["function"]))
-            for one in list_server_tools(toolset, tools)
+        search_tokens = sum(
+            count(json.dumps(tool.openai()["function"]))
+            for tool in list_server_tools(toolset, tools)
         )
-        plain = replace(toolset, targets={**toolset.targets, "mcp": {}})
-        each = compute_client_costs(plain, client, texts, kind, count).total
-        all_listed = each.per_request
+        # The same toolset without options of the MCP server, and so without tool search.
+        without_search = replace(toolset, targets={**toolset.targets, "mcp": {}})
+        full_list_tokens = compute_client_costs(
+            without_search, client, texts, kind, count
+        ).total.per_request
     return ClientCosts(
         client,
-        known,
+        kind,
         tuple(costs),
         count(instructions) if instructions else 0,
-        _namespaces(toolset, known, costs, count),
+        _count_namespaces(toolset, kind, costs, count),
         {name: count(text) for name, text in texts.blocks.items()},
-        own,
-        all_listed,
+        search_tokens,
+        full_list_tokens,
     )
 
 
-def _namespaces(
+def _count_namespaces(
     toolset: Toolset,
     kind: ClientKind | None,
     costs: Iterable[ToolCost],
@@ -292,7 +297,7 @@ def _namespaces(
 ) -> int:
     if kind is None or kind.loading is not LoadingMode.NAMESPACES:
         return 0
-    used = {one.section for one in costs if one.cost.on_demand}
+    used = {tool.section for tool in costs if tool.cost.on_demand}
     headings = {section.name: section.heading for section in toolset.sections}
     headings.setdefault(OTHER_SECTION, toolset.heading)
     return sum(

@@ -1,54 +1,57 @@
-"""Which tools an MCP server lists, and which are searched for, by `targets.mcp.search`."""
+"""Tool search of a toolset's MCP server (`targets.mcp.search`): listed and searched tools."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from toolcast_runtime.core.definitions.tool import Tool
-from toolcast_runtime.mcp.tool_search import OWN, introduced
+from toolcast_runtime.mcp.tool_search import SEARCH_TOOLS, add_search_instructions
 
 from ..model.endpoints import get_server_option
 from ..model.model import Toolset, ToolSpec
 
 
 def has_tool_search(toolset: Toolset) -> bool:
-    """Whether its MCP server lists the tools of every turn alone."""
+    """Return whether the MCP server lists only tools with `always`, and searches all others."""
     return get_server_option(toolset, "search") is True
 
 
 def has_search_hints(toolset: Toolset) -> bool:
-    """Whether definitions tell clients that search by themselves what to load and to find."""
+    """Return whether definitions have hints for clients with a tool search of their own."""
     return get_server_option(toolset, "search_hints") is True
 
 
 def get_server_tool_names(toolset: Toolset) -> dict[str, str]:
-    """The names of its MCP server's own tools, each with why no other may have it."""
-    why = "it is the MCP server's own (`targets.mcp.search`)"
-    return dict.fromkeys(OWN, why) if has_tool_search(toolset) else {}
+    """Return the names of the MCP server's search tools, with the reason for reserving them."""
+    reason = "it is a tool of the MCP server itself (`targets.mcp.search`)"
+    return dict.fromkeys(SEARCH_TOOLS, reason) if has_tool_search(toolset) else {}
 
 
 def select_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
-    """Those of a client's tools that its MCP server lists."""
+    """Return the tools of a client that the MCP server lists."""
     return [tool for tool in tools if tool.always or not has_tool_search(toolset)]
 
 
 def list_server_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
-    """What its MCP server lists of its own to a client that may have these tools."""
-    has_others = get_served_instructions(toolset, tools) != toolset.instructions
-    return tuple(OWN.values()) if has_others else ()
+    """Return the search tools that the MCP server lists for a client with these tools."""
+    # The server adds a sentence to the instructions if there are tools to search.
+    has_searched_tools = get_served_instructions(toolset, tools) != toolset.instructions
+    return tuple(SEARCH_TOOLS.values()) if has_searched_tools else ()
 
 
 def count_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
-    """How many tools its MCP server lists to a client that may have these."""
+    """Return the number of tools that the MCP server lists for a client with these tools."""
     return len(select_listed_tools(toolset, tools)) + len(
         list_server_tools(toolset, tools)
     )
 
 
 def get_served_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
-    """What its MCP server tells a client that may have these tools."""
-    hidden = len(tools) - len(select_listed_tools(toolset, tools))
-    has_others = has_tool_search(toolset) and bool(
+    """Return the instructions that the MCP server sends to a client with these tools."""
+    hidden_count = len(tools) - len(select_listed_tools(toolset, tools))
+    has_external = has_tool_search(toolset) and bool(
         get_server_option(toolset, "external")
     )
-    return introduced(toolset.instructions, hidden, has_others=has_others)
+    return add_search_instructions(
+        toolset.instructions, hidden_count, has_others=has_external
+    )

@@ -1,4 +1,4 @@
-"""`toolcast catalog`."""
+"""The command `toolcast catalog`."""
 
 from __future__ import annotations
 
@@ -25,15 +25,20 @@ from ..encoders.markdown import (
 )
 from ..model.model import Confirm, Example, Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Client, PromptSpec, ResourceSpec
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 from ..targets.exposure import Exposure, build_exposures
 from ..targets.prompt_blocks import PromptDocs, build_prompt_docs
 from ..targets.table import list_enabled_targets
-from .compared_versions import sides_or_end
-from .exit_codes import counted, project_root, workspace_or_end, write_or_end
+from .compared_versions import load_versions_or_exit
+from .exit_codes import (
+    format_count,
+    load_workspace_or_exit,
+    project_root,
+    write_output_or_exit,
+)
 from .options import project_option
 
-_NOTHING = Comparison([], [])
+_NO_COMPARISON = Comparison([], [])
 
 
 @click.command(name="catalog")
@@ -47,59 +52,68 @@ _NOTHING = Comparison([], [])
 def command(project: str | None, output: str, against: str | None) -> None:
     """Write one HTML file with all tools.
 
-    It contains search, filters, schemas, access with reasons, and token costs, and loads
-    nothing from other servers. Do not commit it: it repeats the specs, and `toolcast check`
-    does not update it.
+    The file contains search, filters, schemas, access with reasons, and token costs, and
+    loads nothing from other servers. Do not commit it: it repeats the specs, and `toolcast
+    check` does not update it. Exit codes: 2 if specs have errors or the file cannot be
+    written.
     """
+    comparison, old_name = _NO_COMPARISON, ""
     if against is None:
-        after, comparison, name = workspace_or_end(project), _NOTHING, ""
+        workspace = load_workspace_or_exit(project)
     else:
-        sides = sides_or_end(project_root(project), against)
-        after, name = sides.after, sides.against
-        comparison = _NOTHING if sides.before is None else compare(sides.before, after)
-    page = _page(_data(after, comparison, name))
-    write_or_end(after, output, page, _MARK, "catalog", "catalog.html")
-    tools = sum(len(toolset.tools) for toolset in after.toolsets)
-    click.echo(f"{counted(tools, 'tool')} -> {output} ({len(page) / 1024:,.0f} KiB)")
+        versions = load_versions_or_exit(project_root(project), against)
+        workspace, old_name = versions.new, versions.old_name
+        if versions.old is not None:
+            comparison = compare(versions.old, workspace)
+    page = _render_page(_build_data(workspace, comparison, old_name))
+    write_output_or_exit(workspace, output, page, _MARK, "catalog", "catalog.html")
+    tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
+    click.echo(
+        f"{format_count(tools, 'tool')} -> {output} ({len(page) / 1024:,.0f} KiB)"
+    )
 
 
-def _mcp_specs(workspace: Workspace) -> list[dict[str, Any]]:
-    """The resources and MCP prompts of all toolsets, in their order."""
+def _list_mcp_specs(workspace: Workspace) -> list[dict[str, Any]]:
+    """Return the resources and MCP prompts of all toolsets in their order."""
     return [
-        {"toolset": number, **_spec(toolset, spec)}
-        for number, toolset in enumerate(workspace.toolsets)
+        {"toolset": index, **_build_mcp_spec(toolset, spec)}
+        for index, toolset in enumerate(workspace.toolsets)
         for spec in toolset.mcp_specs
     ]
 
 
-def _spec(toolset: Toolset, spec: ResourceSpec | PromptSpec) -> dict[str, Any]:
-    facts = _of_resource(spec) if isinstance(spec, ResourceSpec) else _of_prompt(spec)
-    handler = {"handler": str(spec.handler)} if spec.handler else {}
-    clients = {"clients": ", ".join(spec.clients or ()) or "nobody"}
+def _build_mcp_spec(
+    toolset: Toolset, spec: ResourceSpec | PromptSpec
+) -> dict[str, Any]:
+    if isinstance(spec, ResourceSpec):
+        facts = dict(_list_resource_facts(spec))
+    else:
+        facts = dict(_list_prompt_facts(spec))
+    if spec.handler:
+        facts["handler"] = str(spec.handler)
+    if spec.uses:
+        facts["uses"] = ", ".join(spec.uses)
+    if toolset.clients:
+        facts["clients"] = ", ".join(spec.clients or ()) or "none"
+    facts["spec"] = spec.source.file
     return {
-        "kind": _kind(spec),
+        "kind": _get_kind(spec),
         "name": spec.name,
         "title": spec.title,
         "description": spec.description,
         "clients": spec.clients,
-        "facts": {
-            **dict(facts),
-            **handler,
-            **({"uses": ", ".join(spec.uses)} if spec.uses else {}),
-            **(clients if toolset.clients else {}),
-            "spec": spec.source.file,
-        },
+        "facts": facts,
     }
 
 
-def _kind(spec: ResourceSpec | PromptSpec) -> str:
+def _get_kind(spec: ResourceSpec | PromptSpec) -> str:
     is_template = isinstance(spec, ResourceSpec) and spec.uri_template is not None
     return "template" if is_template else spec.kind
 
 
-def _of_resource(spec: ResourceSpec) -> Iterator[tuple[str, str]]:
-    if address := spec.uri or spec.uri_template:
-        yield "URI", address
+def _list_resource_facts(spec: ResourceSpec) -> Iterator[tuple[str, str]]:
+    if uri := spec.uri or spec.uri_template:
+        yield "URI", uri
     if spec.mime_type:
         yield "media type", spec.mime_type
     for name, values in spec.variables.items():
@@ -108,89 +122,102 @@ def _of_resource(spec: ResourceSpec) -> Iterator[tuple[str, str]]:
         yield "file", spec.file
 
 
-def _of_prompt(spec: PromptSpec) -> Iterator[tuple[str, str]]:
-    for one in spec.arguments:
-        parts = ["required" if one.required else "optional"]
-        parts += [f"one of {', '.join(one.enum)}"] if one.enum else []
-        parts += [one.description] if one.description else []
-        yield f"{{{{{one.name}}}}}", "; ".join(parts)
+def _list_prompt_facts(spec: PromptSpec) -> Iterator[tuple[str, str]]:
+    for argument in spec.arguments:
+        parts = ["required" if argument.required else "optional"]
+        if argument.enum:
+            parts.append(f"one of {', '.join(argument.enum)}")
+        if argument.description:
+            parts.append(argument.description)
+        yield f"{{{{{argument.name}}}}}", "; ".join(parts)
 
 
-_WORDS = 400
+_MAX_SEARCH_TEXTS = 400
+"""Parameter names and descriptions of a tool that the catalog's search covers."""
 _MAX_TEXT_CHARACTERS = 800
-"""Characters of a text in the catalog; longer ones are cut."""
+"""Characters of a text in the catalog; longer texts are cut."""
 
 
-def _data(workspace: Workspace, comparison: Comparison, against: str) -> dict[str, Any]:
-    """The workspace as the catalog's script reads it.
+def _build_data(
+    workspace: Workspace, comparison: Comparison, old_name: str
+) -> dict[str, Any]:
+    """Return the JSON data that the catalog's script reads.
 
-    Schemas are JSON texts in it, so that their numbers stay as they are and the page does
-    not read those of tools that nobody opens.
+    Schemas are JSON strings in it: numbers keep their spelling, and the page parses a schema
+    only when its tool is opened.
 
     Args:
-        comparison: what is different from another state of the specs.
-        against: what a person calls that state; empty without one.
+        comparison: the changes since the old version of the specs.
+        old_name: the name of the old version; empty without one.
 
     Raises:
-        ExtensionError: a listed extension cannot be used.
+        ExtensionError: an extension of the project cannot be used.
     """
-    worst = _worst(comparison.changes)
+    worst_grades = _find_worst_grades(comparison.changes)
     tools, toolsets = [], []
-    for number, toolset in enumerate(workspace.toolsets):
-        found = build_exposures(workspace, toolset)
+    for index, toolset in enumerate(workspace.toolsets):
+        exposures = build_exposures(workspace, toolset)
         docs = build_prompt_docs(workspace, toolset)
-        toolsets.append(_toolset(workspace, toolset, docs))
-        for tool in _in_sections(toolset):
-            shown = _tool(toolset, tool, found[tool.name], docs)
-            grade = worst.get((toolset.name, tool.name))
-            word = None if grade is None else grade.word
-            tools.append({"toolset": number, **shown, "worst": word})
+        toolsets.append(_build_toolset(workspace, toolset, docs))
+        for tool in _sort_by_section(toolset):
+            grade = worst_grades.get((toolset.name, tool.name))
+            tools.append(
+                {
+                    "toolset": index,
+                    **_build_tool(toolset, tool, exposures[tool.name], docs),
+                    "worst": None if grade is None else grade.word,
+                }
+            )
     return {
         "title": os.path.basename(workspace.root) or "toolcast",
-        "against": against,
+        "against": old_name,
         "toolsets": toolsets,
         "tools": tools,
-        "mcp_specs": _mcp_specs(workspace),
-        "changes": [_change(change) for change in comparison.changes],
+        "mcp_specs": _list_mcp_specs(workspace),
+        "changes": [_build_change(change) for change in comparison.changes],
         "effects": [
-            {"toolset": one.toolset, "tool": one.tool, "message": one.message}
-            for one in comparison.effects
+            {"toolset": effect.toolset, "tool": effect.tool, "message": effect.message}
+            for effect in comparison.effects
         ],
     }
 
 
-def _worst(changes: Sequence[Change]) -> dict[tuple[str, str], Grade]:
-    worst: dict[tuple[str, str], Grade] = {}
+def _find_worst_grades(changes: Sequence[Change]) -> dict[tuple[str, str], Grade]:
+    """Return the worst grade by toolset and tool."""
+    grades: dict[tuple[str, str], Grade] = {}
     for change in changes:
         key = change.toolset, change.tool
-        worst[key] = max(worst.get(key, Grade.SAFE), change.grades.worst)
-    return worst
+        grades[key] = max(grades.get(key, Grade.SAFE), change.grades.worst)
+    return grades
 
 
-def _in_sections(toolset: Toolset) -> Iterator[ToolSpec]:
-    """The tools by section in the declared order, those without one last."""
-    names = [section.name for section in toolset.sections]
-    places = {name: at for at, name in enumerate(names)}
-    last = len(places)
-    yield from sorted(toolset.tools, key=lambda t: places.get(t.section or "", last))
+def _sort_by_section(toolset: Toolset) -> list[ToolSpec]:
+    """Return the tools in the order of their sections; tools without a section last."""
+    positions = {section.name: i for i, section in enumerate(toolset.sections)}
+    last = len(positions)
+    return sorted(
+        toolset.tools, key=lambda tool: positions.get(tool.section or "", last)
+    )
 
 
-def _toolset(
+def _build_toolset(
     workspace: Workspace, toolset: Toolset, docs: PromptDocs
 ) -> dict[str, Any]:
-    chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
+    targets = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     return {
         "name": toolset.name,
         "title": toolset.title,
         "clients": [client.name for client in toolset.clients],
-        "targets": [target.name for target in chosen],
+        "targets": [target.name for target in targets],
         "router": toolset.router is not None,
-        "costs": [_cost(toolset, client, docs) for client in list_callers(toolset)],
+        "costs": [
+            _build_costs(toolset, client, docs) for client in list_callers(toolset)
+        ],
     }
 
 
-def _cost(toolset: Toolset, client: Client | None, docs: PromptDocs) -> Any:
-    """What all of a client's tools cost it, as `toolcast tokens` has it."""
+def _build_costs(toolset: Toolset, client: Client | None, docs: PromptDocs) -> Any:
+    """Return the token costs of all tools of a client, as in `toolcast tokens`."""
     costs = compute_client_costs(toolset, client, docs.texts(client))
     return {
         "client": None if client is None else client.name,
@@ -201,7 +228,7 @@ def _cost(toolset: Toolset, client: Client | None, docs: PromptDocs) -> Any:
     }
 
 
-def _tool(
+def _build_tool(
     toolset: Toolset, tool: ToolSpec, exposure: Exposure, docs: PromptDocs
 ) -> dict[str, Any]:
     headings = {section.name: section.heading for section in toolset.sections}
@@ -217,37 +244,40 @@ def _tool(
         "returns": (
             None if tool.returns is None else encode_compact_json(tool.listed_returns)
         ),
-        "words": list(_words(tool.listed_parameters))[:_WORDS],
+        # Outer names come first, so that they are within the limit.
+        "words": list(_list_search_texts(tool.listed_parameters))[:_MAX_SEARCH_TEXTS],
         "annotations": tool.annotations,
         "clients": exposure.clients,
         "targets": exposure.targets,
         "always": tool.always,
-        "confirm": None if tool.confirm is None else _confirm(tool.confirm),
-        "deprecated": _deprecated(tool),
+        "confirm": None if tool.confirm is None else _build_confirm(tool.confirm),
+        "deprecated": _format_deprecation(tool),
         "renamed_from": tool.renamed_from,
         "costs": {
             "list": estimate_listed_tool(tool),
             "prompt": estimate_tokens(docs.tool_texts[tool.name]),
         },
         "examples": [
-            {"title": example.title, "call": encode_compact_json(_call(example))}
+            {
+                "title": example.title,
+                "call": encode_compact_json(_remove_title(example)),
+            }
             for example in tool.examples
         ],
-        "facts": _facts(toolset, tool),
+        "facts": _list_tool_facts(toolset, tool),
     }
 
 
-def _call(example: Example) -> dict[str, Any]:
-    """The call, and what it gives."""
+def _remove_title(example: Example) -> dict[str, Any]:
     return {key: value for key, value in example.as_json.items() if key != "title"}
 
 
-def _words(schema: Any) -> Iterator[str]:
-    """Names and descriptions of parameters, which the search finds, from the outside in."""
-    waiting = [schema]
-    for node in waiting:
+def _list_search_texts(schema: Any) -> Iterator[str]:
+    """Yield the names and descriptions of parameters, breadth first."""
+    queue = [schema]
+    for node in queue:
         if isinstance(node, list):
-            waiting += node
+            queue += node
         elif isinstance(node, Mapping):
             properties = node.get("properties")
             if isinstance(properties, Mapping):
@@ -255,10 +285,10 @@ def _words(schema: Any) -> Iterator[str]:
             description = node.get("description")
             if isinstance(description, str):
                 yield description
-            waiting += node.values()
+            queue += node.values()
 
 
-def _deprecated(tool: ToolSpec) -> str | None:
+def _format_deprecation(tool: ToolSpec) -> str | None:
     if tool.deprecated is None:
         return None
     parts = ["Deprecated"]
@@ -271,12 +301,12 @@ def _deprecated(tool: ToolSpec) -> str | None:
     return "; ".join(parts)
 
 
-def _confirm(confirm: Confirm) -> dict[str, str | None]:
+def _build_confirm(confirm: Confirm) -> dict[str, str | None]:
     when = None if confirm.when is None else encode_compact_json(confirm.when)
     return {"message": confirm.message, "when": when}
 
 
-def _facts(toolset: Toolset, tool: ToolSpec) -> dict[str, str]:
+def _list_tool_facts(toolset: Toolset, tool: ToolSpec) -> dict[str, str]:
     facts = {
         "spec": tool.source.file,
         "handler": tool.handler and str(tool.handler),
@@ -293,56 +323,55 @@ def _facts(toolset: Toolset, tool: ToolSpec) -> dict[str, str]:
     return {name: str(value) for name, value in facts.items() if value}
 
 
-def _text(value: Any) -> str | None:
-    """A text on one side of a change, cut where it is long; None of other values."""
+def _cut_text(value: Any) -> str | None:
+    """Return the old or new text of a change, cut if long; None for other values."""
     if not isinstance(value, str):
         return None
-    return (
-        value
-        if len(value) <= _MAX_TEXT_CHARACTERS
-        else f"{value[:_MAX_TEXT_CHARACTERS]}…"
-    )
+    if len(value) <= _MAX_TEXT_CHARACTERS:
+        return value
+    return f"{value[:_MAX_TEXT_CHARACTERS]}…"
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _build_change(change: Change) -> dict[str, Any]:
     grades = zip(AUDIENCES, change.grades, strict=True)
     return {
         "rule": change.rule.id,
         "toolset": change.toolset,
         "tool": change.tool,
         "message": change.message,
-        "before": _text(change.before),
-        "after": _text(change.after),
+        "before": _cut_text(change.before),
+        "after": _cut_text(change.after),
         "reason": change.reason,
         "grades": {audience: grade.word for audience, grade in grades},
     }
 
 
 _MARK = b'<meta name="generator" content="toolcast catalog">'
-"""By which a catalog is known: no other file is overwritten."""
-_PARTS = ("elements", "tools", "views", "detail", "mcp_specs", "steering")
+"""Tag that marks a file as a catalog: other existing files are not overwritten."""
+_SCRIPTS = ("elements", "tools", "views", "detail", "mcp_specs", "steering")
 
 
-def _page(data: Mapping[str, Any]) -> bytes:
-    """The file.
+def _render_page(data: Mapping[str, Any]) -> bytes:
+    """Render the HTML file.
 
-    Nothing may run or load in it but its own script and style sheet, which a policy names by
-    their digests. What specs say stands in a JSON value, and the script makes text of it.
+    A content security policy admits only the page's own script and style sheet by their
+    digests. Text from specs is only in a JSON block, from which the script builds text nodes.
 
     Args:
-        data: see `_data`.
+        data: the result of `_build_data`.
     """
-    picture, style = (
-        read_packaged("catalog_page", f"catalog.{kind}").decode("utf-8")
+    document, style = (
+        read_package_file("catalog_page", f"catalog.{kind}").decode("utf-8")
         for kind in ("html", "css")
     )
-    script = _script()
+    script = _render_script()
+    # `base-uri` and `form-action` are not covered by `default-src`.
     policy = (
         f"default-src 'none'; style-src {hash_source(style)};"
         f" script-src {hash_source(script)}; base-uri 'none'; form-action 'none'"
     )
     page = fill_document(
-        picture,
+        document,
         policy=policy,
         title=encode_html_text(f"Tools of {data['title']}"),
         style=style,
@@ -352,10 +381,11 @@ def _page(data: Mapping[str, Any]) -> bytes:
     return page.encode("utf-8")
 
 
-def _script() -> str:
-    """The parts of the script, in one function."""
-    texts = (
-        read_packaged("catalog_page", f"{name}.js").decode("utf-8") for name in _PARTS
-    )
-    whole = "\n".join(texts)
-    return f'"use strict";\n(() => {{\n{whole}}})();\n'
+def _render_script() -> str:
+    """Return the JavaScript files, joined and wrapped in one function."""
+    texts = [
+        read_package_file("catalog_page", f"{name}.js").decode("utf-8")
+        for name in _SCRIPTS
+    ]
+    body = "\n".join(texts)
+    return f'"use strict";\n(() => {{\n{body}}})();\n'

@@ -1,4 +1,4 @@
-"""`toolcast check`."""
+"""The command `toolcast check`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ import sys
 import click
 
 from ..findings import Finding, Severity
-from .exit_codes import USAGE, about_run, counted, fail, print_findings, project_root
+from .exit_codes import (
+    USAGE,
+    build_report_context,
+    fail,
+    format_count,
+    print_findings,
+    project_root,
+)
 from .options import all_option, findings_format_option, project_option
 
 
@@ -21,20 +28,25 @@ from .options import all_option, findings_format_option, project_option
 )
 @click.option(
     "--preflight",
-    "is_tried",
+    "with_imports",
     is_flag=True,
-    help="Also import every handler, in separate processes, and check the environment.",
+    help="Also import all handlers, and check the environment.",
 )
 @all_option
 @findings_format_option
 def command(
-    project: str | None, fail_on: str | None, is_tried: bool, every: bool, format_: str
+    project: str | None,
+    fail_on: str | None,
+    with_imports: bool,
+    every: bool,
+    format_: str,
 ) -> None:
     """Check specs and rules, and that the outputs match the specs.
 
     Writes nothing. Reports outputs that are stale, edited by hand, missing, orphaned or not
-    generated, once per spec. Similar findings are grouped; --all prints each. Exit codes: 1
-    for findings at or above --fail-on, 2 if toolcast.yaml cannot be read.
+    generated, once per spec. Similar findings are grouped; --all prints each. --preflight
+    imports handlers in separate processes. Exit codes: 1 for findings at or above --fail-on,
+    2 if toolcast.yaml cannot be read.
     """
     from ..findings import has_errors, sort_findings
     from ..markdown_regions.regions import check_stale_regions
@@ -42,12 +54,12 @@ def command(
     from ..output.disk_differences import compare_with_disk
     from ..output.output_folder import diagnose
     from ..pipeline import generate
-    from ..rules.table import rules
-    from .progress import progress
+    from ..rules.table import load_rules
+    from .progress import show_progress
 
     root = project_root(project)
-    with progress() as shown:
-        generated = generate(root, progress=shown)
+    with show_progress() as progress:
+        generated = generate(root, progress=progress)
     findings = generated.findings
     workspace = generated.workspace
     if workspace is not None and not has_errors(findings):
@@ -57,31 +69,40 @@ def command(
         except OSError as error:
             name = os.path.relpath(str(error.filename or root), root)
             fail(f"{name}: {error.strerror or error}")
-        found = diagnose(root, output, files, difference)
-        regions = check_stale_regions(generated.documents)
-        findings = sort_findings([*findings, *found, *regions])
-    if workspace is not None and is_tried and not has_errors(findings):
+        output_findings = diagnose(root, output, files, difference)
+        region_findings = check_stale_regions(generated.documents)
+        findings = sort_findings([*findings, *output_findings, *region_findings])
+    if workspace is not None and with_imports and not has_errors(findings):
         from ..import_check import check_imports
 
         findings = sort_findings([*findings, *check_imports(workspace)])
-    about = about_run(root, generated, every=every)
-    usual = get_default("workspace.fail_on")
-    decided = fail_on or (usual if workspace is None else workspace.fail_on)
-    least = Severity[decided.upper()]
-    standing: list[Finding] = []
-    if format_ == "text" and not every and least > Severity.NOTE:
-        known = rules(about.extensions)
-        for_ever = {id_ for id_, one in known.items() if not one.can_be_suppressed}
-        notes = (one for one in findings if one.severity is Severity.NOTE)
-        standing = [one for one in notes if one.rule in for_ever]
-    others = [finding for finding in findings if finding not in standing]
-    code = print_findings(others, format_, fail_on=least, about=about)
-    if standing:
-        number = counted(len(standing), "standing note")
-        click.echo(f"{number}: `toolcast check --all` shows what is reached", err=True)
+    context = build_report_context(root, generated, every=every)
+    if fail_on is None:
+        default = get_default("workspace.fail_on")
+        fail_on = default if workspace is None else workspace.fail_on
+    lowest_severity = Severity[fail_on.upper()]
+    hidden_notes: list[Finding] = []
+    if format_ == "text" and not every and lowest_severity > Severity.NOTE:
+        # These notes would be in the output of every run: no change of a spec removes them.
+        unsuppressable = {
+            rule_id
+            for rule_id, rule in load_rules(context.extensions).items()
+            if not rule.can_be_suppressed
+        }
+        notes = (finding for finding in findings if finding.severity is Severity.NOTE)
+        hidden_notes = [note for note in notes if note.rule in unsuppressable]
+    printed = [finding for finding in findings if finding not in hidden_notes]
+    code = print_findings(printed, format_, fail_on=lowest_severity, context=context)
+    if hidden_notes:
+        notes_count = format_count(len(hidden_notes), "note")
+        verb = "is" if len(hidden_notes) == 1 else "are"
+        message = f"{notes_count} that cannot be suppressed {verb} hidden"
+        hint = "run `toolcast check --all` to print all notes"
+        click.echo(f"{message}; {hint}", err=True)
     if workspace is None:
         sys.exit(USAGE)
     if code == 0 and format_ == "text":
-        number = counted(about.outputs, "file")
-        click.echo(f"{counted(about.tools, 'tool')} checked, {number} up to date")
+        tools = format_count(context.tools, "tool")
+        files_count = format_count(context.outputs, "file")
+        click.echo(f"{tools} checked, {files_count} up to date")
     sys.exit(code)

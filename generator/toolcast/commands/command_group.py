@@ -1,4 +1,4 @@
-"""The `toolcast` command; each subcommand is imported when it is asked for."""
+"""The `toolcast` command group, which imports each command on first use."""
 
 from __future__ import annotations
 
@@ -48,9 +48,12 @@ _GROUPS = {
         "schema": "Print the JSON Schema of spec files.",
     },
 }
+"""Commands by section of `toolcast --help`, each with its short help.
+
+The short helps are repeated here, so that the list of commands imports none of them.
+"""
 _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
-# Where a command is that has no module of its own name here.
-_PLACES = {
+_LOCATIONS = {
     "init": "init.init:command",
     "new": "init.new:command",
     "templates": "init.templates:command",
@@ -65,38 +68,42 @@ _PLACES = {
     "rename": "editing:rename",
     "remove": "editing:remove",
 }
-
-
-_FAILURES = (
+"""Module and attribute of each command that is not `command` of the module of its name."""
+_REPORTED_ERRORS = (
     ("toolcast.extensions", "ExtensionError"),
     ("toolcast.rendering.renderer", "TemplateRenderError"),
     ("toolcast.rendering.output_shape", "OutputShapeError"),
 )
-"""Errors of a project's extensions and templates, which end a command with their text."""
+"""Module and name of errors that are printed without a traceback.
+
+The project's extensions and templates cause them.
+"""
 
 
-class _LazyCommand(click.Group):
+class _LazyGroup(click.Group):
+    """Group of the built-in commands and of the commands of the project's extensions."""
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except Exception as error:
-            for module, name in _FAILURES:
+            for module_name, class_name in _REPORTED_ERRORS:
                 # A module that is not loaded cannot have raised its error.
-                loaded = sys.modules.get(module)
-                if loaded and isinstance(error, getattr(loaded, name)):
+                module = sys.modules.get(module_name)
+                if module and isinstance(error, getattr(module, class_name)):
                     from .exit_codes import fail
 
                     fail(str(error))
             raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_COMMANDS, *_of_extensions(ctx.meta.get(__name__, []))]
+        return [*_COMMANDS, *_load_extension_commands(ctx.meta.get(__name__, []))]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
-            return _of_extension(cmd_name, ctx.meta.get(__name__, []))
-        place = _PLACES.get(cmd_name, f"{cmd_name}:command")
-        path, _, attribute = place.partition(":")
+            return _find_extension_command(cmd_name, ctx.meta.get(__name__, []))
+        location = _LOCATIONS.get(cmd_name, f"{cmd_name}:command")
+        path, _, attribute = location.partition(":")
         module = importlib.import_module(f".{path}", __package__)
         command: click.Command = getattr(module, attribute)
         return command
@@ -104,12 +111,14 @@ class _LazyCommand(click.Group):
     def shell_complete(
         self, ctx: click.Context, incomplete: str
     ) -> list[CompletionItem]:
-        # Click would import every command for the first line of its help.
-        added = _of_extensions(ctx.meta.get(__name__, []))
-        rows = _COMMANDS | {n: one.get_short_help_str() for n, one in added.items()}
+        # Click's own implementation would import every command to get its short help.
+        extension_commands = _load_extension_commands(ctx.meta.get(__name__, []))
+        short_helps = dict(_COMMANDS)
+        for name, command in extension_commands.items():
+            short_helps[name] = command.get_short_help_str()
         items = [
             CompletionItem(name, help=help_)
-            for name, help_ in rows.items()
+            for name, help_ in short_helps.items()
             if name.startswith(incomplete)
         ]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
@@ -117,74 +126,84 @@ class _LazyCommand(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        # Those of an extension are there when the project lists it, which they may name.
+        # The arguments select the project (`--project`), whose extensions add commands.
         ctx.meta[__name__] = args
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             import difflib
 
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
-            if not near:
-                from .options import named_project
+            matches = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            if not matches:
+                from .options import find_command_project
 
-                if named_project(args) is None:
+                if find_command_project(args) is None:
                     hint = (
-                        "Commands of extensions are there in a project that lists them."
+                        "Commands of extensions are available only in projects that list"
+                        " the extension."
                     )
                     raise click.UsageError(f"{error.message} {hint}", ctx) from error
                 raise
-            hint = f"{error.message} Did you mean `{near[0]}`?"
-            raise click.UsageError(hint, ctx) from error
+            message = f"{error.message} Did you mean `{matches[0]}`?"
+            raise click.UsageError(message, ctx) from error
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        # One column for all groups, so that they read as one list.
+        # Pad the names, so that all sections have the same column width.
         width = max(map(len, _COMMANDS))
         for title, group in _GROUPS.items():
             with formatter.section(title):
                 rows = [(name.ljust(width), text) for name, text in group.items()]
                 formatter.write_dl(rows)
-        added = _of_extensions(ctx.meta.get(__name__, []))
-        if added:
-            rows = [(name, one.get_short_help_str(200)) for name, one in added.items()]
+        extension_commands = _load_extension_commands(ctx.meta.get(__name__, []))
+        if extension_commands:
+            rows = [
+                (name, command.get_short_help_str(200))
+                for name, command in extension_commands.items()
+            ]
             with formatter.section("Commands of extensions"):
                 formatter.write_dl(rows)
 
 
-def _of_extensions(arguments: list[str]) -> dict[str, click.Command]:
-    """The commands of the extensions that the project lists.
+def _load_extension_commands(arguments: list[str]) -> dict[str, click.Command]:
+    """Load the commands of the project's extensions.
 
-    `arguments` are the command line's; they may name the project.
+    Args:
+        arguments: the command line, whose `--project` selects the project.
+
+    Raises:
+        ExtensionError: an extension provides an invalid command, or the name of a built-in
+            command.
     """
     from ..extensions import COMMANDS, ExtensionError, load_contributions
-    from .options import listed_extensions, named_project
+    from .options import find_command_project, list_extensions
 
-    found: dict[str, click.Command] = {}
-    for name in listed_extensions(named_project(arguments)):
-        for where, value in load_contributions([name], COMMANDS):
+    commands: dict[str, click.Command] = {}
+    for name in list_extensions(find_command_project(arguments)):
+        for entry_point, value in load_contributions([name], COMMANDS):
             if not isinstance(value, click.Command):
-                raise ExtensionError(f"{where} is not a click command")
+                raise ExtensionError(f"{entry_point} is not a click command")
             if name in _COMMANDS:
                 raise ExtensionError(
-                    f"the command `{name}` of {where} is there already"
+                    f"the command `{name}` of {entry_point} has the name of a built-in"
+                    " command"
                 )
-            found[name] = value
-    return found
+            commands[name] = value
+    return commands
 
 
-def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
-    """One of those commands; None when no listed extension has it.
+def _find_extension_command(name: str, arguments: list[str]) -> click.Command | None:
+    """Return the command of an extension of the project; None if no extension has it.
 
-    Ends the program with exit code 2 where it might be missing because of what is wrong
-    with toolcast.yaml, an extension that is not installed for one.
+    If toolcast.yaml has errors, such as an extension that is not installed, they can be the
+    reason for a missing command: prints them and ends the program with exit code 2.
     """
-    found = _of_extensions(arguments).get(name)
-    if found is None:
-        from .options import named_project
+    command = _load_extension_commands(arguments).get(name)
+    if command is None:
+        from .options import find_command_project
 
-        root = named_project(arguments)
+        root = find_command_project(arguments)
         if root is not None:
             from ..model.loading import read_workspace
             from .exit_codes import USAGE, print_findings
@@ -196,16 +215,21 @@ def _of_extension(name: str, arguments: list[str]) -> click.Command | None:
         return None
     from ..extensions import guard_function
 
-    # A reader that has gone, and all that click ends a command with, is for click to tell.
-    passes = (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError)
-    what = f"the command `{name}` of the extension `{name}`"
-    found.invoke = guard_function(what, found.invoke, passes)  # type: ignore[method-assign]
-    return found
+    # Click itself handles these exceptions: they end a command normally, or stdout is closed.
+    handled_by_click = (
+        click.ClickException,
+        click.Abort,
+        click.exceptions.Exit,
+        BrokenPipeError,
+    )
+    label = f"the command `{name}` of the extension `{name}`"
+    command.invoke = guard_function(  # type: ignore[method-assign]
+        label, command.invoke, handled_by_click
+    )
+    return command
 
 
-@click.command(
-    cls=_LazyCommand, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="toolcast")
 def main() -> None:
     """Generate MCP servers, LangChain tools, commands, prompts and tests from YAML specs."""

@@ -1,4 +1,4 @@
-"""Both sides of a comparison of a project."""
+"""Load the two versions of a project that a command compares."""
 
 from __future__ import annotations
 
@@ -16,61 +16,64 @@ from ..project import WORKSPACE_FILE
 from .exit_codes import fail, print_findings
 
 
-class Sides(NamedTuple):
-    """Two states of a project.
+class ComparedVersions(NamedTuple):
+    """The old and the new version of a project.
 
     Attributes:
-        before: what the project is compared with; None where it had no toolcast.yaml.
-        after: the project as it is on disk.
-        against: what a person calls the first one: a reference or a folder.
-        read: the findings with which both were read, before and after; none is an error.
+        old: the specs in the commit or folder to compare with; None if it has no
+            toolcast.yaml.
+        new: the specs on disk.
+        old_name: the commit or folder, as the user named it.
+        findings: the findings of loading the old and the new version, without errors.
     """
 
-    before: Workspace | None
-    after: Workspace
-    against: str
-    read: tuple[Sequence[Finding], Sequence[Finding]] = ((), ())
+    old: Workspace | None
+    new: Workspace
+    old_name: str
+    findings: tuple[Sequence[Finding], Sequence[Finding]] = ((), ())
 
 
-def sides_or_end(root: str, against: str | None) -> Sides:
-    """Both sides of a comparison; ends the program with exit code 2 where one is not there.
+def load_versions_or_exit(root: str, against: str | None) -> ComparedVersions:
+    """Load the old and the new version of a project's specs without running rules.
 
-    Specs are loaded without rules, and what is the same on both sides is loaded once.
+    A spec that is equal in both versions is loaded once. Ends the program with exit code 2 if
+    a version does not exist or has errors.
 
     Args:
         root: the folder of toolcast.yaml.
-        against: what git takes for a commit, or a folder with a toolcast.yaml; default: the
-            last commit in common with the main branch.
+        against: a commit in any form that git accepts, or a folder with a toolcast.yaml;
+            defaults to the last common commit with the main branch.
     """
     known: KnownTools = {}
     try:
-        commit = find_merge_base(root) if against is None else _commit(root, against)
-        after, found = _loaded(root, None, known, "the specs")
+        commit = find_merge_base(root) if against is None else _resolve(root, against)
+        new, new_findings = _load(root, None, known, "the specs")
         if commit is None:
             name = against or ""
-            before, was = _loaded(os.path.abspath(name), None, known, name)
-            return Sides(before, after, name, (was, found))
+            old, old_findings = _load(os.path.abspath(name), None, known, name)
+            return ComparedVersions(old, new, name, (old_findings, new_findings))
         name = against or commit[:12]
         files = CommitFiles(root, commit)
         if not files.is_there(WORKSPACE_FILE):
-            return Sides(None, after, name)
-        before, was = _loaded(root, files, known, name)
-        return Sides(before, after, name, (was, found))
-    except ShallowCloneError as clone:
-        fail(str(clone))
-    except GitError as failure:
-        _no_side(str(failure))
+            return ComparedVersions(None, new, name)
+        old, old_findings = _load(root, files, known, name)
+        return ComparedVersions(old, new, name, (old_findings, new_findings))
+    except ShallowCloneError as error:
+        fail(str(error))
+    except GitError as error:
+        _fail_against(str(error))
 
 
-def _no_side(why: str) -> NoReturn:
-    fail(f"{why}\n  help: `--against` takes a commit, a branch, or a folder")
+def _fail_against(problem: str) -> NoReturn:
+    fail(f"{problem}\n  help: pass a commit, a branch or a folder to `--against`")
 
 
-def _commit(root: str, against: str) -> str | None:
-    """The commit that is meant; None where a folder is.
+def _resolve(root: str, against: str) -> str | None:
+    """Return the commit that `--against` names; None if it names a folder.
 
-    A commit comes first, as a change could add a folder that is called like a branch. None is
-    called like a path that begins with a dot or at the root.
+    A commit takes precedence, because a change could add a folder with the name of a branch.
+    A value that begins with `.` or is an absolute path is a folder: no commit has such a
+    name.
     """
     is_path = against.startswith(".") or os.path.isabs(against)
     if against and not is_path:
@@ -80,19 +83,19 @@ def _commit(root: str, against: str) -> str | None:
             if not os.path.isdir(against):
                 raise
     if not against or not os.path.isdir(against):
-        _no_side(f"`{against}` is neither a commit nor a folder")
+        _fail_against(f"`{against}` is neither a commit nor a folder")
     if not os.path.lexists(os.path.join(against, WORKSPACE_FILE)):
-        _no_side(f"the folder `{against}` has no {WORKSPACE_FILE}")
+        _fail_against(f"the folder `{against}` has no {WORKSPACE_FILE}")
     if os.path.samefile(against, root):
-        _no_side(f"the folder `{against}` is the project itself")
+        _fail_against(f"the folder `{against}` is the project itself")
     return None
 
 
-def _loaded(
-    root: str, files: ProjectFiles | None, known: KnownTools, side: str
+def _load(
+    root: str, files: ProjectFiles | None, known: KnownTools, label: str
 ) -> tuple[Workspace, Sequence[Finding]]:
     workspace, findings = load_workspace(root, files=files, known=known)
     if workspace is None or has_errors(findings):
         print_findings(findings, "text")
-        fail(f"{side} cannot be read, so nothing is compared")
+        fail(f"{label} cannot be read; nothing was compared")
     return workspace, findings

@@ -1,9 +1,9 @@
-"""The commands that edit specs, `toolcast rename` and `toolcast remove`."""
+"""The commands `toolcast rename` and `toolcast remove`, which edit specs."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -11,12 +11,12 @@ import click
 from ..reports.escaping import printable
 from .exit_codes import (
     FINDINGS,
-    counted,
     fail,
+    format_count,
+    load_editable_workspace_or_exit,
+    print_error,
     print_findings,
     print_steps,
-    tell_error,
-    to_edit_or_end,
 )
 from .options import complete_tools, dry_run_option, project_option, toolset_option
 
@@ -30,83 +30,94 @@ if TYPE_CHECKING:
     )
 
 _MAX_MENTIONS_SHOWN = 100
-"""Remaining mentions that are printed; of the others, only their number."""
+"""Unchanged mentions that are printed; the others are only counted."""
 
-_toolset_option = toolset_option("Toolset of the tool, if several have such a tool.")
+_toolset_option = toolset_option("Toolset of the tool; required if several have it.")
 
 
 def _run_edit(
     project: str | None,
     name: str,
     toolset: str | None,
-    make: Callable[[Workspace, OwnedTool], ProjectEdit],
+    build_edit: Callable[[Workspace, OwnedTool], ProjectEdit],
     *,
     dry_run: bool,
-    may_lose: bool = True,
+    allow_loss: bool = True,
 ) -> None:
-    """Makes an edit of the tool of a name, and shows or writes it.
+    """Build an edit for a tool, and write it, or print it as a diff.
 
-    Ends the program with exit code 1 when it cannot be made, 2 when the command is not
-    right; then nothing is written.
+    If the edit is refused, writes nothing and ends the program: with exit code 2 for invalid
+    arguments, else 1.
 
     Args:
-        may_lose: files may be removed that git could not give back.
+        name: the name of the tool.
+        allow_loss: whether the edit may remove a file that git cannot restore.
     """
-    from ..refactoring.project_edit import EditRefusedError, tool_of, unified_diff
+    from ..refactoring.project_edit import (
+        EditRefusedError,
+        format_unified_diff,
+        get_tool,
+    )
     from ..refactoring.spec_text import UneditableValueError
-    from ..refactoring.writing import refuse_loss, write
+    from ..refactoring.writing import validate_removals, write_edit
 
-    workspace = to_edit_or_end(project)
+    workspace = load_editable_workspace_or_exit(project)
     root = workspace.root
     try:
-        owned = tool_of(workspace, name, toolset)
-        edit = make(workspace, owned)
-        if not may_lose:
-            refuse_loss(root, owned.toolset.folder, edit)
+        owned = get_tool(workspace, name, toolset)
+        edit = build_edit(workspace, owned)
+        if not allow_loss:
+            validate_removals(root, owned.toolset.folder, edit)
         if not dry_run:
-            write(root, edit)
+            write_edit(root, edit)
     except EditRefusedError as refusal:
-        _refuse(refusal)
+        _exit_refused(refusal)
     except UneditableValueError as error:
-        tell_error(f"{error}\n  help: make this change by hand; nothing was written")
+        print_error(f"{error}\n  help: make this change by hand; nothing was written")
         sys.exit(FINDINGS)
     if dry_run:
-        for row in unified_diff(edit):
-            click.echo(printable(row))
+        for line in format_unified_diff(edit):
+            click.echo(printable(line))
         return
-    click.echo(printable(f"{edit.done}: {_extent(edit)}"))
-    _tell_left(edit.left)
+    click.echo(printable(f"{edit.summary}: {_summarize_files(edit)}"))
+    _print_mentions(edit.remaining_mentions)
     print_steps(edit.steps)
 
 
-def _refuse(refusal: EditRefusedError) -> NoReturn:
+def _exit_refused(refusal: EditRefusedError) -> NoReturn:
     if refusal.is_usage:
         fail(str(refusal))
     if refusal.findings:
         print_findings(refusal.findings, "text")
-    tell_error(f"{refusal}\nnothing was written")
+    print_error(f"{refusal}\nnothing was written")
     sys.exit(FINDINGS)
 
 
-def _extent(edit: ProjectEdit) -> str:
-    """How many files it touches; one that got another path is one."""
+def _summarize_files(edit: ProjectEdit) -> str:
+    # A moved file is in `after` twice, and without content at its old path.
     written = sum(data is not None for data in edit.after.values())
     if not written:
         return "1 file removed"
-    return f"{counted(written, 'file')} changed"
+    return f"{format_count(written, 'file')} changed"
 
 
-def _tell_left(left: tuple[RemainingMention, ...]) -> None:
-    if not left:
+def _print_mentions(mentions: Sequence[RemainingMention]) -> None:
+    if not mentions:
         return
-    click.echo("\nLeft for you to decide:")
-    # A line is found in several ways, and is one decision.
-    left = tuple({(one.file, one.line): one for one in reversed(left)}.values())[::-1]
-    for one in left[:_MAX_MENTIONS_SHOWN]:
-        where = f"{one.file}:{one.line}:{one.column}" if one.line else one.file
-        click.echo(printable(f"  {where}: {one.text}"))
-    if len(left) > _MAX_MENTIONS_SHOWN:
-        click.echo(f"  and {len(left) - _MAX_MENTIONS_SHOWN} more")
+    click.echo("\nNot changed, for you to review:")
+    # Several searches can report the same line, which is one decision: of these mentions
+    # the first is printed.
+    by_line: dict[tuple[str, int], RemainingMention] = {}
+    for mention in reversed(mentions):
+        by_line[mention.file, mention.line] = mention
+    distinct = list(by_line.values())[::-1]
+    for mention in distinct[:_MAX_MENTIONS_SHOWN]:
+        location = mention.file
+        if mention.line:
+            location = f"{mention.file}:{mention.line}:{mention.column}"
+        click.echo(printable(f"  {location}: {mention.text}"))
+    if len(distinct) > _MAX_MENTIONS_SHOWN:
+        click.echo(f"  and {len(distinct) - _MAX_MENTIONS_SHOWN} more")
 
 
 @click.command(name="rename")
@@ -128,15 +139,16 @@ def rename(
 
     Changes the spec, its file name and all references (texts, client lists, exclusions,
     replacements), and adds the old name to `renamed_from`. Comments and layout are kept.
-    Ambiguous mentions are listed and not changed.
+    Ambiguous mentions are listed and not changed. Exit codes: 1 if the tool cannot be
+    renamed, 2 if the arguments or toolcast.yaml are invalid.
     """
 
-    def make(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
-        from ..refactoring.rename import rename as edited
+    def build_edit(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
+        from ..refactoring.rename import rename_tool
 
-        return edited(workspace, owned, new, with_handler=handler)
+        return rename_tool(workspace, owned, new, with_handler=handler)
 
-    _run_edit(project, old, toolset, make, dry_run=dry_run)
+    _run_edit(project, old, toolset, build_edit, dry_run=dry_run)
 
 
 @click.command(name="remove")
@@ -171,13 +183,14 @@ def remove(
     """Remove a tool after its announced date, and reserve its names.
 
     Removes the tool from client lists and exclusions. If other specs mention it, lists them
-    and removes nothing. Draft tools need no announced date.
+    and removes nothing. Draft tools need no announced date. Exit codes: 1 if the tool cannot
+    be removed, 2 if the arguments or toolcast.yaml are invalid.
     """
 
-    def make(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
-        from ..refactoring.remove import remove as edited
+    def build_edit(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
+        from ..refactoring.remove import remove_tool
 
-        return edited(
+        return remove_tool(
             workspace,
             owned,
             without_notice=without_notice,
@@ -185,4 +198,7 @@ def remove(
             reason=reason,
         )
 
-    _run_edit(project, tool, toolset, make, dry_run=dry_run, may_lose=force or dry_run)
+    allow_loss = force or dry_run
+    _run_edit(
+        project, tool, toolset, build_edit, dry_run=dry_run, allow_loss=allow_loss
+    )

@@ -1,4 +1,8 @@
-"""What all commands share: the project's folder, printing findings, exit codes."""
+"""Shared functions of the commands: project folder, reports and exit codes.
+
+Functions named `..._or_exit`, and others whose docstring says so, end the program with
+`SystemExit`.
+"""
 
 from __future__ import annotations
 
@@ -21,56 +25,65 @@ if TYPE_CHECKING:
     from ..pipeline import GenerationResult
 
 CLEAN = 0
+"""Exit code of a command without findings."""
 FINDINGS = 1
+"""Exit code of a command with findings."""
 USAGE = 2
-_FIRST_BYTES = 64 * 1024
+"""Exit code of a command that could not run."""
+_MAX_MARK_OFFSET = 64 * 1024
+"""Bytes at the start of an existing file in which the generator's mark is searched."""
 
 
-def project_root(given: str | None) -> str:
-    """The folder of toolcast.yaml: the given one, or the nearest at or above the current.
+def project_root(project: str | None) -> str:
+    """Return the project folder, which contains toolcast.yaml.
 
-    The file itself may be given, too.
+    Ends the program with exit code 2 if there is no toolcast.yaml.
 
-    Ends the program with exit code 2 when there is none.
+    Args:
+        project: the folder, or the path of its toolcast.yaml; None searches the current
+            folder and its parents.
     """
-    if given is not None:
-        if os.path.basename(given) == WORKSPACE_FILE and os.path.lexists(given):
-            return os.path.dirname(os.path.abspath(given))
-        if os.path.lexists(os.path.join(given, WORKSPACE_FILE)):
-            return os.path.abspath(given)
-        above = find_root(os.path.abspath(given)) if os.path.isdir(given) else None
-        project = f"\n  help: --project {above}" if above else ""
-        fail(f"{given} has no {WORKSPACE_FILE}{_renaming(given, project)}")
+    if project is not None:
+        if os.path.basename(project) == WORKSPACE_FILE and os.path.lexists(project):
+            return os.path.dirname(os.path.abspath(project))
+        if os.path.lexists(os.path.join(project, WORKSPACE_FILE)):
+            return os.path.abspath(project)
+        is_folder = os.path.isdir(project)
+        parent = find_root(os.path.abspath(project)) if is_folder else None
+        help_ = f"\n  help: use --project {parent}" if parent else ""
+        fail(f"{project} has no {WORKSPACE_FILE}{_help_missing_file(project, help_)}")
     root = find_root(os.getcwd())
     if root is None:
-        init = "\n  help: `toolcast init` lays out a project"
-        fail(f"no {WORKSPACE_FILE} here or above{_renaming(os.getcwd(), init)}")
+        help_ = "\n  help: run `toolcast init` to create a project"
+        help_ = _help_missing_file(os.getcwd(), help_)
+        fail(f"no {WORKSPACE_FILE} here or above{help_}")
     return root
 
 
-def _renaming(folder: str, otherwise: str) -> str:
+def _help_missing_file(folder: str, default: str) -> str:
+    """Return the help line that renames a misspelled toolcast.yaml, else the default."""
     name = find_misnamed(folder)
-    return f"\n  help: rename {name} to {WORKSPACE_FILE}" if name else otherwise
+    return f"\n  help: rename {name} to {WORKSPACE_FILE}" if name else default
 
 
-def workspace_or_end(project: str | None) -> Workspace:
-    """The project's specs, of which no rule was asked.
+def load_workspace_or_exit(project: str | None) -> Workspace:
+    """Load the project's specs without running rules.
 
-    Ends the program with exit code 2, and the findings, when they cannot be read.
+    If they have errors, prints the findings and ends the program with exit code 2.
     """
-    return _loaded_or_end(project, USAGE)
+    return _load_or_exit(project, USAGE)
 
 
-def to_edit_or_end(project: str | None) -> Workspace:
-    """The project's specs, for a command that writes into them.
+def load_editable_workspace_or_exit(project: str | None) -> Workspace:
+    """Load the project's specs for a command that edits them.
 
-    Ends the program with exit code 1, and the findings, when they have errors; with 2 when
-    toolcast.yaml itself has.
+    If specs have errors, prints the findings and ends the program with exit code 1; with 2
+    if toolcast.yaml has.
     """
-    return _loaded_or_end(project, FINDINGS, "nothing was written")
+    return _load_or_exit(project, FINDINGS, "nothing was written")
 
 
-def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Workspace:
+def _load_or_exit(project: str | None, code: int, last_line: str = "") -> Workspace:
     from ..findings import has_errors, sort_findings
     from ..model.loading import load_workspace
 
@@ -83,96 +96,124 @@ def _loaded_or_end(project: str | None, code: int, last_line: str = "") -> Works
     return loaded.workspace
 
 
-def limits_or_end(words: str) -> Limits:
-    """The limits of `--fail-on`; ends the program with exit code 2 where they are none."""
+def parse_limits_or_exit(text: str) -> Limits:
+    """Parse the value of `--fail-on`, or end the program with exit code 2."""
     from ..diff.review.verdict import InvalidLimitError, parse_limits
 
     try:
-        return parse_limits(words)
-    except InvalidLimitError as bad:
-        fail(f"--fail-on: {bad}")
+        return parse_limits(text)
+    except InvalidLimitError as error:
+        fail(f"--fail-on: {error}")
 
 
-def toolsets_or_end(
+def select_toolsets_or_exit(
     workspace: Workspace, name: str | None, client: str | None
 ) -> list[Toolset]:
-    """The named toolset, or all of them; with a client, those that have it.
+    """Return the toolsets that `--toolset` and `--client` select; without both, all.
 
-    Ends the program with exit code 2 when there is none.
+    Ends the program with exit code 2 if the toolset or the client does not exist.
+
+    Args:
+        name: the name of a toolset.
+        client: the name of a client; toolsets without this client are left out.
     """
     if name is not None:
-        known_or_end("toolset", name, [one.name for one in workspace.toolsets])
-    chosen = [one for one in workspace.toolsets if name in (None, one.name)]
+        names = [toolset.name for toolset in workspace.toolsets]
+        require_known_name("toolset", name, names)
+    toolsets = [
+        toolset for toolset in workspace.toolsets if name in (None, toolset.name)
+    ]
     if client is None:
-        return chosen
-    known_or_end("client", client, {c.name: c for one in chosen for c in one.clients})
-    return [one for one in chosen if one.find_client(client) is not None]
+        return toolsets
+    clients = {
+        client.name: client for toolset in toolsets for client in toolset.clients
+    }
+    require_known_name("client", client, clients)
+    return [toolset for toolset in toolsets if toolset.find_client(client) is not None]
 
 
-def known_or_end(what: str, name: str, known: Collection[str]) -> None:
-    """Ends the program with exit code 2 when nothing is called so."""
+def require_known_name(kind: str, name: str, names: Collection[str]) -> None:
+    """End the program with exit code 2 if a name is not in a collection.
+
+    Args:
+        kind: the noun for the named thing in the message, such as `client`.
+    """
     from ..suggestions import suggest_name
 
-    if name not in known:
-        fail(f"there is no {what} `{name}`\n  help: {suggest_name(name, known)}")
+    if name not in names:
+        fail(f"there is no {kind} `{name}`\n  help: {suggest_name(name, names)}")
 
 
-def write_or_end(
-    workspace: Workspace, output: str, data: bytes, mark: bytes, what: str, example: str
+def write_output_or_exit(
+    workspace: Workspace, output: str, data: bytes, mark: bytes, kind: str, example: str
 ) -> None:
-    """Writes a file, but not below the output folder, and over none without the mark.
+    """Write the file that `--output` names.
 
-    Ends the program with exit code 2 where it cannot be written. Such a file is called `what`,
-    and `example` is a name of one.
+    Ends the program with exit code 2 if the file cannot be written, is in the output folder
+    of `toolcast generate`, or exists without the mark.
+
+    Args:
+        output: the path of the file.
+        mark: bytes near the start of each file of this kind; only files with the mark are
+            overwritten.
+        kind: the noun for such a file in messages.
+        example: a file name of this kind for the help line.
     """
     from toolcast_runtime.core.safe_file import NotRegularFileError
     from toolcast_runtime.core.safe_folder import Folder
 
     folder, name = os.path.split(os.path.abspath(output))
     if not name or os.path.isdir(os.path.join(folder, name)):
-        fail(f"{output or '.'} is a folder\n  help: name a file, such as {example}")
-    own = os.path.join(
+        fail(f"{output or '.'} is a folder\n  help: add a file name, such as {example}")
+    # Compare real paths, because a link can lead into the output folder.
+    output_folder = os.path.join(
         os.path.realpath(os.path.join(workspace.root, workspace.output)), ""
     )
-    if os.path.join(os.path.realpath(folder), "").startswith(own):
+    if os.path.join(os.path.realpath(folder), "").startswith(output_folder):
         fail(
-            f"{output} is in {workspace.output}/, which holds what `toolcast generate` writes\n"
-            "  help: name a file outside of it"
+            f"{output} is in {workspace.output}/, the output folder of `toolcast generate`\n"
+            "  help: choose a file outside of it"
         )
     try:
         with Folder.open_path(folder) as opened:
             try:
-                there = opened.read(name, _FIRST_BYTES)
+                existing = opened.read(name, _MAX_MARK_OFFSET)
             except FileNotFoundError:
-                there = mark
-            if mark not in there:
-                fail(f"{output} is there and is no {what}\n  help: name another file")
+                existing = mark
+            if mark not in existing:
+                fail(
+                    f"{output} exists and is not a {kind}\n  help: choose another file"
+                )
             opened.write(name, data)
     except NotRegularFileError:
-        fail(f"{output} is there and is not a regular file\n  help: name another file")
+        fail(f"{output} exists and is not a regular file\n  help: choose another file")
     except OSError as error:
         fail(f"{output}: {error.strerror or error}")
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 file`, `2 files`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def fail(message: str) -> NoReturn:
-    """Ends the program with a message and exit code 2."""
-    tell_error(message)
+    """Print an error message and end the program with exit code 2."""
+    print_error(message)
     sys.exit(USAGE)
 
 
-def tell_error(message: str) -> None:
-    """Prints what is wrong to stderr, and what helps in further lines."""
+def print_error(message: str) -> None:
+    """Print an error message to stderr.
+
+    Args:
+        message: the problem, then lines such as `  help: ...`.
+    """
     lines = "\n".join(printable(line) for line in message.split("\n"))
     click.echo(f"error: {lines}", err=True)
 
 
 def print_steps(steps: Sequence[str]) -> None:
-    """Prints what a person does next, in order."""
+    """Print the user's next steps as a numbered list."""
     click.echo("\nNext:")
     for number, step in enumerate(steps, 1):
         click.echo(printable(f"  {number}. {step}"))
@@ -184,37 +225,45 @@ def print_findings(
     *,
     fail_on: Severity = Severity.ERROR,
     with_notes: bool = True,
-    about: ReportContext | None = None,
+    context: ReportContext | None = None,
 ) -> int:
-    """Prints findings and gives the exit code that they ask for.
+    """Print findings and return the exit code.
 
-    Text goes to stderr, so that stdout stays for results; the formats for machines go to
-    stdout. Without notes the text only counts them.
+    Text goes to stderr, because stdout is for results; machine formats go to stdout.
+
+    Args:
+        format_: a format of `--format`.
+        fail_on: the lowest severity for which the exit code is `FINDINGS`.
+        with_notes: whether text contains notes; otherwise only their number is printed.
     """
-    colour = wants_colour(format_)
-    text = report(
+    has_color = is_color_wanted(format_)
+    text = format_findings(
         findings,
         format_,
-        (about or ReportContext())._replace(has_color=colour),
+        (context or ReportContext())._replace(has_color=has_color),
         with_notes=with_notes,
     )
     if text:
-        click.echo(text, nl=False, err=format_ == "text", color=colour)
-    return code_of(findings, fail_on)
+        click.echo(text, nl=False, err=format_ == "text", color=has_color)
+    return get_exit_code(findings, fail_on)
 
 
-def print_verdict(verdict: Verdict, format_: str, about: ReportContext) -> int:
-    """Prints a verdict on changes to stdout, and gives the exit code that it asks for."""
-    colour = wants_colour(format_, sys.stdout)
-    text = report_changes(verdict, format_, about._replace(has_color=colour))
-    click.echo(text, nl=False, color=colour)
+def print_verdict(verdict: Verdict, format_: str, context: ReportContext) -> int:
+    """Print a verdict on changes to stdout and return the exit code."""
+    has_color = is_color_wanted(format_, sys.stdout)
+    text = report_changes(verdict, format_, context._replace(has_color=has_color))
+    click.echo(text, nl=False, color=has_color)
     return FINDINGS if verdict.failing else CLEAN
 
 
-def about_run(
+def build_report_context(
     root: str, generated: GenerationResult, *, every: bool = False
 ) -> ReportContext:
-    """What the findings of a run are about; see `About`."""
+    """Return the context for a report on a run of the pipeline.
+
+    Args:
+        every: whether similar findings are printed one by one.
+    """
     workspace = generated.workspace
     if workspace is None:
         return ReportContext(root, shows_all=every)
@@ -222,35 +271,39 @@ def about_run(
     return ReportContext(root, tools, len(generated.files), every, workspace.extensions)
 
 
-def wants_colour(format_: str, stream: TextIO | None = None) -> bool:
-    """Whether to print in colours: as text, and to a person who wants them.
+def is_color_wanted(format_: str, stream: TextIO | None = None) -> bool:
+    """Return whether to print colors: as text to a terminal, unless `NO_COLOR` is set.
 
-    Findings go to standard error, which is the default.
+    Args:
+        stream: defaults to stderr, which findings are printed to.
     """
     is_terminal = (stream or sys.stderr).isatty()
     return format_ == "text" and is_terminal and not os.environ.get("NO_COLOR")
 
 
-def code_of(findings: Sequence[Finding], fail_on: Severity = Severity.ERROR) -> int:
-    """The exit code that findings ask for."""
+def get_exit_code(
+    findings: Sequence[Finding], fail_on: Severity = Severity.ERROR
+) -> int:
+    """Return `FINDINGS` if a finding has severity `fail_on` or higher, else `CLEAN`."""
     worst = max((finding.severity for finding in findings), default=None)
     return FINDINGS if worst is not None and worst >= fail_on else CLEAN
 
 
-def report(
+def format_findings(
     findings: Sequence[Finding],
     format_: str,
-    about: ReportContext,
+    context: ReportContext,
     *,
     with_notes: bool,
 ) -> str:
-    """What is printed of findings; as text with their number as last line."""
+    """Return findings in a format of `--format`; text ends with their number."""
     is_text = format_ == "text"
-    shown = findings
+    selected = findings
     if is_text and not with_notes:
-        shown = [f for f in findings if f.severity > Severity.NOTE]
-    text = report_findings(shown, format_, about)
+        selected = [f for f in findings if f.severity > Severity.NOTE]
+    text = report_findings(selected, format_, context)
     if is_text and findings:
-        hidden = "" if len(shown) == len(findings) else " (`toolcast check` shows all)"
-        text += f"{format_severity_counts(findings)}{hidden}\n"
+        is_complete = len(selected) == len(findings)
+        hint = "" if is_complete else " (`toolcast check` shows all)"
+        text += f"{format_severity_counts(findings)}{hint}\n"
     return text

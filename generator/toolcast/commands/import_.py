@@ -1,4 +1,4 @@
-"""`toolcast import`: lists of tools that exist already become specs."""
+"""The command `toolcast import`, which writes specs for existing tools."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ..importing.formats import ToolSource
 from ..reports.escaping import printable
 from .exit_codes import (
     FINDINGS,
-    counted,
     fail,
+    format_count,
+    load_workspace_or_exit,
+    print_error,
     print_findings,
-    tell_error,
-    workspace_or_end,
 )
 from .options import (
     dry_run_option,
@@ -46,50 +46,49 @@ if TYPE_CHECKING:
     from ..refactoring.project_edit import EditRefusedError
 
 
-def one_source_or_end(
+def merge_sources_or_exit(
     sources: Sequence[ToolSource], preferred: Sequence[str], format_: str = "text"
 ) -> ToolSource:
-    """The source that the given ones make together.
+    """Merge sources into one, and print their conflicts.
 
-    Where they contradict each other every contradiction is printed. Ends the program with
-    exit code 1 where nobody chose who counts, and with 2 where a choice names nothing;
-    nothing was written then.
+    Ends the program with exit code 1 if `--prefer` does not resolve a conflict, and with 2 if
+    a value of `--prefer` is invalid or a source is passed twice.
 
     Args:
-        sources: at least one.
-        preferred: the words of `--prefer`: `SOURCE` or `TOOL=SOURCE`.
-        format_: `json` prints what is undecided to stdout, as one object.
+        sources: at least one source.
+        preferred: the values of `--prefer`, each `SOURCE` or `TOOL=SOURCE`.
+        format_: `text`, or `json` to print unresolved conflicts to stdout as one object.
     """
-    names = [one.name for one in sources]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        fail(f"{twice} is given twice")
+    names = [source.name for source in sources]
+    duplicate = next((name for name in names if names.count(name) > 1), None)
+    if duplicate is not None:
+        fail(f"{duplicate} is passed twice\n  help: pass each source once")
     try:
         chosen = parse_preferences(preferred, sources)
     except InvalidPreferenceError as error:
         fail(f"--prefer: {error}")
     if len(sources) == 1:
         return sources[0]
-    found = list_conflicts(sources)
-    left = list_unresolved_conflicts(found, chosen)
-    if left and format_ == "json":
-        contradictions = build_conflict_objects(found, left)
-        notes = list(format_unsupported_fields(sources))
-        click.echo(
-            json.dumps({"disagreements": contradictions, "notes": notes}, indent=2)
-        )
+    conflicts = list_conflicts(sources)
+    unresolved = list_unresolved_conflicts(conflicts, chosen)
+    notes = list(format_unsupported_fields(sources))
+    if unresolved and format_ == "json":
+        report = {
+            "disagreements": build_conflict_objects(conflicts, unresolved),
+            "notes": notes,
+        }
+        click.echo(json.dumps(report, indent=2))
         sys.exit(FINDINGS)
-    for line in (
-        *format_conflicts(found),
-        *map("note: {}".format, format_unsupported_fields(sources)),
-    ):
+    for line in format_conflicts(conflicts):
         click.echo(line, err=True)
-    if left:
-        tools = counted(len({one.tool for one in left}), "tool")
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    if unresolved:
+        tools = format_count(len({conflict.tool for conflict in unresolved}), "tool")
         click.echo(
-            f"{counted(len(left), 'disagreement')} about {tools}: nothing was written\n"
-            "  help: `--prefer SOURCE` says which source counts, `--prefer TOOL=SOURCE` for"
-            " one tool;\n  a source is named by its file's name, or by its number from 1",
+            f"{format_count(len(unresolved), 'conflict')} in {tools}; nothing was written\n"
+            "  help: use `--prefer SOURCE` to choose a source, or `--prefer TOOL=SOURCE` for"
+            " one tool;\n  SOURCE is the name of a file, or the number of a source from 1",
             err=True,
         )
         sys.exit(FINDINGS)
@@ -97,7 +96,7 @@ def one_source_or_end(
 
 
 _MAX_NOTES = 40
-"""Notes on an import that are printed; of the others, only their number."""
+"""Notes on an import that are printed; the others are only counted."""
 
 
 @click.command(name="import")
@@ -122,12 +121,12 @@ _MAX_NOTES = 40
     help="Also remove specs that you edited, and more than half of the tools.",
 )
 @dry_run_option
-@format_option("what was done is")
+@format_option()
 @project_option
 def command(
     files: tuple[str, ...],
     toolset: str,
-    given: tuple[ExternalServer, ...],
+    option_servers: tuple[ExternalServer, ...],
     preferred: tuple[str, ...],
     keep_missing: bool,
     force: bool,
@@ -140,50 +139,52 @@ def command(
     FILE contains an MCP server's answer to `tools/list`, or a list of tools in the format of
     OpenAI, Anthropic, Gemini or Bedrock. Texts and schemas are kept verbatim. Importing again
     updates only values that changed at the source. The spec of a tool that is no longer
-    listed is removed, and its name is reserved.
+    listed is removed, and its name is reserved. Exit codes: 1 if a tool is not imported or
+    not removed, or sources conflict; 2 if a source cannot be read.
     """
     from ..importing.plan import plan_import
-    from ..refactoring.project_edit import EditRefusedError, unified_diff
-    from ..refactoring.writing import write
+    from ..refactoring.project_edit import EditRefusedError, format_unified_diff
+    from ..refactoring.writing import write_edit
 
-    sources = [*_read(files), *_live(given)]
+    sources = [*_read_files(files), *_read_servers(option_servers)]
     if not sources:
         fail(
-            "nothing to import\n  help: name a file, --mcp-stdio COMMAND or --mcp-url URL"
+            "nothing to import\n  help: pass a file, --mcp-stdio COMMAND or --mcp-url URL"
         )
-    source = one_source_or_end(sources, preferred, format_)
-    workspace = _workspace(project)
+    source = merge_sources_or_exit(sources, preferred, format_)
+    workspace = _load_or_create_workspace(project)
     try:
         imported = plan_import(
             workspace, source, toolset, keep_missing=keep_missing, force=force
         )
         if not dry_run:
-            write(workspace.root, imported.edit)
+            write_edit(workspace.root, imported.edit)
     except EditRefusedError as refusal:
-        _refuse(refusal)
+        _exit_refused(refusal)
     if format_ == "json":
-        click.echo(_json(imported, toolset))
+        click.echo(_format_json(imported, toolset))
     else:
         if dry_run:
-            for row in unified_diff(imported.edit):
-                click.echo(printable(row))
-        _report(imported, source, toolset)
+            for line in format_unified_diff(imported.edit):
+                click.echo(printable(line))
+        _print_report(imported, source, toolset)
     if imported.rejected_tools or (imported.retained_tools and not keep_missing):
         sys.exit(FINDINGS)
 
 
-def _workspace(project: str | None) -> Workspace:
-    """The project; where there is none, the one that this command begins here."""
+def _load_or_create_workspace(project: str | None) -> Workspace:
+    """Load the project; without one, return an empty workspace in the current folder."""
     from ..model.model import Workspace
     from ..project import find_misnamed, find_root
 
-    here = os.getcwd()
-    if project is None and find_root(here) is None and find_misnamed(here) is None:
-        return Workspace(here, (), ())
-    return workspace_or_end(project)
+    folder = os.getcwd()
+    # Loading reports a misspelled toolcast.yaml, which a new project would hide.
+    if project is None and find_root(folder) is None and find_misnamed(folder) is None:
+        return Workspace(folder, (), ())
+    return load_workspace_or_exit(project)
 
 
-def _read(files: tuple[str, ...]) -> list[ToolSource]:
+def _read_files(files: tuple[str, ...]) -> list[ToolSource]:
     from ..importing.source_file import read_source
     from ..mcp_client.server_listing import ListingError
 
@@ -198,8 +199,11 @@ def _read(files: tuple[str, ...]) -> list[ToolSource]:
     return sources
 
 
-def _live(servers: tuple[ExternalServer, ...]) -> list[ToolSource]:
-    """What live servers list, read twice, to tell what varies."""
+def _read_servers(servers: tuple[ExternalServer, ...]) -> list[ToolSource]:
+    """Read the tool lists of running servers.
+
+    Each server is started twice, to detect values that change on every start.
+    """
     from ..importing.formats import source_from_server
     from ..importing.source_file import reject_unsupported_tools
     from ..mcp_client.read_server import read_server
@@ -208,25 +212,21 @@ def _live(servers: tuple[ExternalServer, ...]) -> list[ToolSource]:
     sources = []
     try:
         for server in servers:
-            sources.append(
-                reject_unsupported_tools(
-                    source_from_server(read_server(server, twice=True))
-                )
-            )
+            source = source_from_server(read_server(server, twice=True))
+            sources.append(reject_unsupported_tools(source))
     except ListingError as error:
         fail(f"{error}\nnothing was written")
     return sources
 
 
-def _refuse(refusal: EditRefusedError) -> None:
+def _exit_refused(refusal: EditRefusedError) -> None:
     print_findings(list(refusal.findings), "text")
-    tell_error(f"{refusal}\nnothing was written")
+    print_error(f"{refusal}\nnothing was written")
     sys.exit(FINDINGS)
 
 
-def _json(imported: ImportPlan, toolset: str) -> str:
-    """The report as one JSON object, for programs."""
-    value = {
+def _format_json(imported: ImportPlan, toolset: str) -> str:
+    report = {
         "toolset": toolset,
         "toolset_fields": imported.toolset_fields,
         "new": imported.new_tools,
@@ -237,34 +237,34 @@ def _json(imported: ImportPlan, toolset: str) -> str:
         "left_out": imported.rejected_tools,
         "notes": imported.notes,
     }
-    return json.dumps(value, indent=2)
+    return json.dumps(report, indent=2)
 
 
-def _report(imported: ImportPlan, source: ToolSource, toolset: str) -> None:
+def _print_report(imported: ImportPlan, source: ToolSource, toolset: str) -> None:
     if imported.toolset_fields:
         fields = imported.toolset_fields
         click.echo(f"changed: the toolset: {', '.join(fields)}")
     for name, fields in imported.changed_fields.items():
         click.echo(printable(f"changed: `{name}`: {', '.join(fields)}"))
     for name in imported.removed_tools:
-        words = (
-            f"removed: `{name}`: {source.name} does not have it; its name is reserved"
+        reason = f"{source.name} no longer lists it; its name is reserved"
+        click.echo(printable(f"removed: `{name}`: {reason}"))
+    for name, reason in imported.retained_tools.items():
+        message = (
+            f"not removed: `{name}`: {source.name} no longer lists it, but {reason}"
         )
-        click.echo(printable(words))
-    for name, why in imported.retained_tools.items():
-        words = f"stays: `{name}`: {source.name} does not have it, but {why}"
-        click.echo(printable(words))
+        click.echo(printable(message))
     if imported.retained_tools:
-        help_ = "use `--force` to remove it, or `--keep-missing` to keep all of them"
+        help_ = "use `--force` to remove such tools, or `--keep-missing` to keep them"
         click.echo(f"  help: {help_}")
     for line in imported.rejected_tools:
-        click.echo(f"left out: {printable(line)}")
+        click.echo(f"not imported: {printable(line)}")
     for note in imported.notes[:_MAX_NOTES]:
         click.echo(f"note: {note}")
     if len(imported.notes) > _MAX_NOTES:
         click.echo(f"note: and {len(imported.notes) - _MAX_NOTES} more")
     click.echo(
-        f"{counted(len(imported.new_tools), 'new tool')}, {len(imported.changed_fields)} changed,"
+        f"{format_count(len(imported.new_tools), 'new tool')}, {len(imported.changed_fields)} changed,"
         f" {imported.unchanged_count} unchanged, in the toolset {toolset}",
         err=True,
     )

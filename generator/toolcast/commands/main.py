@@ -1,4 +1,4 @@
-"""Where the program begins."""
+"""Entry point of the `toolcast` program."""
 
 from __future__ import annotations
 
@@ -8,60 +8,66 @@ import os
 import sys
 from collections.abc import Sequence
 
-# A run builds a tree that lives to its end, and Python's collector of cycles would go through
-# it again and again. It is not switched off: wording the problems of a hostile schema makes
-# many cycles.
-_OBJECTS = 50_000
+# A run builds a large tree that lives until the end. With Python's default threshold the
+# cycle collector would traverse it repeatedly. The collector stays enabled because formatting
+# the errors of a hostile schema creates many reference cycles.
+_GC_THRESHOLD = 50_000
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """The program `toolcast`; ends with SystemExit, but for a repeated `generate`.
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the program `toolcast`, and exit with the command's exit code.
 
-    A `generate` that has nothing to do says so before the libraries are imported that it
-    would need for its work.
+    A `generate` without changes since its last run prints the stored output before the
+    generator is imported, and returns if the exit code is 0.
 
     Args:
-        words: what is typed after the program's name; default: the process's own.
+        arguments: the command line without the program name; defaults to `sys.argv[1:]`.
     """
-    if words is None and sys.argv[1:2] == ["generate"] and _is_repeated():
+    if arguments is None and sys.argv[1:2] == ["generate"] and _repeat_last_run():
         return
-    gc.set_threshold(_OBJECTS, *gc.get_threshold()[1:])
+    gc.set_threshold(_GC_THRESHOLD, *gc.get_threshold()[1:])
     from .command_group import main as program
 
     try:
-        program(args=words, prog_name="toolcast")
+        program(args=arguments, prog_name="toolcast")
     finally:
-        if words is None:
-            # The process ends here: its memory goes with it, and Python need not search
-            # all of it for cycles first.
+        if arguments is None:
+            # The process ends here, and the system frees its memory: exclude all objects
+            # from the collection that Python runs at exit.
             gc.freeze()
 
 
-def same_command() -> str:
-    """What makes a command print the same as an earlier one.
+def build_run_key() -> str:
+    """Return a key that identifies the command and the form of its output.
 
-    Its words, its place, its colours, and where GitHub has checked the repository out.
+    Two runs with equal keys and equal inputs print the same. The key contains the arguments,
+    the working directory, whether output is colored, and GitHub Actions' checkout folder.
     """
-    watched = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    has_color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     checkout = os.environ.get("GITHUB_WORKSPACE")
-    return repr((sys.argv[1:], os.getcwd(), watched, checkout))
+    return repr((sys.argv[1:], os.getcwd(), has_color, checkout))
 
 
-def _is_repeated() -> bool:
+def _repeat_last_run() -> bool:
+    """Print the stored outcome of an identical run, and return whether there was one.
+
+    Exits with the stored exit code if it is not 0.
+    """
     from ..project import find_root
     from ..up_to_date import find_outcome
 
-    # Where a stream cannot take it, the whole run knows what is to be done.
+    # On an error, such as an output encoding that lacks a character, the complete command
+    # runs and reports it.
     with contextlib.suppress(OSError, UnicodeError):
         root = find_root(os.getcwd())
-        ended = find_outcome(root, same_command()) if root is not None else None
-        if ended is None:
+        outcome = find_outcome(root, build_run_key()) if root is not None else None
+        if outcome is None:
             return False
-        for stream, text in ((sys.stderr, ended.err), (sys.stdout, ended.out)):
+        for stream, text in ((sys.stderr, outcome.err), (sys.stdout, outcome.out)):
             text.encode(stream.encoding)
             stream.write(text)
             stream.flush()
-        if ended.code:
-            sys.exit(ended.code)
+        if outcome.code:
+            sys.exit(outcome.code)
         return True
     return False

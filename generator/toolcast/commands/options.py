@@ -1,4 +1,4 @@
-"""Options that several commands have, and what a shell completes of them."""
+"""Options that several commands share, and shell completion of their values."""
 
 from __future__ import annotations
 
@@ -22,69 +22,85 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 project_option = click.option(
-    "--project", metavar="FOLDER", help="Folder of toolcast.yaml."
+    "--project",
+    metavar="FOLDER",
+    help="Folder of toolcast.yaml. Default: here or above.",
 )
 all_option = click.option(
-    "--all", "every", is_flag=True, help="Print each of many similar findings."
+    "--all",
+    "every",
+    is_flag=True,
+    help="Print similar findings one by one.",
 )
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Print the change as a diff, and write nothing."
 )
 
 
-def format_option(what: str, *words: str) -> Callable[[_Function], _Function]:
-    """The option `--format`, given as `format_`: its words, or text and JSON."""
+def format_option(*formats: str) -> Callable[[_Function], _Function]:
+    """Return the option `--format`, whose value is the parameter `format_`.
+
+    Args:
+        formats: the allowed values; defaults to `text` and `json`.
+    """
     return click.option(
         "--format",
         "format_",
-        type=click.Choice(words or ("text", "json")),
+        type=click.Choice(formats or ("text", "json")),
         default="text",
-        help=f"How {what} printed.",
+        help="Output format. Default: text.",
     )
 
 
-findings_format_option = format_option(
-    "findings are", "text", "json", "github", "sarif", "markdown"
-)
-changes_format_option = format_option(
-    "changes are", "text", "json", "markdown", "github", "sarif"
-)
+findings_format_option = format_option("text", "json", "github", "sarif", "markdown")
+changes_format_option = format_option("text", "json", "markdown", "github", "sarif")
 
 
-def toolset_option(help_: str, **more: Any) -> Callable[[_Function], _Function]:
-    """The option `--toolset`, whose names a shell completes."""
+def toolset_option(help_: str, **settings: Any) -> Callable[[_Function], _Function]:
+    """Return the option `--toolset` with shell completion.
+
+    Args:
+        settings: further arguments of `click.option`.
+    """
     return click.option(
         "--toolset",
         metavar="NAME",
         help=help_,
         shell_complete=complete_toolsets,
-        **more,
+        **settings,
     )
 
 
 def client_option(help_: str) -> Callable[[_Function], _Function]:
-    """The option `--client`, whose names a shell completes."""
+    """Return the option `--client` with shell completion."""
     return click.option(
         "--client", metavar="NAME", help=help_, shell_complete=complete_clients
     )
 
 
-def named_project(arguments: Sequence[str]) -> str | None:
-    """The folder of the project that a command line is about; None without one."""
-    given = None
-    for word, following in pairwise([*arguments, ""]):
-        if word == "--project":
-            given = following
-        elif word.startswith("--project="):
-            given = word.removeprefix("--project=")
-    if given is None:
+def find_command_project(arguments: Sequence[str]) -> str | None:
+    """Return the project folder of a command line that click has not parsed yet.
+
+    Args:
+        arguments: the command line; its `--project` selects the folder.
+
+    Returns:
+        The folder of toolcast.yaml; None if there is no toolcast.yaml.
+    """
+    project = None
+    for argument, following in pairwise([*arguments, ""]):
+        if argument == "--project":
+            project = following
+        elif argument.startswith("--project="):
+            project = argument.removeprefix("--project=")
+    if project is None:
         return find_root(os.getcwd())
-    root = os.path.abspath(given.removesuffix(WORKSPACE_FILE))
+    root = os.path.abspath(project.removesuffix(WORKSPACE_FILE))
     return root if os.path.lexists(os.path.join(root, WORKSPACE_FILE)) else None
 
 
-def listed_extensions(root: str | None) -> tuple[str, ...]:
-    """The extensions that a project lists; none where its toolcast.yaml has errors."""
+def list_extensions(root: str | None) -> tuple[str, ...]:
+    """Return the names of the project's extensions; empty if toolcast.yaml has errors."""
     if root is None:
         return ()
     from ..model.loading import read_workspace
@@ -93,8 +109,8 @@ def listed_extensions(root: str | None) -> tuple[str, ...]:
     return () if workspace is None else workspace.extensions
 
 
-_SECONDS = 60.0
-_OPTIONS = (
+_DEFAULT_TIMEOUT_S = 60.0
+_SERVER_OPTIONS = (
     click.option(
         "--mcp-stdio", metavar="COMMAND", help="Start an MCP server with this command."
     ),
@@ -113,17 +129,17 @@ _OPTIONS = (
         "seconds",
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
-        default=_SECONDS,
-        help=f"Time limit for start, list and call. Default: {_SECONDS:g}.",
+        default=_DEFAULT_TIMEOUT_S,
+        help=f"Time limit for start, list and call. Default: {_DEFAULT_TIMEOUT_S:g}.",
     ),
 )
 
 
 def server_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the options, and their servers as the keyword `given`.
+    """Add the options that connect to an MCP server to a command function.
 
-    That is a tuple of `ExternalServer`: of none, one or both of a command and a URL. What
-    is wrong with an option ends the program with exit code 2.
+    The function receives the keyword `option_servers`: a tuple with a server for each of
+    `--mcp-stdio` and `--mcp-url`. Invalid options end the program with exit code 2.
     """
 
     @functools.wraps(command)
@@ -133,21 +149,21 @@ def server_options(command: Callable[..., None]) -> Callable[..., None]:
         mcp_url: str | None,
         headers: tuple[str, ...],
         seconds: float,
-        **others: Any,
+        **parameters: Any,
     ) -> None:
-        given = _servers(mcp_stdio, mcp_url, headers, seconds)
-        command(given=given, **others)
+        servers = _build_servers(mcp_stdio, mcp_url, headers, seconds)
+        command(option_servers=servers, **parameters)
 
     wrapped: Callable[..., None] = with_servers
-    for option in reversed(_OPTIONS):
+    for option in reversed(_SERVER_OPTIONS):
         wrapped = option(wrapped)
     return wrapped
 
 
-def _servers(
-    line: str | None, url: str | None, headers: tuple[str, ...], seconds: float
+def _build_servers(
+    command_line: str | None, url: str | None, headers: tuple[str, ...], seconds: float
 ) -> tuple[ExternalServer, ...]:
-    if line is None and url is None and not headers:
+    if command_line is None and url is None and not headers:
         return ()
     from dataclasses import replace
 
@@ -159,24 +175,25 @@ def _servers(
     from ..mcp_client.server_listing import ListingError
 
     if headers and url is None:
-        fail("--header goes with --mcp-url")
+        fail("--header requires --mcp-url")
     servers = []
-    option = ""
+    # Errors in headers name `--header` themselves.
+    prefix = ""
     try:
-        option = "--mcp-stdio: "
-        if line is not None:
-            servers.append(parse_command_server(line))
-        option = "--mcp-url: "
+        prefix = "--mcp-stdio: "
+        if command_line is not None:
+            servers.append(parse_command_server(command_line))
+        prefix = "--mcp-url: "
         if url is not None:
             servers.append(parse_url_server(url))
-        option = ""
-        named = parse_headers(headers)
+        prefix = ""
+        parsed_headers = parse_headers(headers)
     except ListingError as error:
-        fail(f"{option}{error}")
+        fail(f"{prefix}{error}")
     return tuple(
         replace(
             server,
-            headers=named if server.command is None else {},
+            headers=parsed_headers if server.command is None else {},
             connect_timeout=seconds,
             list_timeout=seconds,
             call_timeout=seconds,
@@ -185,105 +202,114 @@ def _servers(
     )
 
 
-# Names are read from folders and first lines of files, since a shell asks at each press of
-# a key. Source: Click, "Shell Completion".
-#
-# A shell puts a name into the command line as it is, where `$(...)` would be run.
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
+# Completion reads file names and single YAML files, and loads no workspace, because a shell
+# runs it each time that the user presses the Tab key. Source: Click, "Shell Completion".
+
+# A shell inserts a completion into the command line unquoted, where it would execute `$(...)`
+# in a file name.
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _TOOLSET_FILE = "toolset.yaml"
-_NO_TOOLS = (_TOOLSET_FILE, "definitions.yaml")
+_OTHER_SPEC_FILES = (_TOOLSET_FILE, "definitions.yaml")
 
 
 def complete_tools(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The names of tools, each with its toolset's folder; a file is called as its tool."""
-    found = [
+    """Complete tool names, which are the names of spec files; the help is the folder."""
+    tools = [
         (name.removesuffix(".yaml"), os.path.basename(folder))
-        for folder in _folders(ctx)
+        for folder in _list_toolset_folders(ctx)
         for name in glob.glob("*.yaml", root_dir=folder)
-        if name not in _NO_TOOLS
+        if name not in _OTHER_SPEC_FILES
     ]
-    return _items(found, incomplete)
+    return _build_completions(tools, incomplete)
 
 
 def complete_toolsets(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The names of toolsets, each with its title."""
-    trees = [_tree(os.path.join(folder, _TOOLSET_FILE)) for folder in _folders(ctx)]
-    found = [
-        (str(one["name"]), str(one.get("title", ""))) for one in trees if "name" in one
-    ]
-    return _items(found, incomplete)
+    """Complete toolset names; the help is the toolset's title."""
+    toolsets = []
+    for folder in _list_toolset_folders(ctx):
+        spec = _read_yaml_object(os.path.join(folder, _TOOLSET_FILE))
+        if "name" in spec:
+            toolsets.append((str(spec["name"]), str(spec.get("title", ""))))
+    return _build_completions(toolsets, incomplete)
 
 
 def complete_clients(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The names of clients, each with its toolset."""
-    found = []
-    for folder in _folders(ctx):
-        tree = _tree(os.path.join(folder, _TOOLSET_FILE))
-        clients = tree.get("clients")
+    """Complete client names; the help is the name of the client's toolset."""
+    names = []
+    for folder in _list_toolset_folders(ctx):
+        spec = _read_yaml_object(os.path.join(folder, _TOOLSET_FILE))
+        clients = spec.get("clients")
         for name in clients if isinstance(clients, dict) else ():
-            found.append((str(name), str(tree.get("name", ""))))
-    return _items(found, incomplete)
+            names.append((str(name), str(spec.get("name", ""))))
+    return _build_completions(names, incomplete)
 
 
 def complete_kinds(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The kinds of clients, each with what people call it."""
+    """Complete client kinds; the help is the product name of the client program."""
     from ..analysis.client_kinds import CLIENT_KINDS
 
-    return _items([(one.name, one.title) for one in CLIENT_KINDS.values()], incomplete)
+    kinds = [(kind.name, kind.title) for kind in CLIENT_KINDS.values()]
+    return _build_completions(kinds, incomplete)
 
 
 def complete_rules(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The ids of findings and of changes, each with what it is about."""
+    """Complete ids of check rules and of change rules; the help is the rule's purpose."""
     from ..diff.comparison import load_change_rules as change_rules
-    from ..rules.table import rules
+    from ..rules.table import load_rules
 
-    extensions = listed_extensions(_root(ctx))
-    found = [(one.id, one.text.purpose) for one in rules(extensions).values()]
-    found += [(one.id, one.meaning) for one in change_rules(extensions).values()]
-    return _items(found, incomplete)
+    extensions = list_extensions(_find_root(ctx))
+    items = [(rule.id, rule.text.purpose) for rule in load_rules(extensions).values()]
+    items += [(rule.id, rule.meaning) for rule in change_rules(extensions).values()]
+    return _build_completions(items, incomplete)
 
 
-def _items(found: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem]:
+def _build_completions(
+    items: Iterable[tuple[str, str]], incomplete: str
+) -> list[CompletionItem]:
     return [
         CompletionItem(name, help=help_ if help_.isprintable() else None)
-        for name, help_ in sorted(found)
-        if name.startswith(incomplete) and _NAME.fullmatch(name)
+        for name, help_ in sorted(items)
+        if name.startswith(incomplete) and _SAFE_NAME.fullmatch(name)
     ]
 
 
-def _root(ctx: click.Context) -> str | None:
-    given = ctx.params.get("project")
-    return find_root(given if given and os.path.isdir(given) else os.getcwd())
+def _find_root(ctx: click.Context) -> str | None:
+    project = ctx.params.get("project")
+    return find_root(project if project and os.path.isdir(project) else os.getcwd())
 
 
-def _folders(ctx: click.Context) -> Iterator[str]:
-    """The folders of the project's toolsets."""
-    root = _root(ctx)
-    listed = _tree(os.path.join(root, WORKSPACE_FILE)).get("toolsets") if root else ()
-    for folder in listed if isinstance(listed, list) else ():
-        if root and isinstance(folder, str) and not folder.startswith(("/", "..")):
+def _list_toolset_folders(ctx: click.Context) -> Iterator[str]:
+    root = _find_root(ctx)
+    if root is None:
+        return
+    folders = _read_yaml_object(os.path.join(root, WORKSPACE_FILE)).get("toolsets")
+    for folder in folders if isinstance(folders, list) else ():
+        # Completion reads no files outside of the project.
+        if isinstance(folder, str) and not folder.startswith(("/", "..")):
             yield os.path.join(root, folder)
 
 
-def _tree(path: str) -> dict[str, Any]:
-    """The mapping that a file holds; an empty one where it has errors."""
+def _read_yaml_object(path: str) -> dict[str, Any]:
+    """Return the object in a YAML file; empty if the file has errors."""
     from toolcast_runtime.core.safe_file import read_regular_file
 
     from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 
     try:
+        # One byte more than the limit, so that the parser reports a larger file.
         document, _ = read_yaml(path, read_regular_file(path, MAX_BYTES + 1))
     except OSError:
         return {}
-    is_mapping = document is not None and isinstance(document.value, dict)
-    return document.value if document is not None and is_mapping else {}
+    if document is None or not isinstance(document.value, dict):
+        return {}
+    return document.value

@@ -1,4 +1,4 @@
-"""`toolcast package`."""
+"""The command `toolcast package`."""
 
 from __future__ import annotations
 
@@ -24,20 +24,31 @@ from ..output.disk_differences import TOOL_FILES, compare_with_disk
 from ..output.output_folder import diagnose
 from ..pipeline import generate
 from ..reports.escaping import printable
-from .exit_codes import USAGE, counted, fail, print_findings, project_root, write_or_end
+from .exit_codes import (
+    USAGE,
+    fail,
+    format_count,
+    print_findings,
+    project_root,
+    write_output_or_exit,
+)
 from .options import complete_toolsets, project_option
 
 _MAX_ARCHIVE_BYTES = 64 * 1024 * 1024
-"""Size of all files of an archive together."""
+"""Size of all files in an archive together."""
 _MANIFEST = "package/manifest.json"
 _MARK = b'"generated": "by Toolcast from '
-_TEXTS = re.compile(r"(?:README|LICEN[CS]E|COPYING|NOTICE)(?:[.-][\w.-]+)?", re.I)
-_SECRET = re.compile(
+"""Text near the start of each archive, in its manifest, by which it is recognized."""
+_DOCUMENT_NAME = re.compile(
+    r"(?:README|LICEN[CS]E|COPYING|NOTICE)(?:[.-][\w.-]+)?", re.I
+)
+_SECRET_NAME = re.compile(
     r"id_(?:rsa|dsa|ecdsa|ed25519).*|(?:credential|secret|token)s?(?:\.(?!pyi?$).*)?"
     r"|client_secret.*\.json|.*\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx)",
     re.IGNORECASE,
 )
-_NOT_EVERYWHERE = re.compile(r'[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$')
+# Names that Windows or UTF-8 do not allow.
+_UNPORTABLE_NAME = re.compile(r'[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$')
 
 
 @click.command(name="package")
@@ -52,31 +63,36 @@ def command(toolset: str | None, project: str | None, output: str | None) -> Non
     Contains the generated files, the handlers package, README, license and manifest. The
     client that opens it installs the dependencies. The same files produce the same bytes.
     Fails if specs have errors, outputs are stale, or a file is a link or has a name of a
-    secret. Hidden files are skipped.
+    secret. Hidden files are skipped. Exit codes: 1 for errors and stale outputs, 2 if the
+    archive cannot be written.
     """
     root = project_root(project)
     try:
-        workspace, files = _generated(root)
-        held = _held(workspace, _chosen(workspace, toolset, files), files)
+        workspace, files = _generate_or_exit(root)
+        selected = _select_toolset(workspace, toolset, files)
+        contents = _collect_files(workspace, selected, files)
         if output is None:
-            name = "{name}-{version}.mcpb".format_map(json.loads(held["manifest.json"]))
+            manifest = json.loads(contents["manifest.json"])
+            name = "{name}-{version}.mcpb".format_map(manifest)
             with (
-                Folder.open_path(root) as own,
-                own.open_subfolder("dist", create=True) as folder,
+                Folder.open_path(root) as project_folder,
+                project_folder.open_subfolder("dist", create=True) as folder,
             ):
                 output = os.path.relpath(os.path.join(folder.path, name))
     except OSError as error:
         name = os.path.relpath(str(error.filename or root), root)
         fail(f"{name}: {error.strerror or error}")
-    data = _zipped(held)
-    write_or_end(workspace, output, data, _MARK, "archive of tools", "tools.mcpb")
+    data = _build_archive(contents)
+    write_output_or_exit(
+        workspace, output, data, _MARK, "package archive", "tools.mcpb"
+    )
     size = f"{len(data) / 1024:,.0f} KiB"
-    click.echo(f"{counted(len(held), 'file')} -> {output} ({size})")
+    click.echo(f"{format_count(len(contents), 'file')} -> {output} ({size})")
     click.echo(f"sha256 {hashlib.sha256(data).hexdigest()}")
 
 
-def _generated(root: str) -> tuple[Workspace, Mapping[str, bytes]]:
-    """The project and its outputs; ends the program unless `check` finds no error."""
+def _generate_or_exit(root: str) -> tuple[Workspace, Mapping[str, bytes]]:
+    """Return the project and its outputs; end the program if `check` reports an error."""
     workspace, files, findings, _ = generate(root)
     if workspace is not None and not has_errors(findings):
         difference = compare_with_disk(root, workspace.output, files)
@@ -88,90 +104,141 @@ def _generated(root: str) -> tuple[Workspace, Mapping[str, bytes]]:
     return workspace, files
 
 
-def _chosen(
+def _select_toolset(
     workspace: Workspace, name: str | None, files: Mapping[str, bytes]
 ) -> Toolset:
-    there = [t for t in workspace.toolsets if f"{t.name}/{_MANIFEST}" in files]
-    chosen = [toolset for toolset in there if name in (None, toolset.name)]
-    if len(chosen) != 1:
-        names = ", ".join(toolset.name for toolset in there) or "there is none yet"
-        fail(f"name a toolset that has the target `package`\n  help: {names}")
-    return chosen[0]
+    """Return the toolset to package, which needs the target `package`."""
+    candidates = [
+        toolset
+        for toolset in workspace.toolsets
+        if f"{toolset.name}/{_MANIFEST}" in files
+    ]
+    selected = [toolset for toolset in candidates if name in (None, toolset.name)]
+    if len(selected) == 1:
+        return selected[0]
+    help_ = "add `package: {}` to `targets` of a toolset.yaml"
+    if candidates:
+        names = ", ".join(toolset.name for toolset in candidates)
+        help_ = f"use one of {names}"
+    return fail(f"expected one TOOLSET with the target `package`\n  help: {help_}")
 
 
-def _held(
+def _collect_files(
     workspace: Workspace, toolset: Toolset, files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
-    """Everything in the archive by its path; the manifest is first, by which it is known."""
-    own, package = f"{toolset.name}/", workspace.package.replace(".", "/")
-    held = {
-        "manifest.json": files[own + _MANIFEST],
-        "pyproject.toml": _requirements(workspace.project or PythonProject(None)),
+    """Return the content of each file in the archive by path.
+
+    Ends the program with exit code 2 if two paths differ only in case, the files are too
+    large, or `_walk_files` refuses a file.
+
+    Args:
+        files: the outputs of the project by path below the output folder.
+    """
+    prefix, package = f"{toolset.name}/", workspace.package.replace(".", "/")
+    contents = {
+        "manifest.json": files[prefix + _MANIFEST],
+        "pyproject.toml": _build_pyproject(workspace.project or PythonProject(None)),
     }
     for path, data in files.items():
-        is_left = path.startswith((f"{own}package/", f"{own}test_"))
-        if path == "__init__.py" or (path.startswith(own) and not is_left):
-            held[posixpath.join(package, path)] = data
-    wanted = [(".", _TEXTS)]
+        is_excluded = path.startswith((f"{prefix}package/", f"{prefix}test_"))
+        if path == "__init__.py" or (path.startswith(prefix) and not is_excluded):
+            contents[posixpath.join(package, path)] = data
+    sources = [(".", _DOCUMENT_NAME)]
     if toolset.handlers:
-        top = re.compile(toolset.handlers.partition(".")[0] + r"(?:\.py)?")
-        wanted += [(posixpath.normpath(source), top) for source in workspace.sources]
-    room, names = _MAX_ARCHIVE_BYTES, {path.casefold(): path for path in held}
+        top_package = toolset.handlers.partition(".")[0]
+        pattern = re.compile(top_package + r"(?:\.py)?")
+        sources += [
+            (posixpath.normpath(source), pattern) for source in workspace.sources
+        ]
+    remaining_bytes = _MAX_ARCHIVE_BYTES
+    # Windows and macOS treat such names as the same file.
+    names = {path.casefold(): path for path in contents}
     with Folder.open_path(workspace.root) as root:
-        for source, first in wanted:
-            for path, data in _below(root, source, first, workspace.output):
+        for source, pattern in sources:
+            for path, data in _walk_files(root, source, pattern, workspace.output):
                 if (other := names.setdefault(path.casefold(), path)) != path:
-                    fail(f"{other} and {path} differ in case alone: rename one")
-                held.setdefault(path, data)
-                room -= len(data)
-                if room < 0:
                     fail(
-                        f"more than {_MAX_ARCHIVE_BYTES >> 20} MiB would be in the archive"
+                        f"{other} and {path} differ only in case\n"
+                        "  help: rename one of them"
                     )
-    return held
+                contents.setdefault(path, data)
+                remaining_bytes -= len(data)
+                if remaining_bytes < 0:
+                    limit = _MAX_ARCHIVE_BYTES >> 20
+                    fail(
+                        f"the archive would contain more than {limit} MiB\n"
+                        "  help: move large files out of the handlers package"
+                    )
+    return contents
 
 
-def _requirements(project: PythonProject) -> bytes:
-    """What is installed. The project's own file would have more built than is there."""
-    texts = {k: project.get_text(k) for k in ("name", "version", "requires-python")}
-    said = {"dependencies": project.get_texts("dependencies"), **texts}
-    # What JSON escapes in a text TOML escapes in the same way.
-    lines = [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in said.items() if v]
+def _build_pyproject(project: PythonProject) -> bytes:
+    """Return the archive's pyproject.toml, which only lists the requirements.
+
+    The project's own file could declare a build of files that are not in the archive.
+    """
+    fields: dict[str, object] = {"dependencies": project.get_texts("dependencies")}
+    for key in ("name", "version", "requires-python"):
+        fields[key] = project.get_text(key)
+    # TOML has the escapes of JSON strings.
+    lines = [
+        f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        for key, value in fields.items()
+        if value
+    ]
     return "\n".join(["[project]", *lines, "\n[tool.uv]", "package = false\n"]).encode()
 
 
-def _below(
-    root: Folder, source: str, first: re.Pattern[str], output: str
+def _walk_files(
+    root: Folder, source: str, pattern: re.Pattern[str], output: str
 ) -> Iterator[tuple[str, bytes]]:
-    """The files below a folder whose first step is called so, but for what is generated."""
-    waiting = [source]
-    for here in waiting:
-        with root.open_subfolder(here) as folder:
+    """Yield the path in the source folder and the content of each file to package.
+
+    The output folder, and files of tools such as caches, are left out. Ends the program with
+    exit code 2 for a name that is not portable or is that of a secret.
+
+    Args:
+        pattern: the names of the entries of the source folder that are packaged.
+        output: the output folder of `toolcast generate`.
+    """
+    queue = [source]
+    for parent in queue:
+        with root.open_subfolder(parent) as folder:
             for entry in folder.list_entries():
-                name, path = entry.name, posixpath.normpath(f"{here}/{entry.name}")
-                is_other = here == source and not first.fullmatch(name)
-                if is_other or path == output or TOOL_FILES.fullmatch(name):
+                name, path = entry.name, posixpath.normpath(f"{parent}/{entry.name}")
+                is_unrelated = parent == source and not pattern.fullmatch(name)
+                if is_unrelated or path == output or TOOL_FILES.fullmatch(name):
                     continue
                 if name.startswith("."):
-                    click.echo(printable(f"left out: {path}"), err=True)
-                elif is_windows_device(name) or _NOT_EVERYWHERE.search(name):
-                    fail(f"{path!a} cannot be called so on every system: rename it")
+                    click.echo(printable(f"skipped the hidden file {path}"), err=True)
+                elif is_windows_device(name) or _UNPORTABLE_NAME.search(name):
+                    fail(
+                        f"{path!a} is not a valid file name on every system\n"
+                        "  help: rename it"
+                    )
+                # Links are not followed: reading a link as a file fails.
                 elif entry.is_dir(follow_symlinks=False):
-                    waiting.append(path)
-                elif _SECRET.fullmatch(name):
-                    help_ = "take it out of the package of handlers, or rename it"
-                    fail(f"{path} is called like a secret\n  help: {help_}")
+                    queue.append(path)
+                elif _SECRET_NAME.fullmatch(name):
+                    help_ = "move it out of the handlers package, or rename it"
+                    fail(f"{path} has the name of a secret file\n  help: {help_}")
                 else:
                     path = posixpath.relpath(path, source)
                     yield path, folder.read(name, _MAX_ARCHIVE_BYTES + 1)
 
 
-def _zipped(files: Mapping[str, bytes]) -> bytes:
-    """A zip archive, whose bytes tell of no time, user, system or compressor."""
+def _build_archive(files: Mapping[str, bytes]) -> bytes:
+    """Return an uncompressed zip archive that depends only on the files.
+
+    It contains no time, user or operating system. The manifest is the first entry, so that
+    `_MARK` is near the start.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files, key=lambda path: (path != "manifest.json", path)):
+            # The earliest date that the format allows.
             entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+            # Unix, on every system.
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
             archive.writestr(entry, files[path])

@@ -1,4 +1,4 @@
-"""One line about long work, on standard error, while a person watches."""
+"""Progress line on stderr for long runs in a terminal."""
 
 from __future__ import annotations
 
@@ -17,37 +17,40 @@ _UPDATE_INTERVAL_S = 0.1
 
 
 class ProgressLine(Progress):
-    """Prints what a run is at, from half a second on, ten times a second at most."""
+    """Progress of a run as one line that is overwritten.
+
+    The line appears after half a second and is updated at most ten times a second.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._next = time.monotonic() + _FIRST_DELAY_S
+        self._next_update = time.monotonic() + _FIRST_DELAY_S
         self._stage = ""
         self._count = 0
         self._width = 0
 
-    def stage(self, words: str) -> None:
-        """Another kind of work begins."""
-        self._stage, self._count = words, 0
-        self._show()
+    def stage(self, label: str) -> None:
+        """Show the label of the next stage, and reset the file counter."""
+        self._stage, self._count = label, 0
+        self._update()
 
     def step(self) -> None:
-        """One file more is done."""
+        """Count one more finished file."""
         self._count += 1
-        self._show()
+        self._update()
 
     def end(self) -> None:
-        """Takes the line away."""
+        """Erase the line."""
         if self._width:
             self._stream.write(f"\r{' ' * self._width}\r")
             self._stream.flush()
             self._width = 0
 
-    def _show(self) -> None:
+    def _update(self) -> None:
         now = time.monotonic()
-        if now < self._next:
+        if now < self._next_update:
             return
-        self._next = now + _UPDATE_INTERVAL_S
+        self._next_update = now + _UPDATE_INTERVAL_S
         count = f" {self._count:,} files" if self._count else ""
         line = f"{self._stage}{count}"
         self._stream.write(f"\r{line.ljust(self._width)}")
@@ -56,18 +59,18 @@ class ProgressLine(Progress):
 
 
 @contextmanager
-def progress(stream: TextIO | None = None) -> Iterator[Progress]:
-    """Prints the progress of the work within, if a person watches.
+def show_progress(stream: TextIO | None = None) -> Iterator[Progress]:
+    """Provide progress callbacks that print a line if the stream is a terminal.
 
     Args:
-        stream: where it is printed; default: standard error.
+        stream: defaults to stderr.
     """
     stream = stream or sys.stderr
     if not stream.isatty():
         yield Progress()
         return
-    shown = ProgressLine(stream)
+    line = ProgressLine(stream)
     try:
-        yield shown
+        yield line
     finally:
-        shown.end()
+        line.end()

@@ -1,4 +1,4 @@
-"""`toolcast schema`."""
+"""The command `toolcast schema`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from ..project import WORKSPACE_FILE, find_root
 from ..reports.escaping import printable
 from ..spec_language.spec_language import SCHEMAS, render_schema
 from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_root
-from .options import listed_extensions, project_option
+from .options import list_extensions, project_option
 
 _MAX_FILE_BYTES = 8 * 1024 * 1024
-"""Size of a file that is read."""
+"""Size of an existing schema file that is read."""
+_MAX_HEADER_BYTES = 2000
+"""Bytes at the start of a spec that are read to find its schema reference."""
 
 
 @click.command(name="schema")
@@ -42,17 +44,21 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
 
     A spec names its schema in its first line: `# yaml-language-server:
     $schema=../schemas/toolcast.schema.json#/$defs/tool`. --write creates and updates the files
-    that specs name; `toolcast check` reports outdated ones.
+    that specs name; `toolcast check` reports outdated ones. Exit codes: 1 if such a file is
+    not a schema of Toolcast, 2 if toolcast.yaml cannot be read.
     """
-    if writes == (kind is not None):
-        fail(f"name one of {', '.join(SCHEMAS)}, or say --write")
+    has_kind = kind is not None
+    if writes == has_kind:
+        help_ = f"pass one of {', '.join(SCHEMAS)}, or --write"
+        fail(f"expected either KIND or --write\n  help: {help_}")
     if writes:
-        sys.exit(_write(project_root(project)))
+        sys.exit(_write_schemas(project_root(project)))
     root = project_root(project) if project else find_root(os.getcwd())
-    click.echo(render_schema(str(kind), listed_extensions(root)), nl=False)
+    click.echo(render_schema(str(kind), list_extensions(root)), nl=False)
 
 
-def _write(root: str) -> int:
+def _write_schemas(root: str) -> int:
+    """Write the schema files that specs name, and return the exit code."""
     from ..model.loading import read_workspace
     from ..model.spec_schema import collect_declared_schemas, is_toolcast_schema
 
@@ -61,58 +67,67 @@ def _write(root: str) -> int:
         print_findings(loaded.findings, "text")
         return USAGE
     code = CLEAN
-    named = collect_declared_schemas(_files(root, loaded.workspace.toolset_folders))
+    schemas = collect_declared_schemas(
+        _list_specs(root, loaded.workspace.toolset_folders)
+    )
     with Folder.open_path(root) as project:
-        for path, kind in sorted(named.items()):
+        for path, kind in sorted(schemas.items()):
             text = render_schema(kind, loaded.workspace.extensions)
             try:
-                there = _read(project, path)
-                if there == text:
+                existing = _read_text(project, path)
+                if existing == text:
                     click.echo(printable(f"unchanged {path}"))
-                elif there is not None and not is_toolcast_schema(there, kind):
-                    message = "this is no schema of Toolcast, and is left as it is"
+                elif existing is not None and not is_toolcast_schema(existing, kind):
+                    message = "the file is not a schema of Toolcast and was not changed"
                     click.echo(f"error: {printable(path)}: {message}", err=True)
                     code = FINDINGS
                 else:
-                    above, _, name = path.rpartition("/")
-                    with project.open_subfolder(above, create=True) as folder:
+                    parent, _, name = path.rpartition("/")
+                    with project.open_subfolder(parent, create=True) as folder:
                         folder.write(name, text.encode("utf-8"))
                     click.echo(printable(f"wrote {path}"))
             except OSError as error:
                 fail(f"{path}: {error.strerror or error}")
-    if not named:
-        click.echo("no spec names a schema in the project")
+    if not schemas:
+        click.echo("no spec names a schema file in the project")
     return code
 
 
-def _files(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    """Kind, path and first lines of the project's spec files, valid or not."""
-    own = ("workspace", WORKSPACE_FILE), ("accept", ACCEPT_FILE)
-    for kind, file in (*own, ("definitions", DEFINITIONS_FILE)):
-        yield kind, file, _first_lines(root, file)
+def _list_specs(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """Yield kind, path and first lines of each spec file, also of invalid ones."""
+    for kind, file in (
+        ("workspace", WORKSPACE_FILE),
+        ("accept", ACCEPT_FILE),
+        ("definitions", DEFINITIONS_FILE),
+    ):
+        yield kind, file, _read_header(root, file)
     for folder in folders:
-        for above, inner, names in os.walk(os.path.join(root, folder)):
-            inner[:] = sorted(one for one in inner if not one.startswith("."))
-            here = os.path.relpath(above, root).replace(os.sep, "/")
-            of_mcp = KINDS_BY_FOLDER.get(posixpath.basename(here))
+        for parent, subfolders, names in os.walk(os.path.join(root, folder)):
+            subfolders[:] = sorted(
+                subfolder for subfolder in subfolders if not subfolder.startswith(".")
+            )
+            parent_path = os.path.relpath(parent, root).replace(os.sep, "/")
+            folder_kind = KINDS_BY_FOLDER.get(posixpath.basename(parent_path))
             for name in sorted(names):
                 if name.endswith((".yaml", ".yml")):
-                    kind = of_mcp or get_file_kind(name)
-                    yield kind, f"{here}/{name}", _first_lines(root, f"{here}/{name}")
+                    path = f"{parent_path}/{name}"
+                    kind = folder_kind or get_file_kind(name)
+                    yield kind, path, _read_header(root, path)
 
 
-def _first_lines(root: str, path: str) -> str:
+def _read_header(root: str, path: str) -> str:
     try:
-        data = read_regular_file(os.path.join(root, path), 2000)
+        data = read_regular_file(os.path.join(root, path), _MAX_HEADER_BYTES)
     except OSError:
-        return ""  # `toolcast check` says why.
+        return ""  # `toolcast check` reports the error.
     return data.decode("utf-8", "replace")
 
 
-def _read(project: Folder, path: str) -> str | None:
-    above, _, name = path.rpartition("/")
+def _read_text(project: Folder, path: str) -> str | None:
+    """Return the text of a file; None if it does not exist, "" if it is not UTF-8."""
+    parent, _, name = path.rpartition("/")
     try:
-        with project.open_subfolder(above) as folder:
+        with project.open_subfolder(parent) as folder:
             return folder.read(name, _MAX_FILE_BYTES).decode("utf-8")
     except FileNotFoundError:
         return None

@@ -1,4 +1,4 @@
-"""`toolcast select`."""
+"""The command `toolcast select`."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from click.core import ParameterSource
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..reports.escaping import printable
-from ..tool_selection.trial import cases_of, catalogs, try_cases
+from ..tool_selection.trial import list_cases, list_catalogs, run_cases
 from .exit_codes import (
     CLEAN,
     FINDINGS,
-    counted,
     fail,
-    toolsets_or_end,
-    workspace_or_end,
+    format_count,
+    load_workspace_or_exit,
+    select_toolsets_or_exit,
 )
 from .options import client_option, format_option, project_option, toolset_option
 from .select_report import (
     NO_CASES,
-    agent_skills,
-    as_text,
-    as_value,
-    promptfoo,
-    show_message,
+    build_selection_report,
+    encode_agent_skills,
+    encode_promptfoo,
+    format_selection,
+    print_ranking,
 )
 
 if TYPE_CHECKING:
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 
     from ..model.model import Toolset
 
-_SECONDS = 60.0
+_MODEL_TIMEOUT_S = 60.0
+"""Time limit of a request to the model of `--endpoint`."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-# What is done, and the options that have to do with it beside those that all have.
-_EVERY = {"toolset", "client", "project"}
-_OF_MODEL = {"with_model", "endpoint", "model", "key_variable"}
-_FITTING = {
+_COMMON_PARAMETERS = {"toolset", "client", "project"}
+_MODEL_PARAMETERS = {"with_model", "endpoint", "model", "key_variable"}
+_PARAMETERS_BY_MODE = {
     "--export": {"export", "output", "endpoint", "model", "key_variable"},
-    "MESSAGE": {"message", "history", "format_", *_OF_MODEL},
-    "a model": {"coverage", "format_", *_OF_MODEL},
+    "MESSAGE": {"message", "history", "format_", *_MODEL_PARAMETERS},
+    "a model": {"coverage", "format_", *_MODEL_PARAMETERS},
     "cases": {"top", "margin", "coverage", "format_"},
 }
-# What has to stand beside an option.
-_NEEDED = {
+"""Parameters that have an effect in each mode, in addition to the common ones."""
+_REQUIRED_PARAMETERS = {
     "export": ("output",),
     "output": ("export",),
     "endpoint": ("model",),
@@ -60,14 +60,18 @@ _NEEDED = {
     "key_variable": ("endpoint", "export"),
     "history": ("message",),
 }
+"""Parameters of which one is required when a parameter is used."""
 
 
-def _no_nan(
+def _reject_nan(
     _ctx: click.Context, _option: click.Parameter, value: float | None
 ) -> float | None:
-    """Every comparison with `nan` is false, so that nothing would be held to it."""
+    """Return the value of a limit; raise `click.BadParameter` for NaN.
+
+    Comparisons with NaN are false, so that such a limit would have no effect.
+    """
     if value is not None and value != value:
-        raise click.BadParameter("nan is no number.")
+        raise click.BadParameter("nan is not a number.")
     return value
 
 
@@ -81,18 +85,22 @@ def _no_nan(
     multiple=True,
     help="Message before MESSAGE; may be repeated, oldest first.",
 )
-@click.option("--top", type=click.IntRange(1), help="Override `selection.top`.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    help="Rank that the expected tool must reach. Default: `selection.top`.",
+)
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1),
-    callback=_no_nan,
-    help="Override `selection.margin`.",
+    callback=_reject_nan,
+    help="Required lead over the next tool. Default: `selection.margin`.",
 )
 @click.option(
     "--coverage",
     type=click.FloatRange(0, 1),
-    callback=_no_nan,
-    help="Override `selection.coverage`.",
+    callback=_reject_nan,
+    help="Part of the tools that must have a case. Default: `selection.coverage`.",
 )
 @click.option(
     "--with-model", is_flag=True, help="Query the model of the toolset's `router:`."
@@ -114,7 +122,7 @@ def _no_nan(
     help="Export the cases to another program instead of running them.",
 )
 @click.option("--output", metavar="FILE", help="Output file of --export.")
-@format_option("it is")
+@format_option()
 @project_option
 def command(
     message: str | None,
@@ -122,7 +130,7 @@ def command(
     client: str | None,
     format_: str,
     project: str | None,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Rank tools for a message, and run the selection cases.
 
@@ -131,133 +139,178 @@ def command(
     of each word, the router's choice and the tokens saved.
 
     Reads only specs; tools of external servers are not included. The network is used
-    only by --with-model and --endpoint.
+    only by --with-model and --endpoint. Exit codes: 1 if a case fails or too few tools have
+    cases, 2 if nothing could be run.
     """
-    _refuse_what_does_not_fit(click.get_current_context(), given)
-    toolsets = toolsets_or_end(workspace_or_end(project), toolset, client)
-    if given["export"]:
-        _export(toolsets, client, given)
+    _check_options(click.get_current_context(), options)
+    toolsets = select_toolsets_or_exit(load_workspace_or_exit(project), toolset, client)
+    if options["export"]:
+        _export(toolsets, client, options)
         return
     if message is not None and len(toolsets) != 1:
-        names = ", ".join(one.name for one in toolsets) or "none"
-        fail(f"which toolset? there are {names}\n  help: add --toolset NAME")
-    models = [_model(one, given) for one in toolsets]
+        names = ", ".join(toolset.name for toolset in toolsets) or "none"
+        fail(
+            f"MESSAGE requires one toolset; the toolsets are: {names}\n"
+            "  help: add `--toolset NAME`"
+        )
+    models = [_find_model(toolset, options) for toolset in toolsets]
     if message is not None:
-        history = given["history"]
-        show_message(toolsets[0], client, message, history, models[0], format_)
+        history = options["history"]
+        print_ranking(toolsets[0], client, message, history, models[0], format_)
         return
-    gates = {
-        name: given[name]
+    limits = {
+        name: options[name]
         for name in ("top", "margin", "coverage")
-        if given[name] is not None
+        if options[name] is not None
     }
-    sys.exit(_try(toolsets, client, models, gates, format_))
+    sys.exit(_run_cases(toolsets, client, models, limits, format_))
 
 
-def _refuse_what_does_not_fit(ctx: click.Context, given: Mapping[str, Any]) -> None:
-    """Ends the program where an option would have no effect, or lacks another one."""
-    words = {
-        str(one.name): "MESSAGE" if isinstance(one, click.Argument) else one.opts[0]
-        for one in ctx.command.params
+def _check_options(ctx: click.Context, options: Mapping[str, Any]) -> None:
+    """End the program with exit code 2 if the options cannot be combined.
+
+    An option is refused if it has no effect in the selected mode, requires another one, or
+    has an invalid value.
+    """
+    labels = {
+        str(parameter.name): (
+            "MESSAGE" if isinstance(parameter, click.Argument) else parameter.opts[0]
+        )
+        for parameter in ctx.command.params
     }
-    typed = {
-        name: word
-        for name, word in words.items()
+    used = {
+        name: label
+        for name, label in labels.items()
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
-    for name, word in typed.items():
-        needed = _NEEDED.get(name, ())
-        if needed and not typed.keys() & set(needed):
-            fail(f"{word} needs {' or '.join(words[other] for other in needed)}")
-    if {"endpoint", "with_model"} <= typed.keys():
-        fail("--with-model asks the model of `router:`; leave it or --endpoint out")
-    what = "cases"
-    if typed.keys() & {"with_model", "endpoint"}:
-        what = "a model"
-    if "message" in typed:
-        what = "MESSAGE"
-    if "export" in typed:
-        what = "--export"
-    unfit = [w for name, w in typed.items() if name not in _FITTING[what] | _EVERY]
-    if unfit:
-        fail(f"without effect with {what}: {', '.join(unfit)}; leave it out")
-    endpoint, variable = given["endpoint"], given["key_variable"]
+    for name, label in used.items():
+        required = _REQUIRED_PARAMETERS.get(name, ())
+        if required and not used.keys() & set(required):
+            fail(f"{label} requires {' or '.join(labels[other] for other in required)}")
+    if {"endpoint", "with_model"} <= used.keys():
+        fail(
+            "--with-model and --endpoint cannot be combined\n  help: remove one of them"
+        )
+    mode = "cases"
+    if used.keys() & {"with_model", "endpoint"}:
+        mode = "a model"
+    if "message" in used:
+        mode = "MESSAGE"
+    if "export" in used:
+        mode = "--export"
+    effective = _PARAMETERS_BY_MODE[mode] | _COMMON_PARAMETERS
+    ineffective = [label for name, label in used.items() if name not in effective]
+    if ineffective:
+        names = ", ".join(ineffective)
+        verb = "has" if len(ineffective) == 1 else "have"
+        fail(f"{names} {verb} no effect with {mode}\n  help: remove {names}")
+    endpoint, variable = options["endpoint"], options["key_variable"]
     if endpoint is not None and not endpoint.startswith(("http://", "https://")):
         fail("--endpoint must begin with http:// or https://")
     if variable is not None and not _VARIABLE.fullmatch(variable):
-        fail("--key-variable is the name of an environment variable, not the key")
-    if given["export"] == "promptfoo" and given["model"] is None:
-        fail("promptfoo asks a model: name it with --model")
+        fail(
+            "--key-variable is not the name of a variable\n"
+            "  help: pass the name of an environment variable, not the key"
+        )
+    if options["export"] == "promptfoo" and options["model"] is None:
+        fail("--export promptfoo requires --model")
 
 
 def _export(
-    toolsets: Sequence[Toolset], client: str | None, given: Mapping[str, Any]
+    toolsets: Sequence[Toolset], client: str | None, options: Mapping[str, Any]
 ) -> None:
-    """Writes the cases of the one toolset that has some to a file that a person named."""
-    with_cases = [one for one in toolsets if any(cases_of(one))]
-    if not with_cases:
+    """Write the selection cases of a toolset to the file of `--output`.
+
+    Ends the program with exit code 2 unless exactly one of the toolsets has cases.
+    """
+    toolsets_with_cases = [toolset for toolset in toolsets if any(list_cases(toolset))]
+    if not toolsets_with_cases:
         fail(
-            "there are no cases to write\n  help: `toolcast select` says what a case is"
+            "there are no selection cases to export\n"
+            "  help: run `toolcast select` for an example of a case"
         )
-    if len(with_cases) > 1:
-        names = ", ".join(one.name for one in with_cases)
-        fail(f"which toolset? {names} have cases\n  help: add --toolset NAME")
-    [toolset] = with_cases
-    missing = 0
-    if given["export"] == "promptfoo":
+    if len(toolsets_with_cases) > 1:
+        names = ", ".join(toolset.name for toolset in toolsets_with_cases)
+        fail(f"several toolsets have cases: {names}\n  help: add `--toolset NAME`")
+    [toolset] = toolsets_with_cases
+    skipped = 0
+    if options["export"] == "promptfoo":
         tools = toolset.list_target_tools("registry")
         if client is not None:
-            tools = catalogs(toolset, client)[0].tools
-        words = given["model"], given["endpoint"], given["key_variable"]
-        text = promptfoo(toolset, tools, *words)
-        offered = {None, *(tool.name for tool in tools)}
-        missing = sum(one.case.tool not in offered for one in cases_of(toolset))
+            tools = list_catalogs(toolset, client)[0].tools
+        text = encode_promptfoo(
+            toolset,
+            tools,
+            options["model"],
+            options["endpoint"],
+            options["key_variable"],
+        )
+        exported = {None, *(tool.name for tool in tools)}
+        skipped = sum(case.case.tool not in exported for case in list_cases(toolset))
     else:
-        text = agent_skills(toolset)
-    output = given["output"]
-    above, name = os.path.split(os.path.abspath(output))
+        text = encode_agent_skills(toolset)
+    output = options["output"]
+    parent, name = os.path.split(os.path.abspath(output))
     try:
-        with Folder.open_path(above) as folder:
+        with Folder.open_path(parent) as folder:
             folder.write(name, text.encode("utf-8"))
     except OSError as error:
         fail(f"{output} cannot be written: {error.strerror or error}")
-    left_out = f" without {counted(missing, 'case')} of other tools" if missing else ""
-    click.echo(printable(f"wrote {output}{left_out}"))
+    suffix = ""
+    if skipped:
+        suffix = f" without {format_count(skipped, 'case')} of other tools"
+    click.echo(printable(f"wrote {output}{suffix}"))
 
 
-def _try(
+def _run_cases(
     toolsets: Sequence[Toolset],
     client: str | None,
     models: Sequence[ChatModel | None],
-    gates: Mapping[str, Any],
+    limits: Mapping[str, Any],
     format_: str,
 ) -> int:
-    """Tries the cases of the toolsets, and prints what became of them."""
-    tried = []
-    for one, model in zip(toolsets, models, strict=True):
-        asked = replace(one.selection, **gates)
-        if model is None:
-            tried.append(try_cases(one, asked, client))
-        else:
-            from ..tool_selection.model_trial import try_cases_with
+    """Run the selection cases, print the results, and return the exit code.
 
-            tried.append(try_cases_with(model, one, asked, client))
-    trials = [trial for one in tried for trial in one.trials]
+    Args:
+        models: the model for each toolset; None to rank by words.
+        limits: values that replace those of `selection` in the specs.
+    """
+    selections = []
+    for toolset, model in zip(toolsets, models, strict=True):
+        settings = replace(toolset.selection, **limits)
+        if model is None:
+            selections.append(run_cases(toolset, settings, client))
+        else:
+            from ..tool_selection.model_trial import run_cases_with_model
+
+            selections.append(run_cases_with_model(model, toolset, settings, client))
+    trials = [trial for selection in selections for trial in selection.trials]
+    # If no request succeeded, the model itself does not work.
     if trials and all(trial.chosen is None for trial in trials):
-        fail(f"the model gave {trials[0].problems[0]}")
-    passes = all(one.passes for one in tried)
+        fail(f"the model failed for every message: {trials[0].problems[0]}")
+    passes = all(selection.passes for selection in selections)
     if format_ == "json":
-        value = {"passes": passes, "toolsets": [as_value(one) for one in tried]}
-        click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+        report = {
+            "passes": passes,
+            "toolsets": [build_selection_report(selection) for selection in selections],
+        }
+        click.echo(json.dumps(report, ensure_ascii=False, indent=2))
     else:
-        shown = [one for one in tried if one.trials or one.untried or not one.passes]
-        click.echo("\n".join(map(as_text, shown)) or NO_CASES, nl=False)
+        texts = [
+            format_selection(selection)
+            for selection in selections
+            if selection.trials or selection.skipped_cases or not selection.passes
+        ]
+        click.echo("\n".join(texts) or NO_CASES, nl=False)
     return CLEAN if passes else FINDINGS
 
 
-def _model(toolset: Toolset, given: Mapping[str, Any]) -> ChatModel | None:
-    """The model that is asked; None for the words alone."""
-    if not given["with_model"] and given["endpoint"] is None:
+def _find_model(toolset: Toolset, options: Mapping[str, Any]) -> ChatModel | None:
+    """Return the model that the options select; None to rank by words.
+
+    Ends the program with exit code 2 if the model cannot be used.
+    """
+    if not options["with_model"] and options["endpoint"] is None:
         return None
     from importlib.util import find_spec
 
@@ -265,13 +318,14 @@ def _model(toolset: Toolset, given: Mapping[str, Any]) -> ChatModel | None:
 
     if find_spec("httpx") is None:
         fail(
-            "a model is asked with httpx\n  help: pip install 'toolcast-runtime[router]'"
+            "requests to a model require httpx\n"
+            "  help: pip install 'toolcast-runtime[router]'"
         )
     router = toolset.router
-    if given["endpoint"] is not None:
-        variable = given["key_variable"]
+    if options["endpoint"] is not None:
+        variable = options["key_variable"]
         key = None if variable is None else f"${{{variable}}}"
-        model = ChatModel(given["endpoint"], given["model"], key, _SECONDS)
+        model = ChatModel(options["endpoint"], options["model"], key, _MODEL_TIMEOUT_S)
     elif router is not None:
         model = ChatModel(
             router.base_url,
@@ -282,12 +336,16 @@ def _model(toolset: Toolset, given: Mapping[str, Any]) -> ChatModel | None:
         )
     else:
         fail(
-            f"the toolset `{toolset.name}` has no `router:` whose model could be asked"
+            f"the toolset `{toolset.name}` has no `router`, which --with-model requires\n"
+            "  help: add `router`, or use --endpoint"
         )
     try:
-        is_there = model.is_configured()
+        is_configured = model.is_configured()
     except RoutingError as error:
         fail(str(error))
-    if not is_there:
-        fail(f"the `router:` of `{toolset.name}` has no address in this environment")
+    if not is_configured:
+        fail(
+            f"`router.base_url` of `{toolset.name}` is empty in this environment\n"
+            "  help: set its environment variable"
+        )
     return model

@@ -1,4 +1,4 @@
-"""What `toolcast select` prints and writes: of one message, of every case, for other programs."""
+"""Reports of `toolcast select`: ranking of a message, results of cases, exports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolcast_runtime.mcp.tool_search import USUAL
+from toolcast_runtime.mcp.tool_search import DEFAULT_RESULTS
 
 from ..analysis.token_costs import estimate_tokens
 from ..analysis.tool_search import has_tool_search
@@ -22,13 +22,13 @@ from ..tool_selection.trial import (
     DeclaredCase,
     Selection,
     Trial,
-    cases_of,
-    catalogs,
-    confusions,
-    routed,
-    same_words,
+    build_routed_tools,
+    list_cases,
+    list_catalogs,
+    list_confusions,
+    normalize_message,
 )
-from .exit_codes import counted, fail
+from .exit_codes import fail, format_count
 
 if TYPE_CHECKING:
     from toolcast_runtime.router import ChatModel, Route, RoutedTool
@@ -40,7 +40,7 @@ _MAX_TOOLS = 40
 """Tools that the report lists for one message."""
 _MAX_TOOL_CHARACTERS = 48
 """Width of the column of tool names."""
-_MAX_WORDS = 6
+_MAX_TERMS = 6
 """Decisive words in the comparison of two or more tools."""
 _MAX_HEADING_CHARACTERS = 28
 """Width of a tool name as the heading of a column."""
@@ -49,27 +49,29 @@ _MAX_NAMES_SHOWN = 30
 NO_CASES = """\
 no selection cases
 
-A case is something that a user says, and the tool that is meant. Add some to a
-tool's spec, and the words of all tools are tried against each other:
+A case is a user's message with the tool that should be selected. Add cases to
+a tool's spec; this command then ranks all tools for each message:
 
   cases:
     - message: remind me tomorrow at nine to water the plants
       near: ["what did I plan for tomorrow?"]
 
-`toolcast select "MESSAGE"` shows how the tools stand for a message of yours.
+`toolcast select "MESSAGE"` ranks the tools for any message.
 """
-# promptfoo renders texts as Nunjucks templates, which could read its environment or be wrong
-# ones, and takes a text that begins so for the name of a file.
+"""Output for a project without cases."""
+# promptfoo renders strings as Nunjucks templates, which could read its environment or be
+# invalid, and reads strings that begin with `file://` and the like as references.
 _TEMPLATE = re.compile(r"\{(?=[{%#])|#(?=\})")
 _REFERENCE = re.compile(r"^(?=(?:file|package|https?|exec|python)://?)", re.IGNORECASE)
-# As JSON, which no message can be taken for.
+# As a JSON chat, in which a message cannot change the structure.
 _PROMPT = '[{"role": "user", "content": {{message | dump}}}]'
-# The F1 score of one tool among three that are called, and of one that is not called at all.
-_AMONG_THREE = 0.5
-_CALLED = 0.000001
+_MIN_F1_CALLED = 0.5
+"""F1 score of a call of the expected tool with two other calls."""
+_MIN_F1_ANY = 0.000001
+"""F1 score that each call of a forbidden tool exceeds."""
 
 
-def show_message(
+def print_ranking(
     toolset: Toolset,
     client: str | None,
     message: str,
@@ -77,124 +79,148 @@ def show_message(
     model: ChatModel | None,
     format_: str,
 ) -> None:
-    """Prints how the tools of a client stand for a message.
+    """Rank the tools of a client for a message, and print the result.
 
     Args:
-        model: asked instead of the words; None for the words.
+        history: the messages before it, oldest first.
+        model: the model that selects the tools; None to rank by words.
+        format_: `text` or `json`.
     """
     if toolset.clients and client is None:
-        names = ", ".join(one.name for one in toolset.clients)
+        names = ", ".join(client.name for client in toolset.clients)
         fail(
-            f"which client? the toolset `{toolset.name}` has {names}"
-            "\n  help: add --client NAME"
+            f"MESSAGE requires a client of the toolset `{toolset.name}`"
+            f"\n  help: add `--client` with one of {names}"
         )
     from toolcast_runtime.router import Router
-    from toolcast_runtime.router.lexical_ranking import ranking
+    from toolcast_runtime.router.lexical_ranking import get_ranking
 
-    offered = catalogs(toolset, client)[0].tools
-    everything = routed(offered)
+    offered = list_catalogs(toolset, client)[0].tools
+    all_tools = build_routed_tools(offered)
     always = [tool.name for tool in offered if tool.always]
-    tools = [tool for tool in everything if tool.name not in always]
+    tools = [tool for tool in all_tools if tool.name not in always]
     route = asyncio.run(Router(model).route(message, tools, history))
-    index = ranking(everything)
+    index = get_ranking(all_tools)
     scores = {} if model else index.route(message, history).scores
-    words = {} if model else index.evidence(message)
-    # By themselves the numbers tell a person nothing.
+    terms = {} if model else index.evidence(message)
+    # Only relative scores are meaningful: the best one becomes 1.
     best = max(scores.values(), default=1.0)
-    value = {
+    report = {
         "tools": list(route.names),
         "always": always,
         "scores": {name: round(score / best, 3) for name, score in scores.items()},
         "words": {
             word: {name: round(part / best, 3) for name, part in parts.items()}
-            for word, parts in words.items()
+            for word, parts in terms.items()
         },
         "doubt": route.doubt or None,
         "routed_tools": len(tools),
         "estimated_tokens": {
-            "all": _tokens(tools),
-            "chosen": _tokens([tool for tool in tools if tool.name in route.names]),
+            "all": _estimate(tools),
+            "chosen": _estimate([tool for tool in tools if tool.name in route.names]),
         },
         "servers_not_asked": [server.name for server in toolset.mcp_servers],
         "cases": [
-            {"place": _place(one), "tool": one.case.tool}
-            for one in cases_of(toolset)
-            if same_words(one.case.message) == same_words(message)
+            {"place": _format_location(case), "tool": case.case.tool}
+            for case in list_cases(toolset)
+            if normalize_message(case.case.message) == normalize_message(message)
         ],
     }
     if format_ == "json":
-        click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(report, ensure_ascii=False, indent=2))
     else:
-        click.echo(_standings(route, len(tools), value))
+        click.echo(_format_ranking(route, len(tools), report))
 
 
-def _tokens(tools: Sequence[RoutedTool]) -> int:
-    """About how many tokens the tools take in a request."""
-    shown = [_function(t.name, t.description, t.parameters) for t in tools]
-    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+def _estimate(tools: Sequence[RoutedTool]) -> int:
+    """Return the estimated tokens of tools in a request."""
+    functions = [
+        _build_function(tool.name, tool.description, tool.parameters) for tool in tools
+    ]
+    text = json.dumps(functions, ensure_ascii=False, separators=(",", ":"))
     return estimate_tokens(text) if tools else 0
 
 
-def _standings(route: Route, number: int, value: Mapping[str, Any]) -> str:
-    scores, always = value["scores"], value["always"]
-    if not number and not always:
+def _format_ranking(route: Route, count: int, report: Mapping[str, Any]) -> str:
+    """Return the text of a ranking.
+
+    Args:
+        count: the number of tools that the router selects from.
+        report: the ranking as JSON.
+    """
+    scores, always = report["scores"], report["always"]
+    if not count and not always:
         return "there are no tools to choose from"
     doubt = f": all of them, as {route.doubt}" if route.doubt else ""
-    head = f"{len(route.names)} of {counted(number, 'routed tool')}{doubt}"
-    lines = _wrapped(head, hang="")
-    # Where all are shown, those that no word speaks for would be a list of their own.
-    silent = [] if route.doubt else [n for n in route.names if n not in scores]
-    order = [*scores, *silent][:_MAX_TOOLS]
-    width = min(max(map(len, order), default=0), _MAX_TOOL_CHARACTERS)
-    for name in order:
-        mark = "+" if name in always else "*" if name in route.names else " "
+    head = f"{len(route.names)} of {format_count(count, 'routed tool')}{doubt}"
+    lines = _wrap(head, hanging_indent="")
+    # If the router selected all tools, listing those without a score adds nothing.
+    without_score = []
+    if not route.doubt:
+        without_score = [name for name in route.names if name not in scores]
+    names = [*scores, *without_score][:_MAX_TOOLS]
+    width = min(max(map(len, names), default=0), _MAX_TOOL_CHARACTERS)
+    for name in names:
+        mark = "*" if name in route.names else " "
+        if name in always:
+            mark = "+"
         score = f"{scores[name]:.0%}" if name in scores else "-"
-        shown = _cut(name, _MAX_TOOL_CHARACTERS)
-        given = _given(value["words"], name, _WIDTH - width - 11)
-        lines.append(f"{score:>5} {mark} {shown:{width}}  {given}".rstrip())
-    more = len(scores) + len(silent) - len(order)
-    if more:
-        lines.append(f"        {counted(more, 'more tool')}: --format json has all")
-    rest = number + len(always) - len(scores) - len(silent)
-    if rest and value["words"]:
-        lines.append(f"    -   {counted(rest, 'tool')} that no word speaks for")
-    lines.append("* the router shows it; + it is offered in every turn")
-    before = value["estimated_tokens"]["all"]
-    after = value["estimated_tokens"]["chosen"]
+        label = _cut(name, _MAX_TOOL_CHARACTERS)
+        terms = _format_terms(report["words"], name, _WIDTH - width - 11)
+        lines.append(f"{score:>5} {mark} {label:{width}}  {terms}".rstrip())
+    hidden = len(scores) + len(without_score) - len(names)
+    if hidden:
+        more = format_count(hidden, "more tool")
+        lines.append(f"        {more}; --format json lists all")
+    unmatched = count + len(always) - len(scores) - len(without_score)
+    if unmatched and report["words"]:
+        lines.append(
+            f"    -   {format_count(unmatched, 'tool')} without a matching word"
+        )
+    lines.append("* selected by the router; + always listed")
+    all_tokens = report["estimated_tokens"]["all"]
+    selected_tokens = report["estimated_tokens"]["chosen"]
     lines.append(
-        f"about {before - after:,} of {before:,} tokens saved (an estimate, as of"
-        " `toolcast tokens`)"
+        f"about {all_tokens - selected_tokens:,} of {all_tokens:,} tokens saved"
+        " (estimated as in `toolcast tokens`)"
     )
-    servers = ", ".join(value["servers_not_asked"])
+    servers = ", ".join(report["servers_not_asked"])
     if servers:
-        asked = f"not asked for their tools: the external servers {servers}"
-        lines += _wrapped(asked, hang="")
-    for case in value["cases"]:
-        meant = f"`{case['tool']}`" if case["tool"] else "no tool"
-        lines += _wrapped(f"a case of {case['place']}: {meant} is meant", hang="")
+        note = f"not included: tools of the external servers {servers}"
+        lines += _wrap(note, hanging_indent="")
+    for case in report["cases"]:
+        expected = f"`{case['tool']}`" if case["tool"] else "no tool"
+        text = f"the case at {case['place']} expects {expected}"
+        lines += _wrap(text, hanging_indent="")
     return "\n".join(lines)
 
 
-def _given(words: Mapping[str, Mapping[str, float]], name: str, width: int) -> str:
-    """What each word gives to a tool, the most first, as far as the line has room."""
-    parts = [(given[name], word) for word, given in words.items() if name in given]
+def _format_terms(
+    terms: Mapping[str, Mapping[str, float]], tool: str, width: int
+) -> str:
+    """Return the words that match a tool with their part of its score, highest first.
+
+    Words that do not fit into the width are replaced by `...`.
+    """
+    parts = [(scores[tool], term) for term, scores in terms.items() if tool in scores]
     parts.sort(key=lambda item: -item[0])
-    started = ""
-    for part, word in parts:
-        longer = f"{started}{', ' if started else ''}{printable(word)} {part:.0%}"
+    text = ""
+    for part, term in parts:
+        separator = ", " if text else ""
+        longer = f"{text}{separator}{printable(term)} {part:.0%}"
         if len(longer) + len(", ...") > width:
-            return f"{started}, ..." if started else "..."
-        started = longer
-    return started
+            return f"{text}, ..." if text else "..."
+        text = longer
+    return text
 
 
-def as_text(selection: Selection) -> str:
-    """The messages that do not pass, what is confused, what has no case, and how many pass."""
-    return "\n".join(_lines(selection)) + "\n"
+def format_selection(selection: Selection) -> str:
+    """Return the text report: failed messages, confused tools, coverage, totals."""
+    return "\n".join(_list_lines(selection)) + "\n"
 
 
-def as_value(selection: Selection) -> dict[str, Any]:
-    """The same for programs, with the messages that pass."""
+def build_selection_report(selection: Selection) -> dict[str, Any]:
+    """Return the JSON report, which also contains the messages that pass."""
     gates = selection.gates
     return {
         "toolset": selection.toolset.name,
@@ -204,248 +230,281 @@ def as_value(selection: Selection) -> dict[str, Any]:
             "margin": gates.margin,
             "coverage": gates.coverage,
         },
-        "covered": round(selection.covered, 4),
-        "without_case": list(selection.uncovered),
+        "covered": round(selection.coverage, 4),
+        "without_case": list(selection.uncovered_tools),
         "not_tried": [
-            {"message": one.declared.case.message, "reason": one.reason}
-            for one in selection.untried
+            {"message": skipped.declared.case.message, "reason": skipped.reason}
+            for skipped in selection.skipped_cases
         ],
-        "confused": [one._asdict() for one in confusions(selection.trials)],
-        "messages": [_trial(trial) for trial in selection.trials],
+        "confused": [pair._asdict() for pair in list_confusions(selection.trials)],
+        "messages": [_build_trial(trial) for trial in selection.trials],
         **(
-            {"search": _search(selection)} if has_tool_search(selection.toolset) else {}
+            {"search": _count_search_hits(selection)}
+            if has_tool_search(selection.toolset)
+            else {}
         ),
     }
 
 
-def _search(selection: Selection) -> dict[str, int]:
-    """For how many messages the tool that is meant is among those that `search_tools` finds."""
+def _count_search_hits(selection: Selection) -> dict[str, int]:
+    """Return how often the expected tool is in the default results of `search_tools`.
+
+    Of several clients, the worst rank of a message counts.
+    """
     ranks: dict[Hashable, int] = {}
     listed = {tool.name for tool in selection.toolset.tools if tool.always}
     for trial in selection.trials:
-        if trial.standing and not trial.is_near and trial.tool not in listed:
-            rank = trial.standing.rank or sys.maxsize
-            ranks[_message(trial)] = max(ranks.get(_message(trial), 0), rank)
-    found = sum(rank <= USUAL for rank in ranks.values())
-    return {"first": USUAL, "messages": len(ranks), "found": found}
+        if trial.tool_rank and not trial.is_near and trial.tool not in listed:
+            rank = trial.tool_rank.rank or sys.maxsize
+            key = _get_message_key(trial)
+            ranks[key] = max(ranks.get(key, 0), rank)
+    hits = sum(rank <= DEFAULT_RESULTS for rank in ranks.values())
+    return {"first": DEFAULT_RESULTS, "messages": len(ranks), "found": hits}
 
 
-def _place(declared: DeclaredCase) -> str:
-    """`file:line` of a case."""
+def _format_location(declared: DeclaredCase) -> str:
+    """Return `file:line` of a case."""
     source = declared.owner.source
     line = source.span(declared.path)[0] if source.data else 0
     return f"{source.file}:{line}" if line else source.file
 
 
-def _quoted(message: str, width: int = _WIDTH) -> str:
-    """A message in quotes on one line, cut where it is too long."""
+def _quote(message: str, width: int = _WIDTH) -> str:
+    """Return a message in quotes on one line, cut to the width."""
     text = printable(" ".join(message.split()))
     return f'"{text}"' if len(text) + 2 <= width else f'"{text[: width - 5]}..."'
 
 
-def _trial(trial: Trial) -> dict[str, Any]:
-    where = trial.standing
+def _build_trial(trial: Trial) -> dict[str, Any]:
+    standing = trial.tool_rank
     return {
         "message": trial.message,
         "is_near_miss": trial.is_near,
         "tool": trial.tool,
-        "place": _place(trial.declared),
+        "place": _format_location(trial.declared),
         "clients": list(trial.clients),
         "passes": not trial.problems,
         "problems": list(trial.problems),
         "first": trial.first or None,
         "chosen": None if trial.chosen is None else list(trial.chosen),
-        "rank": where.rank if where else None,
-        "margin": round(where.margin, 4) if where else None,
+        "rank": standing.rank if standing else None,
+        "margin": round(standing.margin, 4) if standing else None,
         "words": {
             word: {name: round(part, 3) for name, part in parts.items()}
-            for word, parts in trial.words.items()
+            for word, parts in trial.word_scores.items()
         },
     }
 
 
-def _lines(selection: Selection) -> Iterator[str]:
+def _list_lines(selection: Selection) -> Iterator[str]:
     name = selection.toolset.name
-    for trial, clients in _alike(selection.failed):
-        yield f"{printable(_place(trial.declared))}:"
-        near = "near miss " if trial.is_near else ""
-        yield f"  {near}{_quoted(trial.message, _WIDTH - 2 - len(near))}"
+    for trial, clients in _merge_clients(selection.failed_trials):
+        yield f"{printable(_format_location(trial.declared))}:"
+        prefix = "near miss " if trial.is_near else ""
+        yield f"  {prefix}{_quote(trial.message, _WIDTH - 2 - len(prefix))}"
         for problem in trial.problems:
-            yield from _wrapped(problem, "    ")
+            yield from _wrap(problem, "    ")
         if trial.clients and len(clients) < len(selection.toolset.clients):
-            yield from _wrapped(f"for {', '.join(clients)}", "    ")
-        yield from _table(trial)
+            yield from _wrap(f"for {', '.join(clients)}", "    ")
+        yield from _list_table_lines(trial)
         yield ""
-    pairs = confusions(selection.trials)
+    pairs = list_confusions(selection.trials)
     if pairs:
-        yield "Confused, the tool that is meant first:"
+        yield "Confused tools, the expected one first:"
         for pair in pairs:
-            text = f"{pair.tool} with {pair.other}, {counted(pair.messages, 'message')}"
-            words = f": {', '.join(pair.words)}" if pair.words else ""
-            yield from _wrapped(text + words, "  ")
+            count = format_count(pair.messages, "message")
+            terms = f": {', '.join(pair.words)}" if pair.words else ""
+            yield from _wrap(f"{pair.tool} with {pair.other}, {count}{terms}", "  ")
         yield ""
-    for one in selection.untried:
-        text = f"{_place(one.declared)}: not tried: {one.reason}"
-        yield from _wrapped(text)
-    yield from _coverage(selection)
+    for skipped in selection.skipped_cases:
+        location = _format_location(skipped.declared)
+        yield from _wrap(f"{location}: not run: {skipped.reason}")
+    yield from _list_coverage_lines(selection)
     if has_tool_search(selection.toolset):
-        first, number, found = _search(selection).values()
-        have = f"{found} of {counted(number, 'message')}"
-        yield f"search_tools: {have} have their tool among the first {first}"
-    messages = {_message(trial) for trial in selection.trials}
-    passed = len(messages) - len({_message(trial) for trial in selection.failed})
-    yield f"{name}: {passed} of {counted(len(messages), 'message')} pass"
+        first, number, hits = _count_search_hits(selection).values()
+        messages = format_count(number, "message")
+        yield (
+            f"search_tools: the expected tool is among the first {first} for {hits} of"
+            f" {messages}"
+        )
+    keys = {_get_message_key(trial) for trial in selection.trials}
+    failed_keys = {_get_message_key(trial) for trial in selection.failed_trials}
+    passed = len(keys) - len(failed_keys)
+    yield f"{name}: {passed} of {format_count(len(keys), 'message')} pass"
 
 
-def _message(trial: Trial) -> Hashable:
-    """The same for each client that is tried with a message."""
+def _get_message_key(trial: Trial) -> Hashable:
+    """Return a key that is equal for the trials of a message with different clients."""
     declared = trial.declared
     return id(declared.owner), declared.path, trial.is_near, trial.message
 
 
-def _coverage(selection: Selection) -> Iterator[str]:
+def _list_coverage_lines(selection: Selection) -> Iterator[str]:
     number = len(selection.toolset.list_target_tools("registry"))
-    covered = number - len(selection.uncovered)
+    covered = number - len(selection.uncovered_tools)
     verb = "has" if number == 1 else "have"
-    text = f"{covered} of {counted(number, 'tool')} {verb} a case"
-    least = selection.gates.coverage
-    if selection.covered < least:
-        text += f", and {least:.0%} must"
-    without = format_first(selection.uncovered, _MAX_NAMES_SHOWN)
-    yield from _wrapped(f"{text}; without: {without}" if without else text)
+    text = f"{covered} of {format_count(number, 'tool')} {verb} a case"
+    required = selection.gates.coverage
+    if selection.coverage < required:
+        text += f", but {required:.0%} must have one"
+    uncovered = format_first(selection.uncovered_tools, _MAX_NAMES_SHOWN)
+    yield from _wrap(f"{text}; without a case: {uncovered}" if uncovered else text)
 
 
-def _alike(trials: Sequence[Trial]) -> Iterator[tuple[Trial, list[str]]]:
-    """Trials of one message that say the same, as one, with all of their clients."""
+def _merge_clients(trials: Sequence[Trial]) -> Iterator[tuple[Trial, list[str]]]:
+    """Yield the trials with their clients; trials with equal problems are merged.
+
+    Only trials of the same message are merged.
+    """
     groups: dict[Hashable, tuple[Trial, list[str]]] = {}
     for trial in trials:
-        key = _message(trial), *trial.problems
+        key = _get_message_key(trial), *trial.problems
         groups.setdefault(key, (trial, []))[1].extend(trial.clients)
     yield from groups.values()
 
 
-def _table(trial: Trial) -> Iterator[str]:
-    """What each word gives to the two tools, the ones that decide most first."""
-    names = list(dict.fromkeys(n for parts in trial.words.values() for n in parts))
+def _list_table_lines(trial: Trial) -> Iterator[str]:
+    """Yield a table of words with their parts of each tool's score.
+
+    The words with the largest difference between the tools are first.
+    """
+    names = list(
+        dict.fromkeys(name for parts in trial.word_scores.values() for name in parts)
+    )
     if trial.tool in names:
         names = [str(trial.tool), *(name for name in names if name != trial.tool)]
     if not names:
         return
-    heads = [_cut(name, _MAX_HEADING_CHARACTERS) for name in names]
-    widths = [max(len(head), 6) for head in heads]
-    columns = "  ".join(h.rjust(w) for h, w in zip(heads, widths, strict=True))
-    yield f"    {'word':16}  {columns}"
+    headings = [_cut(name, _MAX_HEADING_CHARACTERS) for name in names]
+    widths = [max(len(heading), 6) for heading in headings]
+    yield f"    {'word':16}  {_join_columns(headings, widths)}"
     decisive = sorted(
-        trial.words.items(), key=lambda item: -_difference(item[1], names)
+        trial.word_scores.items(), key=lambda item: -_measure_difference(item[1], names)
     )
-    for word, parts in decisive[:_MAX_WORDS]:
-        cells = (f"{parts[n]:.0%}" if n in parts else "-" for n in names)
-        row = "  ".join(c.rjust(w) for c, w in zip(cells, widths, strict=True))
-        yield f"    {_cut(word, 16):16}  {row}"
+    for term, parts in decisive[:_MAX_TERMS]:
+        cells = [f"{parts[name]:.0%}" if name in parts else "-" for name in names]
+        yield f"    {_cut(term, 16):16}  {_join_columns(cells, widths)}"
 
 
-def _difference(parts: Mapping[str, float], names: Sequence[str]) -> float:
-    own, *others = (parts.get(name, 0.0) for name in names)
-    return abs(own - sum(others))
+def _join_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(
+        cell.rjust(width) for cell, width in zip(cells, widths, strict=True)
+    )
+
+
+def _measure_difference(parts: Mapping[str, float], names: Sequence[str]) -> float:
+    """Return the difference of a word's scores for the first and the other tools."""
+    first, *others = (parts.get(name, 0.0) for name in names)
+    return abs(first - sum(others))
 
 
 def _cut(text: str, width: int) -> str:
-    """A text that cannot steer the terminal, cut where it is too long."""
+    """Escape a text, and cut it to the width."""
     text = printable(text)
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
-def _wrapped(text: str, indent: str = "", hang: str = "  ") -> list[str]:
+def _wrap(text: str, indent: str = "", hanging_indent: str = "  ") -> list[str]:
     return textwrap.wrap(
         printable(text),
         _WIDTH,
         initial_indent=indent,
-        subsequent_indent=indent + hang,
+        subsequent_indent=indent + hanging_indent,
         break_on_hyphens=False,
     )
 
 
-def promptfoo(
+def encode_promptfoo(
     toolset: Toolset,
     tools: Sequence[ToolSpec],
     model: str,
     endpoint: str | None,
     key_variable: str | None,
 ) -> str:
-    """A configuration of promptfoo: the tools as functions, a test for each message.
+    """Return a promptfoo configuration with a test for each message.
 
     Args:
-        tools: the tools that are offered.
-        model: the name of the model of an OpenAI-compatible provider.
-        endpoint: its address; None for the provider's own.
-        key_variable: the environment variable of its key; None for the provider's own.
+        tools: the tools that the model can call.
+        model: the name of a model of an OpenAI-compatible provider.
+        endpoint: the base URL of the provider; None for OpenAI's.
+        key_variable: the environment variable with the key; None for promptfoo's default.
     """
     functions = [
-        _function(t.name, t.model_description, t.listed_parameters) for t in tools
+        _build_function(tool.name, tool.model_description, tool.listed_parameters)
+        for tool in tools
     ]
-    config: dict[str, Any] = {"tools": _plain(functions)}
+    config: dict[str, Any] = {"tools": _disarm(functions)}
     if endpoint is not None:
         config["apiBaseUrl"] = endpoint
     if key_variable is not None:
         config["apiKeyEnvar"] = key_variable
     names = [tool.name for tool in tools]
-    value = {
-        "description": f"Selection cases of {_plain(toolset.name)}, from its tool specs",
+    configuration = {
+        "description": f"Selection cases of {_disarm(toolset.name)}, from its tool specs",
         "prompts": [_PROMPT],
         "providers": [{"id": f"openai:chat:{model}", "config": config}],
-        "tests": list(_tests(toolset, names)),
+        "tests": list(_build_tests(toolset, names)),
     }
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(configuration, ensure_ascii=False, indent=2) + "\n"
 
 
-def agent_skills(toolset: Toolset) -> str:
-    """Trigger evals of a skill that is the toolset: queries that should trigger it, or not.
+def encode_agent_skills(toolset: Toolset) -> str:
+    """Return trigger evals of an agent skill that contains the toolset.
 
-    Every message that means one of its tools should; a message that means none should not.
-    What a near miss means is not known.
+    A message should trigger the skill if its case expects a tool. Near misses are left out:
+    their cases do not declare which tool they need.
     """
-    means = {one.case.message: one.case.tool is not None for one in cases_of(toolset)}
-    value = [{"query": text, "should_trigger": is_} for text, is_ in means.items()]
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    triggers = {
+        declared.case.message: declared.case.tool is not None
+        for declared in list_cases(toolset)
+    }
+    evals = [
+        {"query": message, "should_trigger": should_trigger}
+        for message, should_trigger in triggers.items()
+    ]
+    return json.dumps(evals, ensure_ascii=False, indent=2) + "\n"
 
 
-def _tests(toolset: Toolset, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for declared in cases_of(toolset):
+def _build_tests(toolset: Toolset, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for declared in list_cases(toolset):
         case = declared.case
         if case.tool is not None and case.tool not in names:
             continue
-        called = [_called(case.tool)] if case.tool else [_not_called(*names)]
-        never = [_not_called(name) for name in case.never if name in names]
-        yield _test(case.message, [*called, *never])
+        if case.tool:
+            assertions = [_assert_called(case.tool)]
+        else:
+            assertions = [_assert_not_called(*names)]
+        assertions += [_assert_not_called(name) for name in case.never if name in names]
+        yield _build_test(case.message, assertions)
         for message in case.near:
             if case.tool:
-                yield _test(message, [_not_called(case.tool)])
+                yield _build_test(message, [_assert_not_called(case.tool)])
 
 
-def _test(message: str, asserted: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {"vars": {"message": _plain(message)}, "assert": list(asserted)}
+def _build_test(message: str, assertions: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {"vars": {"message": _disarm(message)}, "assert": list(assertions)}
 
 
-def _called(name: str) -> dict[str, Any]:
-    return {"type": "tool-call-f1", "value": [name], "threshold": _AMONG_THREE}
+def _assert_called(name: str) -> dict[str, Any]:
+    return {"type": "tool-call-f1", "value": [name], "threshold": _MIN_F1_CALLED}
 
 
-def _not_called(*names: str) -> dict[str, Any]:
-    return {"type": "not-tool-call-f1", "value": list(names), "threshold": _CALLED}
+def _assert_not_called(*names: str) -> dict[str, Any]:
+    return {"type": "not-tool-call-f1", "value": list(names), "threshold": _MIN_F1_ANY}
 
 
-def _function(name: str, description: str, parameters: Any) -> dict[str, Any]:
-    """A tool in OpenAI's form."""
+def _build_function(name: str, description: str, parameters: Any) -> dict[str, Any]:
+    """Return a tool in OpenAI's format."""
     function = {"name": name, "description": description, "parameters": parameters}
     return {"type": "function", "function": function}
 
 
-def _plain(value: Any) -> Any:
-    """A JSON value whose texts promptfoo takes as they are."""
+def _disarm(value: Any) -> Any:
+    """Add spaces to the strings of a JSON value that promptfoo would interpret."""
     if isinstance(value, str):
         return _REFERENCE.sub(" ", _TEMPLATE.sub(r"\g<0> ", value))
     if isinstance(value, dict):
-        return {_plain(key): _plain(inner) for key, inner in value.items()}
+        return {_disarm(key): _disarm(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return [_disarm(item) for item in value]
     return value

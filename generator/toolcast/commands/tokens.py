@@ -1,4 +1,4 @@
-"""`toolcast tokens`."""
+"""The command `toolcast tokens`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .exit_codes import fail, known_or_end, toolsets_or_end, workspace_or_end
+from .exit_codes import (
+    fail,
+    load_workspace_or_exit,
+    require_known_name,
+    select_toolsets_or_exit,
+)
 from .options import (
     client_option,
     complete_kinds,
@@ -23,9 +28,9 @@ if TYPE_CHECKING:
 from ..model.model import Toolset
 
 _Table = dict[str, Any]
-"""One table as --format json prints it: whose it is, its rows, and their sum."""
+"""Table as `--format json` prints it: toolset, client, rows and total."""
 _WIDTH = 80
-_NUMBER = 11
+_COLUMN_WIDTH = 11
 
 
 @click.command(name="tokens")
@@ -48,7 +53,7 @@ _NUMBER = 11
     metavar="NAME",
     help="Count exactly, with tiktoken: o200k_base or cl100k_base.",
 )
-@format_option("it is")
+@format_option()
 @project_option
 def command(
     toolset: str | None,
@@ -65,60 +70,66 @@ def command(
     definition counts as upfront.
 
     Tokens are estimated offline. --encoding counts them with tiktoken, with a vocabulary
-    from the folder in TIKTOKEN_CACHE_DIR; nothing is downloaded.
+    from the folder in TIKTOKEN_CACHE_DIR; nothing is downloaded. Exit codes: 2 if the specs
+    or the vocabulary cannot be read.
     """
     from ..analysis.client_kinds import CLIENT_KINDS, list_callers
     from ..analysis.token_costs import compute_client_costs
     from ..targets.prompt_blocks import build_prompt_docs
 
     if kind is not None:
-        known_or_end("kind", kind, CLIENT_KINDS)
-    count = _count(encoding)
-    workspace = workspace_or_end(project)
-    toolsets = toolsets_or_end(workspace, toolset, client)
+        require_known_name("kind", kind, CLIENT_KINDS)
+    counter = _load_counter(encoding)
+    workspace = load_workspace_or_exit(project)
+    toolsets = select_toolsets_or_exit(workspace, toolset, client)
     tables: list[_Table] = []
-    for one in toolsets:
-        whos: Sequence[Client | None] = list_callers(one) if by == "client" else [None]
+    for selected in toolsets:
+        clients: Sequence[Client | None] = [None]
         if client is not None:
-            whos = [one.find_client(client)]
-        docs = build_prompt_docs(workspace, one)
+            clients = [selected.find_client(client)]
+        elif by == "client":
+            clients = list_callers(selected)
+        docs = build_prompt_docs(workspace, selected)
+        client_kind = CLIENT_KINDS.get(kind or "")
         costs = [
             compute_client_costs(
-                one, who, docs.texts(who), CLIENT_KINDS.get(kind or ""), count
+                selected, caller, docs.texts(caller), client_kind, counter
             )
-            for who in whos
+            for caller in clients
         ]
         if by == "client":
-            tables.append(_by_client(one, costs))
+            tables.append(_build_client_table(selected, costs))
         elif by == "block":
-            tables.append(_by_block(one, costs[0]))
+            tables.append(_build_block_table(selected, costs[0]))
+        elif by == "section":
+            rows = _list_section_costs(costs[0])
+            tables.append(_build_cost_table(selected, costs[0], rows))
         else:
-            rows = _by_tool(costs[0]) if by == "tool" else _by_section(costs[0])
-            tables.append(_with_rest(one, costs[0], rows))
-            if by == "tool":
-                _add_results(tables[-1], costs[0])
-    unasked = [server.name for one in toolsets for server in one.mcp_servers]
+            rows = _list_tool_costs(costs[0])
+            tables.append(_build_cost_table(selected, costs[0], rows))
+            _add_result_limits(tables[-1], costs[0])
+    servers = [server.name for selected in toolsets for server in selected.mcp_servers]
     if format_ == "json":
-        value = {
+        report = {
             "counted_by": encoding or "estimate",
             "by": by,
             "tables": tables,
-            "servers_not_asked": unasked,
+            "servers_not_asked": servers,
         }
-        click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(report, ensure_ascii=False, indent=2))
         return
-    for line in _text(tables, by):
+    for line in _format_tables(tables, by):
         click.echo(line)
     click.echo(
         f"Tokens of OpenAI's {encoding}, counted by tiktoken."
         if encoding
         else "Tokens are estimated, for nine of ten tools to within 9 % (see --encoding)."
     )
-    if unasked:
-        click.echo(f"Not counted: tools of the servers {', '.join(unasked)}.")
+    if servers:
+        click.echo(f"Not counted: tools of the servers {', '.join(servers)}.")
 
 
-def _count(encoding: str | None) -> TokenCounter:
+def _load_counter(encoding: str | None) -> TokenCounter:
     from ..analysis.token_costs import (
         ENCODINGS,
         VOCABULARY_FOLDER_VARIABLE,
@@ -129,139 +140,149 @@ def _count(encoding: str | None) -> TokenCounter:
 
     if encoding is None:
         return estimate_tokens
-    known_or_end("encoding", encoding, ENCODINGS)
+    require_known_name("encoding", encoding, ENCODINGS)
     try:
         return load_token_counter(encoding)
     except VocabularyError as error:
         fail(
-            f"{encoding} cannot be counted: {error}\n"
-            f"  help: `pip install tiktoken`, and let {VOCABULARY_FOLDER_VARIABLE} name a folder that"
-            f" has\n  its vocabulary as `{ENCODINGS[encoding].file}`; without\n"
-            "  --encoding tokens are estimated"
+            f"cannot count tokens of {encoding}: {error}\n"
+            f"  help: run `pip install tiktoken`, and set {VOCABULARY_FOLDER_VARIABLE} to a"
+            f" folder with\n  its vocabulary as `{ENCODINGS[encoding].file}`; or remove\n"
+            "  --encoding for an estimate"
         )
 
 
-def _by_client(toolset: Toolset, costs: Sequence[ClientCosts]) -> _Table:
-    rows = [{**_whose(one), **one.total._asdict()} for one in costs]
+def _build_client_table(toolset: Toolset, costs: Sequence[ClientCosts]) -> _Table:
+    rows = [
+        {**_describe_client(client_costs), **client_costs.total._asdict()}
+        for client_costs in costs
+    ]
     budgets = [toolset.token_budget.get_client_budget(row["client"]) for row in rows]
     if any(budgets):
         for row, budget in zip(rows, budgets, strict=True):
             row["budget"] = budget
-    if any(one.full_list_tokens is not None for one in costs):
-        for row, one in zip(rows, costs, strict=True):
-            row["all_listed"] = one.full_list_tokens
+    if any(client_costs.full_list_tokens is not None for client_costs in costs):
+        for row, client_costs in zip(rows, costs, strict=True):
+            row["all_listed"] = client_costs.full_list_tokens
     return {"toolset": toolset.name, "rows": rows}
 
 
-def _by_section(costs: ClientCosts) -> list[tuple[str, Cost]]:
+def _list_section_costs(costs: ClientCosts) -> list[tuple[str, Cost]]:
     from ..analysis.token_costs import sum_costs
 
     sections: dict[str, list[Cost]] = {}
-    for one in costs.tools:
-        sections.setdefault(one.section, []).append(one.cost)
+    for tool_costs in costs.tools:
+        sections.setdefault(tool_costs.section, []).append(tool_costs.cost)
     return [(name, sum_costs(members)) for name, members in sections.items()]
 
 
-def _by_tool(costs: ClientCosts) -> list[tuple[str, Cost]]:
-    tools = [(one.tool.name, one.cost) for one in costs.tools]
+def _list_tool_costs(costs: ClientCosts) -> list[tuple[str, Cost]]:
+    """Return the costs of the tools by name, the most expensive tool first."""
+    tools = [(tool_costs.tool.name, tool_costs.cost) for tool_costs in costs.tools]
     return sorted(tools, key=lambda row: (-row[1].upfront - row[1].on_demand, row[0]))
 
 
-def _add_results(table: _Table, costs: ClientCosts) -> None:
-    """What an answer costs at most, where a tool says so: a character is a token at most."""
-    budgets = {one.tool.name: one.tool.result.budget or {} for one in costs.tools}
-    most = {name: b.get("tokens", b.get("characters")) for name, b in budgets.items()}
-    if any(most.values()):
+def _add_result_limits(table: _Table, costs: ClientCosts) -> None:
+    """Add the maximum tokens of each tool's result, if any tool has a budget.
+
+    A budget in characters is used as it is, because a character is at most one token.
+    """
+    limits = {}
+    for tool_costs in costs.tools:
+        budget = tool_costs.tool.result.budget or {}
+        limits[tool_costs.tool.name] = budget.get("tokens", budget.get("characters"))
+    if any(limits.values()):
         for row in table["rows"]:
-            row["result"] = most.get(row["name"])
+            row["result"] = limits.get(row["name"])
 
 
-def _with_rest(
+def _build_cost_table(
     toolset: Toolset, costs: ClientCosts, rows: list[tuple[str, Cost]]
 ) -> _Table:
-    """The rows, what belongs to no tool, and the sum of all."""
+    """Return a table of the rows, of costs that belong to no tool, and of the total."""
     from ..analysis.token_costs import Cost, sum_costs
 
-    whole = costs.total
-    in_docs = whole.prompt - sum_costs(cost for _, cost in rows).prompt
-    rest = [
-        ("(the server's instructions)", Cost(costs.instructions)),
-        ("(the search for tools)", Cost(costs.search)),
-        ("(the namespaces)", Cost(names=costs.namespaces)),
-        ("(headings and the preamble)", Cost(prompt=in_docs)),
+    total = costs.total
+    prompt_rest = total.prompt - sum_costs(cost for _, cost in rows).prompt
+    other_costs = [
+        ("(server instructions)", Cost(costs.instructions)),
+        ("(tool search)", Cost(costs.search)),
+        ("(namespaces)", Cost(names=costs.namespaces)),
+        ("(headings and preamble)", Cost(prompt=prompt_rest)),
     ]
+    rows = [*rows, *(row for row in other_costs if any(row[1]))]
     return {
         "toolset": toolset.name,
-        **_whose(costs),
-        "rows": [
-            {"name": name, **cost._asdict()}
-            for name, cost in [*rows, *(row for row in rest if any(row[1]))]
-        ],
-        "total": whole._asdict(),
+        **_describe_client(costs),
+        "rows": [{"name": name, **cost._asdict()} for name, cost in rows],
+        "total": total._asdict(),
     }
 
 
-def _by_block(toolset: Toolset, costs: ClientCosts) -> _Table:
+def _build_block_table(toolset: Toolset, costs: ClientCosts) -> _Table:
     budgets = toolset.token_budget.blocks
     rows = [
         {"name": name, "tokens": tokens, "budget": budgets.get(name)}
         for name, tokens in costs.blocks.items()
     ]
-    return {"toolset": toolset.name, **_whose(costs), "rows": rows}
+    return {"toolset": toolset.name, **_describe_client(costs), "rows": rows}
 
 
-def _whose(costs: ClientCosts) -> dict[str, Any]:
-    """The client, null for a caller who has every tool, and what it is."""
+def _describe_client(costs: ClientCosts) -> dict[str, Any]:
+    """Return name and kind of a client; null for callers with access to all tools."""
     client, kind = costs.client, costs.kind
     return {"client": client and client.name, "kind": kind and kind.name}
 
 
-def _text(tables: Sequence[_Table], by: str) -> Iterator[str]:
+def _format_tables(tables: Sequence[_Table], by: str) -> Iterator[str]:
+    """Yield the lines of the tables, and a legend."""
     for table in tables:
-        yield from _lines(table, by)
+        yield from _format_table(table, by)
         yield ""
     if not any(table["rows"] for table in tables):
-        yield "nothing to count: no toolset here has any"
+        yield "nothing to count"
     elif by != "block":
-        yield "upfront: definitions and instructions in each request. names: what is in each"
-        yield "request of tools that are loaded on demand. prompt: the prompt docs."
+        yield "upfront: definitions and instructions in each request. names: the names of"
+        yield "tools loaded on demand, in each request. prompt: the prompt docs."
         if any("all_listed" in row for table in tables for row in table["rows"]):
             yield "all listed: each request if the server listed every tool (`search`)."
         if any("result" in row for table in tables for row in table["rows"]):
-            yield "result: the most that an answer to a call costs; - is no limit."
+            yield "result: the maximum for the result of a call; - for no limit."
 
 
-def _lines(table: _Table, by: str) -> Iterator[str]:
+def _format_table(table: _Table, by: str) -> Iterator[str]:
     rows, total = table["rows"], table.get("total", {})
     columns = [
         name
         for name in (rows[0] if rows else total)
         if name not in ("name", "client", "kind")
     ]
-    width = _WIDTH - _NUMBER * max(len(columns), 4)
+    label_width = _WIDTH - _COLUMN_WIDTH * max(len(columns), 4)
 
-    def line(label: str, cells: Sequence[str]) -> Iterator[str]:
-        if len(label) >= width:
+    def format_line(label: str, cells: Sequence[str]) -> Iterator[str]:
+        # A long label has a line of its own.
+        if len(label) >= label_width:
             yield label
             label = ""
-        yield f"{label:<{width}}{''.join(f'{cell:>{_NUMBER}}' for cell in cells)}"
+        columns_text = "".join(f"{cell:>{_COLUMN_WIDTH}}" for cell in cells)
+        yield f"{label:<{label_width}}{columns_text}"
 
-    def numbers(row: Mapping[str, Any]) -> list[str]:
-        given = [row.get(name) for name in columns]
-        return ["-" if number is None else f"{number:,}" for number in given]
+    def format_numbers(row: Mapping[str, Any]) -> list[str]:
+        numbers = [row.get(name) for name in columns]
+        return ["-" if number is None else f"{number:,}" for number in numbers]
 
-    about = f", {_label(table)}" if "client" in table else ""
-    heads = [name.replace("_", " ") for name in columns]
-    yield from line(f"{table['toolset']}{about}", heads)
+    client = f", {_format_label(table)}" if "client" in table else ""
+    headings = [name.replace("_", " ") for name in columns]
+    yield from format_line(f"{table['toolset']}{client}", headings)
     if not rows:
         yield f"  no {by}s"
     for row in rows:
-        yield from line(f"  {_label(row)}", numbers(row))
+        yield from format_line(f"  {_format_label(row)}", format_numbers(row))
     if total:
-        yield from line("  all", numbers(total))
+        yield from format_line("  all", format_numbers(total))
 
 
-def _label(row: Mapping[str, Any]) -> str:
+def _format_label(row: Mapping[str, Any]) -> str:
     from ..reports.escaping import printable
 
     name = printable(row.get("name") or row["client"] or "every tool")

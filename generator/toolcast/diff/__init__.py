@@ -1,1 +1,1 @@
-"""What a change of specs means: for callers, for prompts, for Python code, for access."""
+"""Graded comparison of two versions of a project."""

@@ -153,6 +153,7 @@ def _compare_client(
                     client=new.name,
                 )
             )
+    # Different lists without any effect are one safe change.
     if not changes:
         new_names = {pair.old_tool.name: pair.new_tool.name for pair in pairs}
         old_lists = _normalize_lists(old, new_names)
@@ -238,6 +239,7 @@ def _find_cause(pair: _AccessPair) -> tuple[Path, bool, str]:
         is_in_tool_spec = old_tool.permission != new_tool.permission
         path = ("permission",) if is_in_tool_spec else ("clients", name, "permissions")
         return path, is_in_tool_spec, f"its permissions {verb} {permission}"
+    # `deny` takes precedence over `allow`, so it is the cause if both changed.
     for key in ("deny", "allow"):
         old_entry = pair.old_client.find_entry(key, old_tool.name)
         new_entry = pair.new_client.find_entry(key, new_tool.name)
@@ -309,6 +311,7 @@ def _compare_server_clients(
                     has_access,
                     server=new.name,
                 )
+        # No client of both versions gained or lost access.
         if not has_changes:
             values = [
                 ABSENT if server.clients is None else list(server.clients)

@@ -1,4 +1,4 @@
-"""Data model of changes between two versions of a project, and helpers to compare them."""
+"""Changes between two versions of a project, and helpers for comparisons."""
 
 from __future__ import annotations
 
@@ -182,6 +182,7 @@ class SpecFiles(NamedTuple):
             grades: grades that replace the rule's.
             reason: why `grades` replace the rule's.
         """
+        # A change without any value is located in the new version.
         is_removed = after is ABSENT and before is not ABSENT
         return Change(
             rule,
@@ -204,7 +205,7 @@ def pair_toolset_files(before: Toolset, after: Toolset) -> SpecFiles:
 
 
 def pair_tools(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
-    """Return the tools that exist in both versions of a toolset, old and new version each.
+    """Return the old and the new version of each tool that two toolset versions share.
 
     A renamed tool is recognized by its `renamed_from`.
     """
@@ -220,6 +221,7 @@ def pair_tools(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec
 
 def locate_path(source: Source, path: Path) -> Location:
     """Return the location of a path in a spec, or the file if it has no lines."""
+    # Sources of listings have a tree, but no text with lines.
     if source is NOWHERE or not source.data:
         return Location(source.file)
     return source.location(path, at_key=True)
@@ -233,7 +235,7 @@ def get_spec_value(tool: ToolSpec | Toolset, field: str) -> Any:
 def list_unshared_items(
     old: Mapping[_K, _V], new: Mapping[_K, _V]
 ) -> Iterator[tuple[_K, _V, bool]]:
-    """Yield the items whose key is in only one of two mappings: first added, then removed.
+    """Yield the items whose key is in only one of two mappings, added ones first.
 
     The third value of each is whether the item was added.
     """
@@ -258,7 +260,8 @@ def is_equal_json(left: Any, right: Any) -> bool:
 
 
 def build_json_key(value: Any) -> Hashable:
-    """Return a hashable key for a JSON value; keys are equal exactly if the values are."""
+    """Return a hashable key that is equal exactly for equal JSON values."""
+    # Booleans are tested before numbers, because True == 1 in Python.
     if isinstance(value, bool) or value is None:
         return ("", value)
     if isinstance(value, dict):
@@ -288,6 +291,7 @@ def format_value(value: Any) -> str:
         text = value
     else:
         text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    # Escape only if necessary, so that texts in other scripts stay readable.
     if not text.isprintable():
         text = json.dumps(value, sort_keys=True, default=str)
     if len(text) > MAX_VALUE_CHARACTERS:

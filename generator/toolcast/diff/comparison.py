@@ -119,6 +119,7 @@ def compare(
             changes += compare_tool(pair)
     changes += _compare_with_extensions(matched, extensions)
     changes = list(merge_moved_descriptions(changes, matched.tools))
+    # Each change gets the rule of the table that includes extensions.
     changes = [replace(change, rule=rules[change.rule.id]) for change in changes]
     changes = list(_apply_stability(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))

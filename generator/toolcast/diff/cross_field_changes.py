@@ -1,4 +1,4 @@
-"""What a table of fields cannot say: commands, actions, names, tools that are left out."""
+"""Compare names, actions, commands, exclusions and other related fields."""
 
 from __future__ import annotations
 
@@ -22,185 +22,251 @@ from .change import (
 from .state import pair_spec_files
 from .table import load_table_rules, make_change, make_presence_change
 
-_ONLY_CALLS = Grades(call=Grade.RISKY)
+_RISKY_FOR_CALLS = Grades(call=Grade.RISKY)
 
 
-def compare_tools(both: ToolPair) -> Iterator[Change]:
-    """The changes of a tool's former names, actions and command."""
-    yield from _former_names(both)
-    yield from _usage(both)
-    old, new = both.before.actions, both.after.actions
-    if old is not None and new is not None:
-        before = {action.name: action for action in old.values}
-        for action in new.values:
-            if action.name in before:
-                yield from _one_of(both, before[action.name], action)
-                yield from _accepted(both, before[action.name], action)
+def compare_tools(pair: ToolPair) -> Iterator[Change]:
+    """Yield the changes of a tool's former names, actions and command."""
+    yield from _compare_renamed_from(pair)
+    yield from _compare_usage(pair)
+    old_actions, new_actions = pair.before.actions, pair.after.actions
+    if old_actions is not None and new_actions is not None:
+        old_by_name = {action.name: action for action in old_actions.values}
+        for new in new_actions.values:
+            old = old_by_name.get(new.name)
+            if old is not None:
+                yield from _compare_required_parameters(pair, old, new)
+                yield from _compare_accepted_parameters(pair, old, new)
 
 
 def compare_toolsets(
-    before: Toolset, after: Toolset, was: Workspace, now: Workspace
+    before: Toolset,
+    after: Toolset,
+    workspace_before: Workspace,
+    workspace_after: Workspace,
 ) -> Iterator[Change]:
-    """The changes of a toolset's reserved names and exclusions, and of what lies beside it."""
-    yield from _reserved_names(before, after)
-    yield from _exclusions(before, after)
-    yield from _specs(before, after)
+    """Yield the changes of reserved names, exclusions, resources and MCP prompts."""
+    yield from _compare_reserved_names(before, after)
+    yield from _compare_exclusions(before, after)
+    yield from _compare_mcp_specs(before, after)
+    yield from _compare_resource_contents(before, after)
 
 
 def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
-    """Where toolsets are; those that come and go are told with their tools."""
+    """Yield the changes of the toolsets' folders and order in toolcast.yaml.
+
+    Added and removed toolsets are reported by `tools`.
+    """
     files = SpecFiles("", "", before.source, after.source)
-    old, new = ({s.name: s for s in side.toolsets} for side in (before, after))
+    old_toolsets = {toolset.name: toolset for toolset in before.toolsets}
+    new_toolsets = {toolset.name: toolset for toolset in after.toolsets}
     path = ("toolsets",)
-    for name in new:
-        if name in old and old[name].folder != new[name].folder:
-            folders = old[name].folder, new[name].folder
-            where = files._replace(toolset=name)
-            yield make_change(where, "toolset.folder/changed", path, *folders)
-    orders = [n for n in old if n in new], [n for n in new if n in old]
-    if orders[0] != orders[1]:
-        yield make_change(files, "workspace.toolsets/moved", path, *orders)
+    for name, toolset in new_toolsets.items():
+        old = old_toolsets.get(name)
+        if old is not None and old.folder != toolset.folder:
+            folders = old.folder, toolset.folder
+            toolset_files = files._replace(toolset=name)
+            yield make_change(toolset_files, "toolset.folder/changed", path, *folders)
+    old_order = [name for name in old_toolsets if name in new_toolsets]
+    new_order = [name for name in new_toolsets if name in old_toolsets]
+    if old_order != new_order:
+        yield make_change(files, "workspace.toolsets/moved", path, old_order, new_order)
 
 
-def _former_names(both: ToolPair) -> Iterator[Change]:
-    old, new = both.before, both.after
-    # The name that a renamed tool had is a part of the rename.
-    before = dict.fromkeys((*old.renamed_from, old.name))
-    after = dict.fromkeys((*new.renamed_from, new.name))
+def _compare_renamed_from(pair: ToolPair) -> Iterator[Change]:
+    """Yield the changes of `renamed_from`."""
+    old, new = pair.before, pair.after
+    # The old name of a renamed tool belongs to the change of the rename.
+    old_names = dict.fromkeys((*old.renamed_from, old.name))
+    new_names = dict.fromkeys((*new.renamed_from, new.name))
     path = ("renamed_from",)
-    for name in after:
-        if name not in before and name != new.name:
-            yield make_change(both.files, "tool.renamed_from/added", path, after=name)
-    for name in before:
-        if name in after or name == old.name:
+    for name in new_names:
+        if name not in old_names and name != new.name:
+            yield make_change(pair.files, "tool.renamed_from/added", path, after=name)
+    rule_id = "tool.renamed_from/removed"
+    for name in old_names:
+        if name in new_names or name == old.name:
             continue
-        what = "tool.renamed_from/removed", path, name
-        if any(tool.name == name for tool in both.toolset_after.tools):
-            reason, grades = f"the tool {format_value(name)} answers them", _ONLY_CALLS
+        # The call succeeds, but another tool than before answers it.
+        if any(tool.name == name for tool in pair.toolset_after.tools):
             yield make_change(
-                both.files, *what, form="taken", grades=grades, reason=reason
+                pair.files,
+                rule_id,
+                path,
+                name,
+                form="taken",
+                grades=_RISKY_FOR_CALLS,
+                reason=f"the tool {format_value(name)} answers them",
             )
         else:
-            yield make_change(both.files, *what, form="unknown")
+            yield make_change(pair.files, rule_id, path, name, form="unknown")
 
 
-def _usage(both: ToolPair) -> Iterator[Change]:
-    """The change of the arguments that a command takes by place."""
-    sides = [side.cli for side in (both.before, both.after)]
-    usages = [side.usage or "" for side in sides if side is not None and side.keyword]
-    if len(usages) < 2:
+def _compare_usage(pair: ToolPair) -> Iterator[Change]:
+    """Yield the change of a command's positional arguments."""
+    old_cli, new_cli = pair.before.cli, pair.after.cli
+    if old_cli is None or new_cli is None or not (old_cli.keyword and new_cli.keyword):
         return
-    # White space between arguments says nothing.
-    before, after = map(parse_usage, usages)
+    old_usage, new_usage = old_cli.usage or "", new_cli.usage or ""
+    # Parsed usages are equal if only the white space differs.
+    before, after = parse_usage(old_usage), parse_usage(new_usage)
     if before == after:
         return
     event = "changed"
-    if _is_more(after, before):
+    if _is_optional_extension(after, before):
         event = "extended"
-    elif _is_more(before, after):
+    elif _is_optional_extension(before, after):
         event = "cut"
-    values = [usage or ABSENT for usage in usages]
-    id_, (was, now) = f"tool.cli.usage/{event}", usages
-    yield make_change(both.files, id_, ("cli", "usage"), *values, was=was, now=now)
+    yield make_change(
+        pair.files,
+        f"tool.cli.usage/{event}",
+        ("cli", "usage"),
+        old_usage or ABSENT,
+        new_usage or ABSENT,
+        was=old_usage,
+        now=new_usage,
+    )
 
 
-def _is_more(more: tuple[CliPositional, ...], less: tuple[CliPositional, ...]) -> bool:
-    """Whether whoever gives the fewer arguments still can, where they take more."""
-    is_same = more[: len(less)] == less
-    return is_same and all(one.optional for one in more[len(less) :])
+def _is_optional_extension(
+    longer: tuple[CliPositional, ...], shorter: tuple[CliPositional, ...]
+) -> bool:
+    """Return whether a usage is another one with optional arguments appended."""
+    has_same_start = longer[: len(shorter)] == shorter
+    return has_same_start and all(arg.optional for arg in longer[len(shorter) :])
 
 
-def _one_of(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
+def _compare_required_parameters(
+    pair: ToolPair, old: Action, new: Action
+) -> Iterator[Change]:
+    """Yield the changes of the parameters of which an action requires at least one."""
     before, after = set(old.requires_any), set(new.requires_any)
     if before == after:
         return
-    words = " or ".join(map(format_value, new.requires_any)) or "none of them"
-    path = ("actions", "values", new.name, "requires_any")
-    lists = [list(side.requires_any) or ABSENT for side in (old, new)]
-    # To need one of none is to need none.
-    for event, happened in (
-        ("narrowed", bool(after) and (not before or bool(before - after))),
-        ("widened", bool(before) and (not after or bool(after - before))),
-    ):
-        if happened:
-            id_ = f"tool.actions.values.requires_any/{event}"
-            yield make_change(
-                both.files, id_, path, *lists, action=new.name, needed=words
+    # An empty list requires nothing, so it accepts more calls than any other.
+    is_narrowed = bool(after) and (not before or bool(before - after))
+    is_widened = bool(before) and (not after or bool(after - before))
+    events = []
+    if is_narrowed:
+        events.append("narrowed")
+    if is_widened:
+        events.append("widened")
+    needed = " or ".join(map(format_value, new.requires_any)) or "none of them"
+    for event in events:
+        yield make_change(
+            pair.files,
+            f"tool.actions.values.requires_any/{event}",
+            ("actions", "values", new.name, "requires_any"),
+            list(old.requires_any) or ABSENT,
+            list(new.requires_any) or ABSENT,
+            action=new.name,
+            needed=needed,
+        )
+
+
+def _compare_accepted_parameters(
+    pair: ToolPair, old: Action, new: Action
+) -> Iterator[Change]:
+    """Yield the parameters that an action accepts or refuses for the first time."""
+    # Without `accepts` an action accepts every parameter.
+    old_accepted = None if old.accepts is None else {*old.parameters}
+    new_accepted = None if new.accepts is None else {*new.parameters}
+    shared_names = [
+        name for name in pair.after.properties if name in pair.before.properties
+    ]
+    names = dict.fromkeys((*shared_names, *old.parameters, *new.parameters))
+    # The parameter that selects the action is always accepted.
+    names.pop(pair.after.actions.parameter if pair.after.actions else "", None)
+    if _accepts_undeclared(pair.before) and _accepts_undeclared(pair.after):
+        names["*"] = None
+    for name in names:
+        was_accepted = old_accepted is None or name in old_accepted
+        is_accepted = new_accepted is None or name in new_accepted
+        if was_accepted != is_accepted:
+            yield make_presence_change(
+                pair.files,
+                "tool.actions.values.accepts",
+                ("actions", "values", new.name, "accepts"),
+                name,
+                is_accepted,
+                form="unnamed" if name == "*" else "named",
+                action=new.name,
             )
 
 
-def _accepted(both: ToolPair, old: Action, new: Action) -> Iterator[Change]:
-    """The parameters that an action takes more, or no more."""
-    # Without `accepts` an action takes every parameter.
-    takes = [None if a.accepts is None else {*a.parameters} for a in (old, new)]
-    known = [name for name in both.after.properties if name in both.before.properties]
-    selects = both.after.actions.parameter if both.after.actions else ""
-    named = dict.fromkeys((*known, *old.parameters, *new.parameters))
-    named.pop(selects, None)
-    if _takes_any(both.before) and _takes_any(both.after):
-        named["*"] = None
-    for name in named:
-        was, is_ = (side is None or name in side for side in takes)
-        if was != is_:
-            path = ("actions", "values", new.name, "accepts")
-            what = "tool.actions.values.accepts", path, name, is_
-            form = "unnamed" if name == "*" else "named"
-            yield make_presence_change(both.files, *what, form=form, action=new.name)
-
-
-def _takes_any(tool: ToolSpec) -> bool:
-    """Whether a call may give parameters that the schema does not name."""
+def _accepts_undeclared(tool: ToolSpec) -> bool:
+    """Return whether calls can have parameters that the schema does not declare."""
     return tool.parameters.get("additionalProperties") is not False
 
 
-def _reserved_names(before: Toolset, after: Toolset) -> Iterator[Change]:
+def _compare_reserved_names(before: Toolset, after: Toolset) -> Iterator[Change]:
     files, path = pair_toolset_files(before, after), ("reserved_names",)
     old, new = before.reserved_names, after.reserved_names
-    had, has = (
-        {name for tool in side.tools for name in (tool.name, *tool.renamed_from)}
-        for side in (before, after)
-    )
     for name, reason in new.items():
         if name not in old:
-            id_ = "toolset.reserved_names/added"
-            yield make_change(files, id_, path, after=name, why=reason)
+            rule_id = "toolset.reserved_names/added"
+            yield make_change(files, rule_id, path, after=name, why=reason)
         elif old[name] != reason:
             values = {name: old[name]}, {name: reason}
-            id_ = "toolset.reserved_names/changed"
-            yield make_change(files, id_, path, *values, name=name)
+            rule_id = "toolset.reserved_names/changed"
+            yield make_change(files, rule_id, path, *values, name=name)
+    old_names, new_names = _list_all_names(before), _list_all_names(after)
     for name in old:
         if name not in new:
-            event = "reused" if name in has and name not in had else "removed"
+            is_reused = name in new_names and name not in old_names
+            event = "reused" if is_reused else "removed"
             yield make_change(files, f"toolset.reserved_names/{event}", path, name)
 
 
-def _exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
+def _list_all_names(toolset: Toolset) -> set[str]:
+    """Return the current and former names of a toolset's tools."""
+    return {name for tool in toolset.tools for name in (tool.name, *tool.renamed_from)}
+
+
+def _compare_exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
+    """Yield the changes of tools that are excluded from targets."""
     files, path = pair_toolset_files(before, after), ("exclusions",)
-    names = {name: t.name for t in after.tools for name in (*t.renamed_from, t.name)}
-    there = {tool.name for tool in after.tools}
-    had = {names.get(tool.name) for tool in before.tools}
-    old = {(names.get(e.tool, e.tool), e.target): e.reason for e in before.exclusions}
-    new = {(e.tool, e.target): e.reason for e in after.exclusions}
-    for tool, target in dict.fromkeys((*new, *old)):
-        was, is_ = old.get((tool, target), ABSENT), new.get((tool, target), ABSENT)
-        if was == is_:
+    new_names = {
+        name: tool.name
+        for tool in after.tools
+        for name in (*tool.renamed_from, tool.name)
+    }
+    tools = {tool.name for tool in after.tools}
+    old_tools = {new_names.get(tool.name) for tool in before.tools}
+    old_reasons = {
+        (
+            new_names.get(exclusion.tool, exclusion.tool),
+            exclusion.target,
+        ): exclusion.reason
+        for exclusion in before.exclusions
+    }
+    new_reasons = {(e.tool, e.target): e.reason for e in after.exclusions}
+    for tool, target in dict.fromkeys((*new_reasons, *old_reasons)):
+        old = old_reasons.get((tool, target), ABSENT)
+        new = new_reasons.get((tool, target), ABSENT)
+        if old == new:
             continue
-        # A tool or target that only one side has is told by that.
-        is_shared = target in before.targets and target in after.targets
-        event = "added" if was is ABSENT else "removed" if is_ is ABSENT else "changed"
+        event = "changed"
+        if old is ABSENT:
+            event = "added"
+        elif new is ABSENT:
+            event = "removed"
+        has_tool = tool in tools and tool in old_tools
+        has_target = target in before.targets and target in after.targets
         grades, reason = None, ""
-        if event != "changed" and not (tool in there and tool in had and is_shared):
+        if event != "changed" and not (has_tool and has_target):
+            # The added or removed tool or target has a change with its own grades.
             grades = Grades()
-            reason = "the tool or the target is not on both sides"
+            reason = "the tool or the target is not in both versions"
         elif event == "added":
-            grades = _lost_with(target)
-            reason = f"that is what {format_value(target)} is for"
+            grades = _get_target_removal_grades(target)
+            reason = f"removing the target {format_value(target)} has the same effect"
         yield make_change(
-            files._replace(tool=tool) if tool in there else files,
+            files._replace(tool=tool) if tool in tools else files,
             f"toolset.exclusions/{event}",
             path,
-            was,
-            is_,
+            old,
+            new,
             grades=grades,
             reason=reason,
             tool=tool,
@@ -208,33 +274,39 @@ def _exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
         )
 
 
-def _lost_with(target: str) -> Grades:
-    """What it means for a tool that it is gone from a target."""
-    known = load_table_rules(())
-    of_target = known.get(f"target.{target}/unset") or known["target/unset"]
-    return of_target.grades
+def _get_target_removal_grades(target: str) -> Grades:
+    """Return the grades of removing a target, which apply to an excluded tool as well."""
+    rules = load_table_rules(())
+    rule = rules.get(f"target.{target}/unset") or rules["target/unset"]
+    return rule.grades
 
 
-def _specs(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """Resources and MCP prompts that come and go, and files that hold something else."""
-    old, new = (
-        {(one.kind, one.name): one for one in side.mcp_specs}
-        for side in (before, after)
-    )
-    for (kind, name), spec, is_there in list_unshared_items(old, new):
+def _compare_mcp_specs(before: Toolset, after: Toolset) -> Iterator[Change]:
+    """Yield the added and removed resources and MCP prompts."""
+    old_specs = {(spec.kind, spec.name): spec for spec in before.mcp_specs}
+    new_specs = {(spec.kind, spec.name): spec for spec in after.mcp_specs}
+    for (kind, name), spec, is_added in list_unshared_items(old_specs, new_specs):
         files = pair_spec_files(after.name, spec, spec)
-        yield make_presence_change(files, kind, ("name",), name, is_there)
-    contents: Mapping[str, Any] = {one.name: one for one in before.mcp_resources}
-    for one in after.mcp_resources:
-        was = contents.get(one.name)
-        if was is None or was.file != one.file or was.content == one.content:
+        yield make_presence_change(files, kind, ("name",), name, is_added)
+
+
+def _compare_resource_contents(before: Toolset, after: Toolset) -> Iterator[Change]:
+    """Yield the resources whose file has the same name and another content."""
+    old_resources: Mapping[str, Any] = {
+        resource.name: resource for resource in before.mcp_resources
+    }
+    for new in after.mcp_resources:
+        old = old_resources.get(new.name)
+        if old is None or old.file != new.file or old.content == new.content:
             continue
-        message = f"{format_value(one.file)} holds something else"
-        digests = [_digest(side.content) for side in (was, one)]
-        files = pair_spec_files(after.name, was, one)
-        rule = load_table_rules(())["resource.file/changed"]
-        yield files.build_change(rule, ("file",), message, *digests)
+        yield pair_spec_files(after.name, old, new).build_change(
+            load_table_rules(())["resource.file/changed"],
+            ("file",),
+            f"the content of {format_value(new.file)} is changed",
+            _compute_digest(old.content),
+            _compute_digest(new.content),
+        )
 
 
-def _digest(content: bytes | None) -> str:
+def _compute_digest(content: bytes | None) -> str:
     return hashlib.sha256(content or b"").hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""What a comparison comes to for those who read the tools: which ones, how many, at what cost."""
+"""Effects of changes on clients: visible tools, their number and token costs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis.client_kinds import LimitKind, list_client_limits, list_crossed_limits
 from ..analysis.token_costs import Cost, compute_client_costs, estimate_tokens
@@ -18,62 +18,63 @@ from .tools import MatchedTools
 
 if TYPE_CHECKING:
     from ..targets.exposure import Exposure
+    from ..targets.prompt_blocks import PromptDocs
 
-_PLACES = {
+_TARGET_LABELS = {
     "mcp": "MCP's list",
     "registry": "the registry",
     "langchain": "LangChain's tools",
     "prompts": "the prompt docs",
     "cli": "the commands",
 }
-_UNSEEN = frozenset(["snapshots"])
-"""Targets that show nobody a tool."""
-_COSTS = {
+_INTERNAL_TARGETS = frozenset(["snapshots"])
+"""Targets whose output is not shown to clients."""
+_COST_LABELS = {
     "upfront": "upfront",
-    "names": "for names alone",
+    "names": "for names only",
     "on_demand": "on demand",
     "prompt": "in prompt docs",
 }
-"""What `Cost` has, in words."""
-_TOLD_PART = 0.01
-"""A cost that differs by less than this part of it is not told."""
+"""The fields of `Cost` in messages."""
+_MIN_COST_CHANGE = 0.01
+"""Part of the old cost up to which a difference is not reported."""
 
-_Former = Mapping[int, ToolSpec]
-"""The tool that was before, by the identity of the one that is."""
-_Seen = Sequence[tuple[ToolSpec, frozenset[str]]]
+_OldVersions = Mapping[int, ToolSpec]
+"""The old versions of tools, by the `id()` of the new version."""
+_VisibleTools = Sequence[tuple[ToolSpec, frozenset[str]]]
 """A client's tools, each with the targets that show it."""
 
 
 class EffectKind(StrEnum):
-    """What an effect is about."""
+    """Kind of an effect."""
 
     SEEN = "seen"
-    """A client sees a tool that it did not, or sees it in more places, or the reverse.
-    `before` and `after` are the places, by their targets."""
+    """A target starts or stops showing a tool to a client. `before` and `after` are the
+    targets."""
     TOOLS = "tools"
-    """The number of a client's tools crosses what the program takes that it is said to be."""
+    """The number of a client's tools crosses a limit of the client's kind."""
     TOKENS = "tokens"
-    """What a client's tools cost it, where that differs by a hundredth or more. The values
-    are estimated tokens by what they are for, as `facts/costs/client_costs.py` has them:
-    upfront, names, on_demand, prompt. `tool` is empty."""
+    """The token costs of a client's tools differ by more than one percent. `before` and
+    `after` are estimated tokens by the fields of `analysis.token_costs.Cost`: upfront,
+    names, on_demand, prompt. `tool` is empty."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One effect.
+    """An effect of all changes together on one reader of the tools.
 
     Attributes:
-        kind: what it is about.
-        reader: who sees it: a client of the toolset (empty for the one caller of a toolset
-            without clients), or the program that a limit is of.
+        kind: the kind of effect.
+        reader: the client (empty if the toolset has no clients), or the program or provider
+            that has the limit.
         toolset: the toolset's name.
-        tool: the tool's name now, or the old one of a tool that is gone; empty where it is
-            about all tools.
-        before: the value that was, a JSON value; ABSENT where there was none.
-        after: the value that is; ABSENT where there is none.
-        message: what somebody sees differently, lower case, names in backticks. It has
-            text of specs in it: escape it for where it is printed.
-        is_worse: something is lost or dearer.
+        tool: the tool's new name, or the old name of a removed tool; empty if the effect
+            concerns all tools.
+        message: a clause that describes the effect, in lower case, names in backticks. It
+            contains text of specs, so output formats must escape it.
+        before: the old JSON value, or ABSENT.
+        after: the new JSON value, or ABSENT.
+        is_worse: whether the reader loses a tool, or costs or numbers grow.
     """
 
     kind: EffectKind
@@ -86,98 +87,100 @@ class Effect:
     is_worse: bool = False
 
 
+class _Version(NamedTuple):
+    """One version of a toolset, with its exposures and prompt docs."""
+
+    toolset: Toolset
+    exposures: Mapping[str, Exposure]
+    prompt_docs: PromptDocs
+
+
 def list_effects(
     matched: MatchedTools, before: Workspace, after: Workspace
 ) -> Iterator[Effect]:
-    """What every reader of the toolsets that both sides have sees differently.
+    """Yield the effects on the clients of toolsets that exist in both versions.
 
-    Of a toolset that comes or goes the change itself says all there is to say.
+    An added or removed toolset has no effects: its change describes them.
+
+    Args:
+        matched: the matched toolsets and tools.
+        before: the old version of the workspace.
+        after: the new version of the workspace.
 
     Raises:
-        ExtensionError: a listed extension cannot be used.
+        ExtensionError: an extension that the workspace lists cannot be used.
     """
-    # A text is counted once: most are the same on both sides.
-    count = cache(estimate_tokens)
+    # Most texts are equal in both versions: count the tokens of each once.
+    count_tokens = cache(estimate_tokens)
     for toolsets in matched.toolsets:
-        there = {id(tool) for tool in toolsets[0].tools}
-        former = {
-            id(both.after): both.before
-            for both in matched.tools
-            if both.toolset_after is toolsets[1] and id(both.before) in there
+        old_tool_ids = {id(tool) for tool in toolsets[0].tools}
+        old_versions = {
+            id(pair.after): pair.before
+            for pair in matched.tools
+            if pair.toolset_after is toolsets[1] and id(pair.before) in old_tool_ids
         }
-        if _is_same(toolsets, former):
-            continue
-        yield from _of_clients(toolsets, (before, after), former, count)
+        if not _is_unchanged(toolsets, old_versions):
+            workspaces = before, after
+            yield from _list_client_effects(
+                toolsets, workspaces, old_versions, count_tokens
+            )
 
 
-def _is_same(toolsets: tuple[Toolset, Toolset], former: Mapping[int, ToolSpec]) -> bool:
-    """Whether nothing of a toolset has changed, so that nothing can follow."""
+def _is_unchanged(
+    toolsets: tuple[Toolset, Toolset], old_versions: _OldVersions
+) -> bool:
+    """Return whether two versions of a toolset are equal and have no effects."""
     before, after = toolsets
     return (
         before.source.data == after.source.data
         and before.targets == after.targets
-        and _data_of(before) == _data_of(after)
+        and _read_definitions(before) == _read_definitions(after)
         and len(before.tools) == len(after.tools)
-        and all(former.get(id(tool)) is tool for tool in after.tools)
+        and all(old_versions.get(id(tool)) is tool for tool in after.tools)
     )
 
 
-def _data_of(toolset: Toolset) -> list[bytes]:
-    shared = toolset.definitions
-    return [] if shared is None else [one.data for one in shared.sources]
+def _read_definitions(toolset: Toolset) -> list[bytes]:
+    definitions = toolset.definitions
+    return [] if definitions is None else [s.data for s in definitions.sources]
 
 
-def _of_clients(
+def _list_client_effects(
     toolsets: tuple[Toolset, Toolset],
     workspaces: tuple[Workspace, Workspace],
-    former: _Former,
-    count: Callable[[str], int],
+    old_versions: _OldVersions,
+    count_tokens: Callable[[str], int],
 ) -> Iterator[Effect]:
-    """What each client that both sides have sees differently.
-
-    Args:
-        toolsets: the toolset before and after; with the workspaces of the two.
-    """
-    # Targets know where a tool is shown; nothing else here needs them.
+    """Yield the effects on each client that exists in both versions of a toolset."""
+    # Imported here: only effects need targets.
     from ..targets.exposure import build_exposures
     from ..targets.prompt_blocks import build_prompt_docs
 
-    before, after = toolsets
-    docs = [
-        build_prompt_docs(workspace, toolset)
-        for workspace, toolset in zip(workspaces, toolsets, strict=True)
-    ]
-    places = [
-        _places(build_exposures(workspace, toolset))
-        for workspace, toolset in zip(workspaces, toolsets, strict=True)
-    ]
-    for client in _shared(before, after):
-        was, is_ = (
-            _of_client(toolset, client, shown)
-            for toolset, shown in zip(toolsets, places, strict=True)
+    old, new = (
+        _Version(
+            toolset,
+            build_exposures(workspace, toolset),
+            build_prompt_docs(workspace, toolset),
         )
-        yield from _seen(after.name, client, was, is_, former)
-        counts = [
-            count_listed_tools(
-                toolset, [tool for tool, places in side if "mcp" in places]
-            )
-            for toolset, side in zip(toolsets, (was, is_), strict=True)
-        ]
-        yield from _limits(after, client, *counts)
-        before_, after_ = (
-            compute_client_costs(
-                toolset,
-                toolset.find_client(client),
-                its_docs.texts(toolset.find_client(client)),
-                count=count,
-            ).total
-            for toolset, its_docs in zip(toolsets, docs, strict=True)
+        for workspace, toolset in zip(workspaces, toolsets, strict=True)
+    )
+    toolset = new.toolset
+    for client in _list_shared_clients(*toolsets):
+        old_tools = _list_visible_tools(old, client)
+        new_tools = _list_visible_tools(new, client)
+        yield from _compare_visible_tools(
+            toolset.name, client, old_tools, new_tools, old_versions
         )
-        yield from _tokens(after.name, client, before_, after_)
+        old_count = _count_mcp_tools(old.toolset, old_tools)
+        new_count = _count_mcp_tools(new.toolset, new_tools)
+        yield from _compare_tool_counts(toolset, client, old_count, new_count)
+        old_cost = _compute_cost(old, client, count_tokens)
+        new_cost = _compute_cost(new, client, count_tokens)
+        yield from _compare_costs(toolset.name, client, old_cost, new_cost)
 
 
-def _shared(before: Toolset, after: Toolset) -> Iterator[str]:
-    """The clients of both sides; "" is the one caller of a toolset without clients."""
+def _list_shared_clients(before: Toolset, after: Toolset) -> Iterator[str]:
+    """Yield the clients of both versions; "" if both have no clients."""
     if not before.clients and not after.clients:
         yield ""
     for client in after.clients:
@@ -185,117 +188,132 @@ def _shared(before: Toolset, after: Toolset) -> Iterator[str]:
             yield client.name
 
 
-_Shown: TypeAlias = "Mapping[str, tuple[Exposure, frozenset[str]]]"
-"""Each tool by its name: whom it is kept from, and the places that show it."""
-
-
-def _places(exposed: Mapping[str, Exposure]) -> _Shown:
-    return {
-        name: (
-            exposure,
-            frozenset(
-                target
-                for target, reason in exposure.targets.items()
-                if not reason and target not in _UNSEEN
-            ),
+def _list_visible_tools(version: _Version, client: str) -> _VisibleTools:
+    """Return the tools that a client can use, with the targets that show each."""
+    tools = []
+    for tool in version.toolset.tools:
+        exposure = version.exposures[tool.name]
+        # A reason means that the client or target does not have the tool.
+        if client and exposure.clients[client]:
+            continue
+        targets = frozenset(
+            target
+            for target, reason in exposure.targets.items()
+            if not reason and target not in _INTERNAL_TARGETS
         )
-        for name, exposure in exposed.items()
-    }
+        tools.append((tool, targets))
+    return tools
 
 
-def _of_client(toolset: Toolset, client: str, shown: _Shown) -> _Seen:
-    """The tools that a client may have, with their places."""
-    return [
-        (tool, shown[tool.name][1])
-        for tool in toolset.tools
-        if not client or not shown[tool.name][0].clients[client]
-    ]
+def _count_mcp_tools(toolset: Toolset, tools: _VisibleTools) -> int:
+    return count_listed_tools(
+        toolset, [tool for tool, targets in tools if "mcp" in targets]
+    )
 
 
-def _seen(
-    toolset: str, client: str, before: _Seen, after: _Seen, former: _Former
+def _compute_cost(
+    version: _Version, client: str, count_tokens: Callable[[str], int]
+) -> Cost:
+    toolset = version.toolset
+    texts = version.prompt_docs.texts(toolset.find_client(client))
+    costs = compute_client_costs(
+        toolset, toolset.find_client(client), texts, count=count_tokens
+    )
+    return costs.total
+
+
+def _compare_visible_tools(
+    toolset: str,
+    client: str,
+    before: _VisibleTools,
+    after: _VisibleTools,
+    old_versions: _OldVersions,
 ) -> Iterator[Effect]:
-    was = {id(tool): places for tool, places in before}
-    nowhere: frozenset[str] = frozenset()
-    for tool, places in after:
-        old = was.pop(id(former.get(id(tool), tool)), nowhere)
-        if old != places:
-            yield _place(toolset, client, tool, old, places)
-    for tool, places in before:
-        if id(tool) in was and places:
-            yield _place(toolset, client, tool, places, nowhere)
+    """Yield an effect for each tool whose targets changed for a client."""
+    # Tools are looked up by identity: a renamed tool has another name in each version.
+    old_targets = {id(tool): targets for tool, targets in before}
+    no_targets: frozenset[str] = frozenset()
+    for tool, targets in after:
+        old = old_targets.pop(id(old_versions.get(id(tool), tool)), no_targets)
+        if old != targets:
+            yield _make_visibility_effect(toolset, client, tool, old, targets)
+    # The remaining tools are no longer visible.
+    for tool, targets in before:
+        if id(tool) in old_targets and targets:
+            yield _make_visibility_effect(toolset, client, tool, targets, no_targets)
 
 
-def _place(
+def _make_visibility_effect(
     toolset: str,
     client: str,
     tool: ToolSpec,
     before: frozenset[str],
     after: frozenset[str],
 ) -> Effect:
-    who = format_value(client) if client else "the caller"
-    words = [
-        f"{verb} in {_listed(places)}"
-        for verb, places in (
-            ("sees it", after - before),
-            ("no longer sees it", before - after),
-        )
-        if places
-    ]
+    clauses = []
+    if after - before:
+        clauses.append(f"sees it in {_format_targets(after - before)}")
+    if before - after:
+        clauses.append(f"no longer sees it in {_format_targets(before - after)}")
+    reader = format_value(client) if client else "the caller"
     return Effect(
         EffectKind.SEEN,
         client,
         toolset,
         tool.name,
-        f"{who} {', and '.join(words)}",
+        f"{reader} {', and '.join(clauses)}",
         sorted(before),
         sorted(after),
         is_worse=bool(before - after),
     )
 
 
-def _listed(places: frozenset[str]) -> str:
-    """The places in words, those of the built-in targets first."""
-    named = [_PLACES[place] for place in _PLACES if place in places]
-    named += [
-        f"the target {format_value(place)}" for place in sorted(places - _PLACES.keys())
-    ]
-    return format_list(named)
+def _format_targets(targets: frozenset[str]) -> str:
+    """Format targets for a message, the built-in ones first."""
+    labels = [label for target, label in _TARGET_LABELS.items() if target in targets]
+    for target in sorted(targets - _TARGET_LABELS.keys()):
+        labels.append(f"the target {format_value(target)}")
+    return format_list(labels)
 
 
-def _limits(toolset: Toolset, name: str, before: int, after: int) -> Iterator[Effect]:
+def _compare_tool_counts(
+    toolset: Toolset, name: str, before: int, after: int
+) -> Iterator[Effect]:
+    """Yield an effect for each limit that the number of a client's tools crosses."""
     client = toolset.find_client(name) if name else None
     limits = list_client_limits(toolset, client, LimitKind.TOOLS)
     for limit in list_crossed_limits(limits, before, after):
-        who = f"{format_value(name)} has" if name else "there are"
-        takes = f"{limit.client} takes {limit.maximum}"
-        message = f"{who} {after} tools, before {before}; {takes} ({limit.source})"
+        # A toolset without clients has one caller without a name.
+        subject = f"{format_value(name)} has" if name else "there are"
         yield Effect(
             EffectKind.TOOLS,
             limit.client,
             toolset.name,
             "",
-            message,
+            f"{subject} {after} tools, before {before}; {limit.client} accepts"
+            f" {limit.maximum} ({limit.source})",
             before,
             after,
             is_worse=after > before,
         )
 
 
-def _tokens(toolset: str, client: str, before: Cost, after: Cost) -> Iterator[Effect]:
-    parts = [
-        f"{new:,} {_COSTS[name]} ({new - old:+,})"
-        for name, old, new in zip(_COSTS, before, after, strict=True)
-        if abs(new - old) > _TOLD_PART * old
-    ]
+def _compare_costs(
+    toolset: str, client: str, before: Cost, after: Cost
+) -> Iterator[Effect]:
+    """Yield an effect if the token costs of a client's tools changed noticeably."""
+    parts = []
+    for label, old, new in zip(_COST_LABELS.values(), before, after, strict=True):
+        if abs(new - old) > _MIN_COST_CHANGE * old:
+            parts.append(f"{new:,} {label} ({new - old:+,})")
     if parts:
-        whose = f" of {format_value(client)}" if client else ""
+        owner = f" of {format_value(client)}" if client else ""
         yield Effect(
             EffectKind.TOKENS,
             client,
             toolset,
             "",
-            f"the tools{whose} cost about, in tokens: {', '.join(parts)}",
+            f"estimated tokens for the tools{owner}: {', '.join(parts)}",
             before._asdict(),
             after._asdict(),
             is_worse=sum(after) > sum(before),

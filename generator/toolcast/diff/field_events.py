@@ -1,4 +1,4 @@
-"""Detect what happened to a value of a spec field: the events that annotations declare."""
+"""Detect the events of changed spec fields, such as `raised` or `more`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .change import ABSENT, build_json_key, is_equal_json
-from .state import is_reported_as_whole
+from .state import has_presence_event
 
 ENTRY_EVENTS = ("more", "less", "entry")
 """Events of one entry of an object or array, instead of the whole value."""
@@ -46,17 +46,19 @@ def _detect_events(node: Any, events: Any, old: Any, new: Any) -> Iterator[Event
     """
     is_added_or_removed = old is ABSENT or new is ABSENT
     presence_event = Event("unset" if new is ABSENT else "set", old, new)
-    if is_added_or_removed and is_reported_as_whole(node):
+    if is_added_or_removed and has_presence_event(node):
         yield presence_event
     elif any(name in events for name in ENTRY_EVENTS):
         yield from _detect_entry_events(events, old, new)
     elif "unordered" in node and {*map(build_json_key, old)} == {
         *map(build_json_key, new)
     }:
+        # The order of these items has no meaning.
         return
     elif any(
         name.startswith(("to ", "from ")) and "null" not in name for name in events
     ):
+        # The caller keeps the one of the two events that the field declares.
         yield Event(f"from {_format_event_value(old)}", old, new)
         yield Event(f"to {_format_event_value(new)}", old, new)
     elif is_added_or_removed:
@@ -74,6 +76,7 @@ def _detect_events(node: Any, events: Any, old: Any, new: Any) -> Iterator[Event
 
 def _detect_entry_events(events: Any, old: Any, new: Any) -> Iterator[Event]:
     """Yield the events of an object's entries, or of an array's items."""
+    # One of the values can be ABSENT: then all entries are added or removed.
     if isinstance(old, dict) or isinstance(new, dict):
         old_entries, new_entries = as_mapping(old), as_mapping(new)
         for key in dict.fromkeys((*new_entries, *old_entries)):
@@ -101,7 +104,7 @@ def _detect_entry_events(events: Any, old: Any, new: Any) -> Iterator[Event]:
 
 
 def is_reordered(events: Any, old: Any, new: Any) -> bool:
-    """Return whether an object's keys changed their order, in a field that declares `moved`."""
+    """Return whether the keys of an object changed their order, if that is an event."""
     return "moved" in events and list(as_mapping(old)) != list(as_mapping(new))
 
 

@@ -1,4 +1,4 @@
-"""Compare two listings of a server: tools, resources, templates, prompts and instructions.
+"""Compare two listings of a server: tools, resources, prompts and instructions.
 
 Tools are compared as specs with the same content, so that their changes have the same kinds and
 grades. A difference that specs cannot express is a change of its member. Every entry that
@@ -13,7 +13,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from toolcast_runtime.external.listing import differing
+from toolcast_runtime.external.listing import find_differences
 
 from ..mcp_client.server_listing import KINDS, ServerListing, explains_difference
 from ..model.language_fields import get_mcp_members
@@ -99,6 +99,7 @@ def compare_listings(
                 and explains_difference(variation, before, reading)
                 for variation in before.variations
             )
+            # Both readings usually have the same changes.
             key = (kind, name, change.rule.id, change.path, is_varying)
             if key not in reported:
                 reported.add(key)
@@ -142,7 +143,7 @@ def compare_unspecified_parts(
 
 
 def grade_as_unreviewed(change: Change) -> Change:
-    """Return a change of a listing; a new value that is graded safe becomes risky for prompts.
+    """Return a change of a listing; a safe new value becomes risky for prompts.
 
     Models read the new value, and no maintainer has reviewed it.
     """
@@ -162,6 +163,7 @@ def _get_member_path(kind: str, change: Change) -> Path:
         return path
     if path[:2] == ("mcp", "extra"):
         return path[2:]
+    # All other changes have a path in the spec, whose fields have other names.
     members = {field: member for member, field in get_mcp_members().items()}
     field = str(path[0])
     return (members.get(field, field), *path[1:])
@@ -176,6 +178,7 @@ def _compare_all(
         new = ABSENT if after.instructions is None else after.instructions
         files = SpecFiles(owner.toolset, "", owner.build_source(), owner.build_source())
         change = make_change(files, _INSTRUCTIONS, ("instructions",), old, new)
+        # Both versions have the same file, in which the location is.
         yield "instructions", "", replace(change, is_in_old_version=False)
     for name, change in _compare_tools(before.tools, after.tools, owner):
         yield "tools", name, change
@@ -197,6 +200,7 @@ def _compare_tools(
         files = SpecFiles(owner.toolset, new_name, source, source)
         names = old_name, new_name
         yield new_name, make_change(files, _RENAMED, ("name",), *names, form="listed")
+        # With the new name in both versions, only other members differ.
         renamed = {**old[old_name], "name": new_name}
         yield from _compare_tool(renamed, new[new_name], new_name, owner)
     for name in removed:
@@ -238,6 +242,7 @@ def _find_renames(
                 break
     if len(free_old) * len(free_new) > _MAX_PAIRS:
         return
+    # Negative, to sort by descending similarity, then by name.
     pairs = sorted(
         (-_compute_similarity(old_text, new_text), old_name, new_name)
         for old_name, old_text in free_old.items()
@@ -273,6 +278,7 @@ def _compare_tool(
         Toolset(owner.toolset, "", "", (specs[0],)),
         Toolset(owner.toolset, "", "", (specs[1],)),
     )
+    # A listing has no workspace.
     workspace = Workspace("", (), ())
     pair = ToolPair(*specs, *toolsets, workspace, workspace)
     compared_paths: set[Path] = set()
@@ -311,7 +317,7 @@ def _compare_members(
     }
     source = owner.build_source(name)
     files = SpecFiles(owner.toolset, name, source, source)
-    for path in differing(old, new, encode_exact):
+    for path in find_differences(old, new, encode_exact):
         is_compared = any(
             prefix[: len(path)] == path[: len(prefix)] for prefix in compared
         )
@@ -371,7 +377,7 @@ def _compare_entries(
                 files, rule_id, (key,), old, new, kind=label, name=name
             )
             continue
-        for path in differing(old, new, encode_exact):
+        for path in find_differences(old, new, encode_exact):
             yield name, make_change(
                 files,
                 "listing.entry/changed",

@@ -1,4 +1,4 @@
-"""Tool listings as workspaces, so that listings are compared and checked like specs."""
+"""Tool listings as workspaces, to compare and check them like specs."""
 
 from __future__ import annotations
 
@@ -128,6 +128,7 @@ def build_tool_spec(
     extra: dict[str, Any] = {}
     for member, value in definition.items():
         if member in spec_fields and isinstance(value, MEMBER_TYPES[member]):
+            # Specs have floats, while a listing keeps the exact decimal text of numbers.
             tree[spec_fields[member]] = convert_to_floats(value)
         elif member not in spec_fields and member != "name":
             extra[member] = convert_to_floats(value)

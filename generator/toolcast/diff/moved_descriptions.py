@@ -18,7 +18,7 @@ _SET, _REMOVED = "/description-set", "/description-removed"
 def merge_moved_descriptions(
     changes: Sequence[Change], tools: Iterable[ToolPair]
 ) -> Iterator[Change]:
-    """Yield the changes, with moved descriptions merged and repeated ones graded as safe.
+    """Yield the changes; merge moved descriptions, and grade repeated ones safe.
 
     A removed and an added description with the same text, for the same parameter, become one
     change `text/moved`. A removed description is safe if the same text remains elsewhere for
@@ -39,6 +39,7 @@ def merge_moved_descriptions(
             removed[key] = change
     for change in changes:
         key = _build_description_key(change)
+        # The change of the removed description represents both.
         if change.rule.id.endswith(_SET) and key in removed:
             continue
         if removed.get(key) is change:
@@ -56,7 +57,8 @@ def _build_description_key(change: Change) -> tuple[object, ...]:
 
 
 def get_parameter_path(path: Path) -> Path:
-    """Return the parameter that a schema path belongs to: the field and the property names."""
+    """Return the schema's field and the property names in a schema path."""
+    # Other keywords, such as `anyOf` and its index, do not name a parameter.
     names = (name for keyword, name in pairwise(path) if keyword == "properties")
     return (*path[:1], *names)
 
@@ -69,7 +71,7 @@ def _make_moved_change(removed: Change, added: Change) -> Change:
 
 
 def _grade_removed(change: Change, pair: ToolPair | None) -> Change:
-    """Return a removed description; it is safe if the parameter has the same text elsewhere."""
+    """Grade a removed description safe if the parameter has the same text elsewhere."""
     field = change.path[0]
     schema = pair.after.schemas.get(str(field)) if pair is not None else None
     if schema is None:

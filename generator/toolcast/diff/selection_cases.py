@@ -1,7 +1,7 @@
-"""Which messages lead to another tool than before.
+"""Compare selection cases, and which tools their messages select.
 
-The cases of the new side are tried among the tools of both sides, so that a change of one
-tool's words shows what they win and lose. Where nobody has written a case, nothing is tried.
+The new version's cases are run with the tools of both versions. So a case shows how a changed
+text affects the choice of a tool. Toolsets without cases are not compared.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..model.model import Case, Toolset, ToolSpec, Workspace
-from ..tool_selection.trial import DeclaredCase, cases_of, same_words
+from ..tool_selection.trial import DeclaredCase, list_cases, normalize_message
 from .change import (
     ABSENT,
     Change,
@@ -23,8 +23,8 @@ from .change import (
 from .table import get_rule, make_change
 
 _BREAKING = Grades(prompt=Grade.BREAKING)
-# A tool that loses so much of what is said to it is another tool to who talks to it.
-_LOST_TOOL = 0.5
+_MIN_LOST_PART = 0.5
+"""Part of a tool's cases from which lost cases are breaking."""
 _MAX_QUOTED = 3
 """Messages of cases that a change quotes."""
 _MAX_QUOTE_CHARACTERS = 60
@@ -32,17 +32,18 @@ _MAX_QUOTE_CHARACTERS = 60
 
 LOST, WON = "selection/case-lost", "selection/case-won"
 LOWER, HIGHER = "selection/rank-lower", "selection/rank-higher"
-_PASSING = {LOST: ("passes", "fails"), WON: ("fails", "passes")}
+_OUTCOMES = {LOST: ("passes", "fails"), WON: ("fails", "passes")}
+"""The old and the new outcome of messages that started or stopped passing."""
 
 
 class _OutcomeChange(NamedTuple):
-    """A message whose outcome differs between the sides.
+    """A message that has another outcome in the new version.
 
     Attributes:
-        declared: the case of the new side.
-        message: what is said.
-        before: the rank that the tool had; None where no word spoke for it.
-        after: the rank that it has.
+        declared: the case of the new version.
+        message: the message of the case, or one of its near misses.
+        before: the old rank of the case's tool; None without a matching word.
+        after: the new rank of the case's tool.
     """
 
     declared: DeclaredCase
@@ -52,188 +53,218 @@ class _OutcomeChange(NamedTuple):
 
 
 class _ChangeSubject(NamedTuple):
-    """What messages have in common that are told as one change.
+    """The properties by which messages are combined into one change.
 
     Attributes:
-        rule: the id of the kind of change.
-        tool: the tool that is meant; None where none is.
-        other: the tool that wins them, or had them; empty where no other one does.
-        is_near: they are near misses of the tool.
+        rule_id: the id of the change kind.
+        tool: the tool of the cases; None for cases that expect no tool.
+        other: the tool that gained or lost the messages; empty without one.
+        is_near: whether the messages are near misses of the tool.
     """
 
-    rule: str
+    rule_id: str
     tool: str | None
     other: str
     is_near: bool
 
 
 def compare_toolsets(
-    before: Toolset, after: Toolset, _before: Workspace, _after: Workspace
+    before: Toolset,
+    after: Toolset,
+    workspace_before: Workspace,
+    workspace_after: Workspace,
 ) -> Iterator[Change]:
-    """The changes of a toolset's cases, then of what they lead to."""
-    yield from _declared(before, after)
-    moved = _moved(before, after)
-    meant: defaultdict[str | None, int] = defaultdict(int)
-    for declared in cases_of(after):
-        meant[declared.case.tool] += 1
-    for about, messages in moved.items():
-        yield _outcome(about, after, messages, meant[about.tool])
+    """Yield the changes of a toolset's cases, then of their outcomes."""
+    yield from _compare_cases(before, after)
+    case_counts: defaultdict[str | None, int] = defaultdict(int)
+    for declared in list_cases(after):
+        case_counts[declared.case.tool] += 1
+    for subject, outcomes in _compare_outcomes(before, after).items():
+        yield _make_outcome_change(subject, after, outcomes, case_counts[subject.tool])
 
 
-def _moved(
+def _compare_outcomes(
     before: Toolset, after: Toolset
 ) -> Mapping[_ChangeSubject, list[_OutcomeChange]]:
-    """The messages that lead elsewhere, by what they have in common."""
-    found: defaultdict[_ChangeSubject, list[_OutcomeChange]] = defaultdict(list)
-    declared = list(cases_of(after))
-    if not declared:
-        return found
-    # The router's modules cost time, which who has no cases need not spend.
-    from toolcast_runtime.router.lexical_ranking import ranking
+    """Run the new cases in both versions; return the messages whose outcome differs."""
+    outcomes: defaultdict[_ChangeSubject, list[_OutcomeChange]] = defaultdict(list)
+    cases = list(list_cases(after))
+    if not cases:
+        return outcomes
+    # Imported here: loading the router takes time, and most toolsets have no cases.
+    from toolcast_runtime.router.lexical_ranking import get_ranking
 
-    from ..tool_selection.trial import routed, trials_of
+    from ..tool_selection.trial import build_routed_tools, run_case
 
-    old_tools, new_tools = (
-        routed(t.list_target_tools("registry")) for t in (before, after)
-    )
+    old_tools = build_routed_tools(before.list_target_tools("registry"))
+    new_tools = build_routed_tools(after.list_target_tools("registry"))
     if old_tools == new_tools:
-        return found
-    former = {new.name: old.name for old, new in pair_tools(before, after)}
-    old_index, new_index = ranking(old_tools), ranking(new_tools)
-    for one in declared:
-        if one.case.tool is not None and one.case.tool not in former:
+        return outcomes
+    old_names = {new.name: old.name for old, new in pair_tools(before, after)}
+    old_index, new_index = get_ranking(old_tools), get_ranking(new_tools)
+    for declared in cases:
+        tool = declared.case.tool
+        # An added tool has no old rank.
+        if tool is not None and tool not in old_names:
             continue
-        gates = after.selection
-        was = trials_of(one._replace(case=_renamed(one.case, former)), old_index, gates)
-        for old, new in zip(was, trials_of(one, new_index, gates), strict=True):
-            # A near miss has no rank that would be better: it passes or not.
+        old_case = declared._replace(case=_restore_names(declared.case, old_names))
+        old_trials = run_case(old_case, old_index, after.selection)
+        new_trials = run_case(declared, new_index, after.selection)
+        for old, new in zip(old_trials, new_trials, strict=True):
+            # A near miss passes or fails; its rank has no meaning.
             ranks: tuple[int | None, int | None] = (None, None)
-            if old.standing and new.standing and not new.is_near:
-                ranks = old.standing.rank, new.standing.rank
-            rule = _rule(not old.problems, not new.problems, *ranks)
-            if rule is not None:
-                other = ""
-                if rule in (LOST, WON) and not new.is_near:
-                    other = (new if rule is LOST else old).rival
-                about = _ChangeSubject(rule, one.case.tool, other, new.is_near)
-                found[about].append(_OutcomeChange(one, new.message, *ranks))
-    return found
+            if old.tool_rank and new.tool_rank and not new.is_near:
+                ranks = old.tool_rank.rank, new.tool_rank.rank
+            rule_id = _classify_outcome(not old.problems, not new.problems, *ranks)
+            if rule_id is None:
+                continue
+            other = ""
+            if rule_id in (LOST, WON) and not new.is_near:
+                other = (new if rule_id == LOST else old).rival
+            subject = _ChangeSubject(rule_id, tool, other, new.is_near)
+            outcomes[subject].append(_OutcomeChange(declared, new.message, *ranks))
+    return outcomes
 
 
-def _rule(
-    passed: bool, passes: bool, before: int | None, after: int | None
+def _classify_outcome(
+    passed: bool, passes: bool, old_rank: int | None, new_rank: int | None
 ) -> str | None:
+    """Return the id of the change kind; None if outcome and rank are the same."""
     if passed != passes:
         return WON if passes else LOST
-    if before == after:
+    if old_rank == new_rank:
         return None
-    if after is None or (before is not None and after > before):
+    if new_rank is None or (old_rank is not None and new_rank > old_rank):
         return LOWER
     return HIGHER
 
 
-def _renamed(case: Case, former: Mapping[str, str]) -> Case:
-    tool = None if case.tool is None else former[case.tool]
-    never = tuple(former[name] for name in case.never if name in former)
+def _restore_names(case: Case, old_names: Mapping[str, str]) -> Case:
+    """Return a case with the old names of tools."""
+    tool = None if case.tool is None else old_names[case.tool]
+    never = tuple(old_names[name] for name in case.never if name in old_names)
     return case._replace(tool=tool, never=never)
 
 
-def _outcome(
-    about: _ChangeSubject, toolset: Toolset, messages: list[_OutcomeChange], meant: int
+def _make_outcome_change(
+    subject: _ChangeSubject,
+    toolset: Toolset,
+    outcomes: list[_OutcomeChange],
+    case_count: int,
 ) -> Change:
-    """The change that some messages of a tool come to."""
-    rule, tool = about.rule, about.tool
-    first = messages[0].declared
-    is_most = rule is LOST and tool is not None and not about.is_near
-    is_most = is_most and len(messages) >= _LOST_TOOL * meant
-    was, is_now = _PASSING.get(rule, (None, None))
-    quotes = ", ".join(_quote(one) for one in messages[:_MAX_QUOTED])
-    more = len(messages) - _MAX_QUOTED
-    if more > 0:
-        quotes += f" and {more} more"
-    source = first.owner.source
+    """Return one change for messages with the same subject.
+
+    Args:
+        subject: the common properties of the messages.
+        toolset: the new version of the toolset.
+        outcomes: the messages.
+        case_count: the number of all cases of the tool.
+    """
+    rule_id, tool, _, is_near = subject
+    declared = outcomes[0].declared
+    is_breaking = (
+        rule_id == LOST
+        and tool is not None
+        and not is_near
+        and len(outcomes) >= _MIN_LOST_PART * case_count
+    )
+    old_outcome, new_outcome = _OUTCOMES.get(rule_id, (None, None))
+    quotes = ", ".join(_format_quote(outcome) for outcome in outcomes[:_MAX_QUOTED])
+    remaining = len(outcomes) - _MAX_QUOTED
+    if remaining > 0:
+        quotes += f" and {remaining} more"
+    source = declared.owner.source
     return SpecFiles(toolset.name, tool or "", source, source).build_change(
-        get_rule(rule),
-        first.path,
-        f"{_told_of(about, len(messages), meant)}: {quotes}",
-        {one.message: was or one.before for one in messages},
-        {one.message: is_now or one.after for one in messages},
-        grades=_BREAKING if is_most else None,
-        reason="these are half of its cases or more" if is_most else "",
+        get_rule(rule_id),
+        declared.path,
+        f"{_describe_outcomes(subject, len(outcomes), case_count)}: {quotes}",
+        {outcome.message: old_outcome or outcome.before for outcome in outcomes},
+        {outcome.message: new_outcome or outcome.after for outcome in outcomes},
+        grades=_BREAKING if is_breaking else None,
+        reason="these are at least half of its cases" if is_breaking else "",
     )
 
 
-def _told_of(about: _ChangeSubject, number: int, meant: int) -> str:
-    rule, tool, other, is_near = about
-    lost = rule is LOST
+def _describe_outcomes(subject: _ChangeSubject, count: int, case_count: int) -> str:
+    """Return a clause about messages, without the messages themselves."""
+    rule_id, tool, other, is_near = subject
+    is_lost = rule_id == LOST
+    adverb = "now" if is_lost else "no longer"
+    plural, verb = ("", "selects") if count == 1 else ("s", "select")
     if tool is None:
-        verb = "lead" if lost else "no longer lead"
-        return f"{number} that mean no tool {verb} to `{other}`"
+        return f"{count} message{plural} that must select no tool {adverb} {verb} `{other}`"
     if is_near:
-        misses = "near miss" if number == 1 else "near misses"
-        return (
-            f"{number} {misses} of `{tool}` {'now' if lost else 'no longer'} lead to it"
-        )
-    cases = f"{number} of its {meant} case{'' if meant == 1 else 's'}"
-    if rule is LOST:
+        messages = "near miss" if count == 1 else "near misses"
+        return f"{count} {messages} of `{tool}` {adverb} {verb} it"
+    cases = f"{count} of its {case_count} case{'' if case_count == 1 else 's'}"
+    if is_lost:
         return f"`{tool}` loses {cases}" + (f" to `{other}`" if other else "")
-    if rule is WON:
+    if rule_id == WON:
         return f"`{tool}` wins {cases}" + (f" from `{other}`" if other else "")
-    return f"`{tool}` stands {'lower' if rule is LOWER else 'higher'} for {cases}"
+    return f"`{tool}` ranks {'lower' if rule_id == LOWER else 'higher'} for {cases}"
 
 
-def _quote(one: _OutcomeChange) -> str:
-    text = " ".join(one.message.split())
+def _format_quote(outcome: _OutcomeChange) -> str:
+    """Return a message in quotes, with its old and new rank if they differ."""
+    text = " ".join(outcome.message.split())
     if len(text) > _MAX_QUOTE_CHARACTERS:
         text = f"{text[: _MAX_QUOTE_CHARACTERS - 3]}..."
     ranks = ""
-    if one.before != one.after:
-        ranks = f" ({one.before or 'unfound'} -> {one.after or 'unfound'})"
+    if outcome.before != outcome.after:
+        ranks = f" ({outcome.before or 'not found'} -> {outcome.after or 'not found'})"
     return f'"{text}"{ranks}'
 
 
-def _declared(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """Cases that are new, gone, or say something else.
+def _compare_cases(before: Toolset, after: Toolset) -> Iterator[Change]:
+    """Yield the added, removed and changed cases.
 
-    Those of a tool that comes or goes come or go with it.
+    The cases in the spec of an added or removed tool are part of that change.
     """
-    former = {new.name: old.name for old, new in pair_tools(before, after)}
-    old = {
-        same_words(one.case.message): one
-        for one in cases_of(before)
-        if isinstance(one.owner, Toolset) or one.owner.name in former.values()
+    old_names = {new.name: old.name for old, new in pair_tools(before, after)}
+    old_cases = _index_cases(before, {*old_names.values()})
+    new_cases = _index_cases(after, {*old_names})
+    for message, new in new_cases.items():
+        old = old_cases.get(message)
+        if old is None:
+            yield _make_case_change("added", after, new, ABSENT, _encode_case(new.case))
+        elif _get_requirements(old) != _get_requirements(new):
+            values = _encode_case(old.case), _encode_case(new.case)
+            yield _make_case_change("changed", after, new, *values)
+    for message, old in old_cases.items():
+        if message not in new_cases:
+            value = _encode_case(old.case)
+            yield _make_case_change("removed", after, old, value, ABSENT)
+
+
+def _index_cases(toolset: Toolset, tools: set[str]) -> dict[str, DeclaredCase]:
+    """Return the cases of a toolset and of some of its tools by normalized message."""
+    return {
+        normalize_message(declared.case.message): declared
+        for declared in list_cases(toolset)
+        if isinstance(declared.owner, Toolset) or declared.owner.name in tools
     }
-    new = {
-        same_words(one.case.message): one
-        for one in cases_of(after)
-        if isinstance(one.owner, Toolset) or one.owner.name in former
-    }
-    for message, one in new.items():
-        if message not in old:
-            yield _of_case("added", after, one, ABSENT, _value(one.case))
-        elif _said(old[message]) != _said(one):
-            values = _value(old[message].case), _value(one.case)
-            yield _of_case("changed", after, one, *values)
-    for message, one in old.items():
-        if message not in new:
-            yield _of_case("removed", after, one, _value(one.case), ABSENT)
 
 
-def _said(one: DeclaredCase) -> dict[str, Any]:
-    """What a spec says of a case: one that means its own tool does not name it."""
-    is_own = isinstance(one.owner, ToolSpec) and one.case.tool == one.owner.name
-    return _value(one.case) | ({"tool": None} if is_own else {})
+def _get_requirements(declared: DeclaredCase) -> dict[str, Any]:
+    """Return a case's fields; without the tool if the case is in the tool's own spec."""
+    owner, case = declared.owner, declared.case
+    fields = _encode_case(case)
+    # After a rename, a case in the tool's spec still has the same requirements.
+    if isinstance(owner, ToolSpec) and case.tool == owner.name:
+        fields["tool"] = None
+    return fields
 
 
-def _value(case: Case) -> dict[str, Any]:
+def _encode_case(case: Case) -> dict[str, Any]:
     return case._asdict() | {"never": list(case.never), "near": list(case.near)}
 
 
-def _of_case(
-    event: str, toolset: Toolset, one: DeclaredCase, before: Any, after: Any
+def _make_case_change(
+    event: str, toolset: Toolset, declared: DeclaredCase, before: Any, after: Any
 ) -> Change:
-    text = " ".join(one.case.message.split())
-    name = one.owner.name if isinstance(one.owner, ToolSpec) else ""
-    files = SpecFiles(toolset.name, name, one.owner.source, one.owner.source)
-    id_ = f"selection/case-{event}"
-    return make_change(files, id_, one.path, before, after, message=text)
+    owner = declared.owner
+    text = " ".join(declared.case.message.split())
+    name = owner.name if isinstance(owner, ToolSpec) else ""
+    files = SpecFiles(toolset.name, name, owner.source, owner.source)
+    rule_id = f"selection/case-{event}"
+    return make_change(files, rule_id, declared.path, before, after, message=text)

@@ -1,4 +1,4 @@
-"""Changes of external servers, and of what a toolset reaches beyond its own process."""
+"""Compare external servers and the resources that a toolset reaches."""
 
 from __future__ import annotations
 
@@ -33,148 +33,181 @@ from .table import make_change, make_presence_change
 
 
 def compare_toolsets(
-    before: Toolset, after: Toolset, was: Workspace, now: Workspace
+    before: Toolset,
+    after: Toolset,
+    workspace_before: Workspace,
+    workspace_after: Workspace,
 ) -> Iterator[Change]:
-    """What no line of a server alone says; who may have its tools is told elsewhere."""
+    """Yield the changes of a toolset's external servers that depend on several fields.
+
+    The access of clients to the servers' tools is compared in `access`.
+    """
     files = pair_toolset_files(before, after)
-    old, new = ({s.name: s for s in side.mcp_servers} for side in (before, after))
-    for name in new:
-        if name in old:
-            path = ("mcp_servers", name)
-            yield from _reached_by(files, path, old[name], new[name])
-            yield from _names(files, path, old[name], new[name])
-            yield from _taken(files, path, old[name], new[name])
-            yield from _lock(files, path, old[name], new[name])
-            yield from _own_list(before, after, old[name], new[name])
-    yield from _reach(before, after)
+    old_servers = {server.name: server for server in before.mcp_servers}
+    for new in after.mcp_servers:
+        old = old_servers.get(new.name)
+        if old is not None:
+            path = ("mcp_servers", new.name)
+            yield from _compare_transport(files, path, old, new)
+            yield from _compare_tool_names(files, path, old, new)
+            yield from _compare_offered_tools(files, path, old, new)
+            yield from _compare_lock(files, path, old, new)
+            yield from _compare_proxy_use(before, after, old, new)
+    yield from _compare_reached_resources(before, after)
 
 
-def _reached_by(
+def _compare_transport(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    """The changes of a server's program or address."""
-    lines = [(one.command, one.args, one.url) for one in (old, new)]
-    if lines[0] == lines[1]:
+    """Yield the change of a server's command line or URL."""
+    if (old.command, old.args, old.url) == (new.command, new.args, new.url):
         return
-    before, after = (_line(one) for one in (old, new))
-    what, field = "transport", "url" if new.command is None else "command"
+    kind, field = "transport", "url" if new.command is None else "command"
     if old.command is not None and new.command is not None:
-        what, field = "command", "args" if old.command == new.command else "command"
+        kind, field = "command", "args" if old.command == new.command else "command"
     elif old.url is not None and new.url is not None:
-        what = "url"
-    sides = (*path, field), before, after
+        kind = "url"
+    before, after = _format_transport(old), _format_transport(new)
+    # Only a masked part differs.
     form = "secret" if before == after else "seen"
     yield make_change(
-        files, f"server.{what}/changed", *sides, form=form, server=new.name
+        files,
+        f"server.{kind}/changed",
+        (*path, field),
+        before,
+        after,
+        form=form,
+        server=new.name,
     )
 
 
-def _line(server: McpServer) -> str:
-    """The command line or address, without what looks like a secret."""
+def _format_transport(server: McpServer) -> str:
+    """Return a server's command line or URL, with secrets masked."""
     if server.command is not None:
         return format_command_line(server)
-    return MASKED_VALUE if ("url",) in find_secret_paths(server) else server.url or ""
+    has_secret_url = ("url",) in find_secret_paths(server)
+    return MASKED_VALUE if has_secret_url else server.url or ""
 
 
-def _names(
+def _compare_tool_names(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    for own in dict.fromkeys((*new.tools, *old.tools)):
-        before, after = old.tools.get(own), new.tools.get(own)
-        if before == after:
+    """Yield the tools of a server that have another name in the toolset."""
+    for tool in dict.fromkeys((*new.tools, *old.tools)):
+        before, after = old.tools.get(tool), new.tools.get(tool)
+        old_name = before or f"{old.prefix}{tool}"
+        new_name = after or f"{new.prefix}{tool}"
+        # The default name written explicitly is not a change.
+        if before == after or old_name == new_name:
             continue
-        called = [
-            given or f"{one.prefix}{own}"
-            for given, one in ((before, old), (after, new))
-        ]
-        if called[0] == called[1]:
-            continue  # its default, written out
         yield make_change(
             files,
             "server.tools/changed",
-            (*path, "tools", own),
+            (*path, "tools", tool),
             ABSENT if before is None else before,
             ABSENT if after is None else after,
-            tool=own,
+            tool=tool,
             server=new.name,
-            called=called[1],
+            called=new_name,
         )
 
 
-def _taken(
+def _compare_offered_tools(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
+    """Yield the changes of a server's `allow` and `deny`."""
     if (old.allow is None) != (new.allow is None):
-        id_ = "server.allow/opened" if new.allow is None else "server.allow/listed"
-        lists = [ABSENT if one.allow is None else list(one.allow) for one in (old, new)]
-        yield make_change(files, id_, (*path, "allow"), *lists, server=new.name)
+        rule_id = "server.allow/opened" if new.allow is None else "server.allow/listed"
+        lists = [
+            ABSENT if server.allow is None else list(server.allow)
+            for server in (old, new)
+        ]
+        yield make_change(files, rule_id, (*path, "allow"), *lists, server=new.name)
     names = (*(new.allow or ()), *(old.allow or ()), *new.deny, *old.deny)
-    before, after = (NameLists(one.allow, one.deny) for one in (old, new))
-    for own, key, is_taken in before.compare(after, names):
-        what = "server.taken", (*path, key), own, is_taken
-        yield make_presence_change(files, *what, server=new.name)
+    old_lists = NameLists(old.allow, old.deny)
+    new_lists = NameLists(new.allow, new.deny)
+    for name, key, is_admitted in old_lists.compare(new_lists, names):
+        yield make_presence_change(
+            files, "server.taken", (*path, key), name, is_admitted, server=new.name
+        )
 
 
-def _own_list(
+def _compare_proxy_use(
     before: Toolset, after: Toolset, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    """Whether a server's own list is offered: that of one that answers for tools is not."""
+    """Yield a change if a server became the proxy of tools, or no longer is.
+
+    A toolset does not offer the listed tools of a server that is a proxy.
+    """
     files, path = pair_toolset_files(before, after), ("mcp_servers", new.name)
-    was, is_ = (new.name not in side.proxied_servers for side in (before, after))
-    states = "answers for tools", "is listed"
-    if is_ and not was and new.allow != ():
-        yield make_change(files, "server.list/opened", path, *states, server=new.name)
-    elif was and not is_ and old.allow != ():
+    was_listed = new.name not in before.proxied_servers
+    is_listed = new.name not in after.proxied_servers
+    proxy, listed = "answers for tools", "is listed"
+    if is_listed and not was_listed and new.allow != ():
         yield make_change(
-            files, "server.list/closed", path, *states[::-1], server=new.name
+            files, "server.list/opened", path, proxy, listed, server=new.name
+        )
+    elif was_listed and not is_listed and old.allow != ():
+        yield make_change(
+            files, "server.list/closed", path, listed, proxy, server=new.name
         )
 
 
-def _lock(
+def _compare_lock(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
+    """Yield the changes between the locked listings of a server."""
     if old.locked is None or new.locked is None or old.locked == new.locked:
         return
-    place = f"{posixpath.dirname(files.after.file)}/{new.lock}"
+    lock_file = f"{posixpath.dirname(files.after.file)}/{new.lock}"
     try:
-        before, after = (
-            replace(parse_lock(one, place), variations=())
-            for one in (old.locked, new.locked)
-        )
+        # Without variations, every difference between the locks is a change.
+        before = replace(parse_lock(old.locked, lock_file), variations=())
+        after = replace(parse_lock(new.locked, lock_file), variations=())
     except ListingError:
-        return  # a rule of the specs tells what is wrong with it
-    for change in compare_listings(
-        before, after, ListingOwner(files.toolset, place)
-    ).changes:
-        side = files.before if change.is_in_old_version else files.after
-        yield replace(change, location=locate_path(side, (*path, "lock")))
+        # A rule reports an invalid lock.
+        return
+    owner = ListingOwner(files.toolset, lock_file)
+    for change in compare_listings(before, after, owner).changes:
+        source = files.before if change.is_in_old_version else files.after
+        yield replace(change, location=locate_path(source, (*path, "lock")))
 
 
-def _reach(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """What a toolset comes to reach or send, and reaches or sends no more, each once."""
+def _compare_reached_resources(before: Toolset, after: Toolset) -> Iterator[Change]:
+    """Yield added and removed programs, hosts and variables, each once."""
     files = pair_toolset_files(before, after)
-    # That a server has another program is told as a change of that server.
-    named = {s.name for s in before.mcp_servers if s.command is not None}
-    shared = {s.name for s in after.mcp_servers if s.command is not None} & named
-    found: list[dict[tuple[str, str], Path]] = [{}, {}]
-    sides = before, after
-    for side, own in zip(sides, found, strict=True):
-        for kind, name, path in list_reached_resources(side):
-            own.setdefault((kind, name), path)
-    for (kind, name), path, is_there in list_unshared_items(*found):
-        is_program = kind == "programs" and path[1] in shared
-        if not is_program and name not in _by_default(sides[not is_there]):
-            yield make_presence_change(files, f"toolset.{kind}", path, name, is_there)
-    old, new = (
-        {(owner, name): path for path, owner, name in list_sent_variables(side)}
-        for side in sides
-    )
-    for (owner, name), path, is_there in list_unshared_items(old, new):
-        what = "toolset.variables_sent", path, name, is_there
-        yield make_presence_change(files, *what, owner=owner)
+    old_resources, new_resources = _index_resources(before), _index_resources(after)
+    # The change of a server that has another program includes the program.
+    old_programs = {s.name for s in before.mcp_servers if s.command is not None}
+    new_programs = {s.name for s in after.mcp_servers if s.command is not None}
+    servers_with_programs = old_programs & new_programs
+    for (kind, name), path, is_added in list_unshared_items(
+        old_resources, new_resources
+    ):
+        is_server_change = kind == "programs" and path[1] in servers_with_programs
+        other_version = before if is_added else after
+        # A default name that becomes explicit, or the reverse, is the same variable.
+        if not is_server_change and name not in _list_default_variables(other_version):
+            yield make_presence_change(files, f"toolset.{kind}", path, name, is_added)
+    old_sent = {
+        (owner, name): path for path, owner, name in list_sent_variables(before)
+    }
+    new_sent = {(owner, name): path for path, owner, name in list_sent_variables(after)}
+    for (owner, name), path, is_added in list_unshared_items(old_sent, new_sent):
+        yield make_presence_change(
+            files, "toolset.variables_sent", path, name, is_added, owner=owner
+        )
 
 
-def _by_default(toolset: Toolset) -> set[str]:
-    """The variables of tokens that are read where the toolset names none."""
-    names = {plan.token_variable for plan in list_endpoints(toolset)}
+def _index_resources(toolset: Toolset) -> dict[tuple[str, str], Path]:
+    """Return the first path of each program, host and variable, by kind and name."""
+    resources: dict[tuple[str, str], Path] = {}
+    for kind, name, path in list_reached_resources(toolset):
+        resources.setdefault((kind, name), path)
+    return resources
+
+
+def _list_default_variables(toolset: Toolset) -> set[str]:
+    """Return the token variables that a toolset reads if it names no others."""
+    names = {endpoint.token_variable for endpoint in list_endpoints(toolset)}
     return names | {build_variable_name(toolset, "ADMIN", "TOKEN")}

@@ -189,8 +189,11 @@ def _list_defaults(toolset: Toolset, extensions: tuple[str, ...]) -> Mapping[str
     }
 
 
-def is_reported_as_whole(node: Mapping[str, Any]) -> bool:
-    """Return whether adding or removing a field is one change, whatever the value contains."""
+def has_presence_event(node: Mapping[str, Any]) -> bool:
+    """Return whether a field declares the events `set` or `unset`.
+
+    Adding or removing such a field is one change, without changes of nested fields.
+    """
     events = node.get("change", {})
     return "set" in events or "unset" in events
 
@@ -214,7 +217,7 @@ def _fill_defaults(
     if value is ABSENT and "absent" in node:
         value = _resolve_default(node["absent"], parent, path, source)
     fields = [] if "names" in node else list(list_subfields(node))
-    if value is ABSENT and fields and not is_reported_as_whole(node):
+    if value is ABSENT and fields and not has_presence_event(node):
         # The object is missing, but its fields can have defaults.
         declared = [(name, part) for name, part in fields if name != "*"]
         return _fill_entries(declared, {}, path, source) or ABSENT

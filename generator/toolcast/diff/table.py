@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 from ..parsing.tree import Path
 from ..spec_language.spec_language import (
     MESSAGE_PLACEHOLDERS,
@@ -101,6 +101,7 @@ def build_rule_id(kind: str, pattern: str, event: str) -> str:
         pattern: the keys of the field joined by dots; `*` for any key.
         event: the event's name in annotations.
     """
+    # Keys that the file chooses are not part of an id.
     keys = [kind, *(key for key in pattern.split(".") if key and key != "*")]
     path = ".".join(keys)
     for prefix, short in _ID_PREFIXES:
@@ -161,7 +162,7 @@ def make_presence_change(
     is_added: bool,
     **arguments: Any,
 ) -> Change:
-    """Return the change `family/added` or `family/removed` of a value; see `make_change`."""
+    """Return the change `FAMILY/added` or `FAMILY/removed`; see `make_change`."""
     if is_added:
         return make_change(files, f"{family}/added", path, after=value, **arguments)
     return make_change(files, f"{family}/removed", path, value, **arguments)
@@ -250,7 +251,7 @@ def _add_field(
 
 @cache
 def _load_data() -> Mapping[str, Any]:
-    text = read_packaged("diff", "rows.yaml")
+    text = read_package_file("diff", "rows.yaml")
     data: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     return data
 
@@ -316,7 +317,7 @@ def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
 
 
 def _format_meaning(field: Field, event: str, row: Mapping[str, Any]) -> str:
-    """Return a sentence for all changes of a kind, with `...` for values of a single change."""
+    """Return a sentence that describes every change of a kind."""
     label = get_field_label(field.node, field.dotted_path.rpartition(".")[2]).format(
         "NAME"
     )
@@ -338,7 +339,7 @@ def _format_meaning(field: Field, event: str, row: Mapping[str, Any]) -> str:
 
 
 class ValuePlaceholder:
-    """Formats as `...` in a message template, for values that only a single change has."""
+    """Placeholder for a value in a message template; formats as `...`."""
 
     def __getitem__(self, key: str) -> ValuePlaceholder:
         return self
@@ -352,6 +353,7 @@ def get_field_label(node: Mapping[str, Any], name: str) -> str:
 
     A `{}` in the label is a placeholder for the nearest key that the file chooses.
     """
+    # The label is a format string, so braces in a key are escaped.
     key = format_value(name).replace("{", "{{").replace("}", "}}")
     label: str = node.get("called", key)
     return label

@@ -116,7 +116,7 @@ class _ContentChange(NamedTuple):
 
 
 def compare_tools(pair: ToolPair) -> Iterator[Change]:
-    """Yield the changes of a tool's texts, including its skill and schema descriptions."""
+    """Yield the changes of a tool's texts, including skill and schema descriptions."""
     tools = pair.before, pair.after
     toolsets = pair.toolset_before, pair.toolset_after
     workspaces = pair.workspace_before, pair.workspace_after
@@ -265,7 +265,7 @@ def _get_description(schema: Mapping[str, Any] | None) -> str | None:
 
 
 def _compare_text(text: TextPair, owner: _Owner) -> Iterator[Change]:
-    """Yield the edit of a text, then changed mentions and characters, then crossed limits."""
+    """Yield the changes of a text: edit, mentions, hidden characters, and limits."""
     old, new = text.before or "", text.after or ""
     if old == new:
         return
@@ -355,7 +355,7 @@ def _compare_hidden_characters(text: TextPair) -> Iterator[_ContentChange]:
 
 
 def _find_hidden_character(text: str) -> str | None:
-    """Return the first character that reviewers cannot see; CRLF line ends are allowed."""
+    """Return the first character that reviewers cannot see; CRLF is allowed."""
     lines = text.replace("\r\n", "\n")
     return find_forbidden(lines) or find_invisible(lines)
 
@@ -429,7 +429,7 @@ def _find_unknown_tools(
 # Comparing a toolset's texts needs the names of two versions for every text.
 @lru_cache(maxsize=8)
 def _list_tool_names(toolset: Toolset) -> Mapping[str, str]:
-    """Return the names that a toolset's texts can use for tools, with the current names."""
+    """Return each name that texts can use for a tool, with the current name."""
     names = {
         name: name
         for server in toolset.listed_servers

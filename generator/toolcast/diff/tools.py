@@ -1,4 +1,4 @@
-"""Match the tools and toolsets of two versions; report added, removed and renamed ones."""
+"""Match tools and toolsets of two versions; report added and removed ones."""
 
 from __future__ import annotations
 
@@ -74,9 +74,10 @@ def match_tools(
     removed = _list_owned_tools(before, new_versions)
     added = _list_owned_tools(after, new_versions)
     pairs: list[tuple[_OwnedTool, _OwnedTool]] = []
+    # Reliable keys come first: a tool that is matched is not available to later keys.
     for event, get_old_keys, get_new_keys in (
         ("", _get_full_name, _get_full_name),
-        ("renamed", _get_name, _get_former_names),
+        ("renamed", _get_name, _get_renamed_from),
         ("moved", _get_name, _get_name),
         ("renamed-without-former-name", _get_content, _get_content),
         ("renamed-without-former-name", _get_letters, _get_letters),
@@ -156,7 +157,7 @@ def _pair_by_key(
     added: list[_OwnedTool],
     get_new_keys: _GetKeys,
 ) -> list[tuple[_OwnedTool, _OwnedTool]]:
-    """Return pairs of a removed tool and the first free added tool with one of its keys."""
+    """Pair each removed tool with the first free added tool with the same key."""
     added_by_key: defaultdict[Hashable, deque[_OwnedTool]] = defaultdict(deque)
     for new in added:
         for key in get_new_keys(new):
@@ -183,12 +184,12 @@ def _get_name(owned: _OwnedTool) -> Iterable[Hashable]:
     return [owned.tool.name]
 
 
-def _get_former_names(owned: _OwnedTool) -> Iterable[Hashable]:
+def _get_renamed_from(owned: _OwnedTool) -> Iterable[Hashable]:
     return owned.tool.renamed_from
 
 
 def _get_content(owned: _OwnedTool) -> Iterable[Hashable]:
-    """Return a key of the toolset, parameters and texts; two tools rarely share all of them."""
+    """Return a key of the toolset, parameters and texts: all fields but the name."""
     tool = owned.tool
     parameters = build_json_key(tool.parameters)
     return [(owned.home, parameters, tool.summary, tool.description)]
@@ -218,6 +219,7 @@ def _make_removed_change(
     name = owned.tool.name
     files = SpecFiles(owned.toolset.name, name, owned.tool.source, NOWHERE)
     for tool in new_toolset.tools:
+        # Several tools became one: callers reach the remaining tool by the former name.
         if name in tool.renamed_from:
             return make_change(
                 files,

@@ -37,7 +37,7 @@ from .field_events import (
     is_reordered,
     list_declared_events,
 )
-from .state import FilePair, is_reported_as_whole
+from .state import FilePair, has_presence_event
 from .table import (
     ValueText,
     build_rule_id,
@@ -119,6 +119,7 @@ class _FieldWalk:
         for name, part in list_subfields(node):
             if "by" in events and not has_change_annotation(part):
                 continue
+            # `*` is last in the schema: any key that is not declared.
             if name != "*":
                 child = position.descend(name, is_wildcard=False)
                 values = get_key(old, name), get_key(new, name)
@@ -168,7 +169,9 @@ class _FieldWalk:
                 return
             for event in list_declared_events(node, old, new):
                 yield self._make_event_change(node, event, position)
-        is_complete = is_reported_as_whole(node) and ABSENT in (old, new)
+        # Nested fields are part of the change of an added or removed field, and of events
+        # that cover the whole value.
+        is_complete = has_presence_event(node) and ABSENT in (old, new)
         if not is_complete and "entry" not in events and "any" not in events:
             yield from self._compare_parts(node, old, new, position)
 
@@ -266,6 +269,7 @@ class _FieldWalk:
         self, node: Any, event: Event, position: _WalkPosition
     ) -> Change:
         events = node["change"]
+        # `any` stands for all events without an annotation of their own.
         event_name = event.name if event.name in events else "any"
         row = events[event_name] or {}
         rule = self._rules[build_rule_id(self._pair.kind, position.pattern, event_name)]
@@ -283,6 +287,7 @@ class _FieldWalk:
         path, old, new = _select_values(node, event, position)
         before, after = self._mask_secrets(path, old, new)
         message = self._format_message(node, event, row, position, subject_count)
+        # The values differ, so equal ones are masked.
         if is_equal_json(before, after):
             message += ", which may contain a secret"
         return self._pair.files.build_change(
@@ -318,6 +323,7 @@ class _FieldWalk:
             if event.name in ("more", "less"):
                 old = new = event.key
         elif event.name in ("to null", "from null"):
+            # The MCP definition has the field under its own name.
             label = format_value(field)
         template = row.get("says", _MESSAGES.get(event.name, _DEFAULT_MESSAGE))
         is_plural = "plural" in node
@@ -405,7 +411,7 @@ def _count_subjects(counts: Mapping[str, str], toolset: Toolset) -> int:
 
 
 def _count_tools_with_formats(toolset: Toolset) -> int:
-    """Return the number of tools with local handlers whose parameters have a checked format."""
+    """Return the number of tools with handlers whose parameters have a format."""
     if toolset.handlers is None:
         return 0
     count = 0

@@ -10,8 +10,8 @@ from toolcast_runtime.skills import (
     SkillFile,
     SkillSection,
     SkillTool,
-    tool_files,
-    toolset_files,
+    build_tool_files,
+    build_toolset_files,
 )
 
 from ..parsing.characters import is_printable
@@ -189,7 +189,7 @@ def build_toolset_skill(
         _require_code([section.heading, section.intro, section.footer])
         for tool in section.tools:
             _require_code([tool.name, tool.summary, *tool.usage])
-    return toolset_files(front_matter, title, guidance, sections)
+    return build_toolset_files(front_matter, title, guidance, sections)
 
 
 def build_tool_skill(
@@ -201,7 +201,7 @@ def build_tool_skill(
         UnencodedTextError: a text of the tool is plain text.
     """
     _require_code([tool.name, tool.summary, *tool.usage])
-    return tool_files(front_matter, tool)
+    return build_tool_files(front_matter, tool)
 
 
 def add_signature(file: SkillFile, signature: str) -> Code:

@@ -18,8 +18,8 @@ from ..analysis.tool_names import (
 from ..json_schema.graph import JsonSchema
 from ..model.model import Toolset, ToolSpec
 from ..refactoring.project_edit import EditSession, OwnedTool
-from ..refactoring.references import renamed_text
-from ..refactoring.remove import reserve, take_out
+from ..refactoring.references import rename_in_text
+from ..refactoring.remove import remove_spec, reserve_names
 from .formats import ToolSource
 from .spec_fields import is_unmodified_import
 
@@ -100,7 +100,7 @@ def apply_local_decisions(
         else:
             retained[tool.name] = "its spec was edited"
     for tool in removed:
-        take_out(editing, OwnedTool(toolset, tool))
+        remove_spec(editing, OwnedTool(toolset, tool))
     _reserve_removed_names(editing, toolset, removed, listed_names)
     return LocalSelection(tools, tuple(tool.name for tool in removed), retained, notes)
 
@@ -125,7 +125,9 @@ def _reserve_removed_names(
     reserved = [
         name for name in removed_names if look_alike_key(name) not in listed_keys
     ]
-    reserve(editing, toolset, dict.fromkeys(reserved, NOT_LISTED_REASON), released)
+    reserve_names(
+        editing, toolset, dict.fromkeys(reserved, NOT_LISTED_REASON), released
+    )
 
 
 def _apply_local_names(
@@ -167,7 +169,7 @@ def _apply_local_names(
     for former, new in applied_renames.items():
         if former not in ambiguous_names:
             replace_name = partial(
-                renamed_text, pattern=compile_mention_pattern([former]), new=new
+                rename_in_text, pattern=compile_mention_pattern([former]), new=new
             )
             selected = {
                 name: _replace_texts(tool, replace_name)

@@ -21,12 +21,12 @@ from ..model.spec_schema import (
 )
 from ..parsing.project_files import DiskFiles
 from ..project import WORKSPACE_FILE
-from ..refactoring.free_names import free_file_names
+from ..refactoring.free_names import choose_file_names
 from ..refactoring.project_edit import (
     EditRefusedError,
     EditSession,
     ProjectEdit,
-    specs_after,
+    load_edited_workspace,
 )
 from ..refactoring.spec_text import UneditableValueError
 from ..spec_language.spec_language import render_schema
@@ -80,7 +80,7 @@ def add_toolset(
     schemas = find_schema_path(workspace, None)
     files: dict[str, bytes] = {}
     if folders:
-        editing.text(workspace.source).append(("toolsets",), folder)
+        editing.get_text(workspace.source).append_item(("toolsets",), folder)
     else:
         schemas = posixpath.join(parent, "schemas", DEFAULT_SCHEMA_PATTERN)
         files = {schemas.partition("#")[0]: render_schema("project").encode()}
@@ -110,7 +110,7 @@ def update_toolset(
     changed_fields = []
     for field, value in server_fields.items():
         if isinstance(value, str) and value and value != own_fields[field]:
-            editing.text(toolset.source).set_block(field, value, "title")
+            editing.get_text(toolset.source).set_field(field, value, "title")
             changed_fields.append(field)
     return tuple(changed_fields)
 
@@ -244,9 +244,10 @@ def plan_import(
             if fields:
                 changed_fields[spec.name] = fields
         # After a rejection the plan is made again, so that these files are not needed.
-        before, after = ({}, {}) if rejected else editing.files()
+        before, after = ({}, {}) if rejected else editing.collect_files()
     except UneditableValueError as error:
         raise EditRefusedError(f"{error}", "make this change by hand") from None
+    # New tools follow the existing ones.
     orders = [tool.order for tool in specs.values() if tool.order is not None]
     last_order = int(max(orders, default=0))
     new_tools = {
@@ -254,7 +255,7 @@ def plan_import(
         for listed_name, tool in selection.tools.items()
         if tool["name"] not in specs
     }
-    file_names = free_file_names(new_tools, specs.values())
+    file_names = choose_file_names(new_tools, specs.values())
     for order, (tool_name, tool) in enumerate(new_tools.items(), last_order + 1):
         file = f"{folder}/{file_names[tool_name]}.yaml"
         spec_fields = {
@@ -276,6 +277,7 @@ def plan_import(
         edited_workspace, rejected = _load_edited_specs(workspace, edit, tools_by_file)
     if edited_workspace is None:
         lines = {tool: f"`{tool}`: {reason}" for tool, reason in rejected.items()}
+        # Plan again without these tools, because their existing specs must not change.
         remaining = source.reject_tools(lines)
         if not remaining.listing.tools:
             raise EditRefusedError("\n".join(remaining.rejected.values()))
@@ -322,13 +324,13 @@ def _update_spec(
     suppressions = build_required_fields(None, tool).get("suppress", [])
     if suppressions and suppressions[0] not in tree.get("suppress", []):
         spec_fields["suppress"] = [*tree.get("suppress", []), *suppressions]
-    text = editing.text(spec.source)
+    text = editing.get_text(spec.source)
     changed_fields: list[str] = []
     previous_field = "name"
     for field, value in spec_fields.items():
         # JSON and YAML spell numbers differently; compare their value and type.
         if field not in tree or json.dumps(tree[field]) != json.dumps(value):
-            text.set_block(field, value, previous_field)
+            text.set_field(field, value, previous_field)
             changed_fields.append(field)
         previous_field = field
     obsolete_fields = [*get_mcp_members().values(), "mcp"]
@@ -344,7 +346,7 @@ def _update_spec(
         changed_fields.append("description")
     if changed_fields:
         # Raises if the edited text does not have the new values.
-        text.result()
+        text.encode()
     return tuple(changed_fields)
 
 
@@ -377,7 +379,12 @@ def _load_edited_specs(
         EditRefusedError: the edit adds errors, but none to the specs of imported tools.
     """
     try:
-        return specs_after(workspace, edit.after, passed=_TOLERATED_RULES), {}
+        return (
+            load_edited_workspace(
+                workspace, edit.after, tolerated_rules=_TOLERATED_RULES
+            ),
+            {},
+        )
     except EditRefusedError as error:
         reasons: dict[str, str] = {}
         for finding in error.findings:

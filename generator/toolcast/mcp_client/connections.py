@@ -14,7 +14,7 @@ from toolcast_runtime.external.server_process import (
     READ_BYTES,
     ServerProcess,
     kill,
-    started,
+    start,
     stop,
 )
 
@@ -60,7 +60,7 @@ class StdioConnection:
 
     async def __aenter__(self) -> StdioConnection:
         try:
-            self._process: ServerProcess = await started(self._server)
+            self._process: ServerProcess = await start(self._server)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise ListingError(
@@ -74,6 +74,7 @@ class StdioConnection:
 
     async def __aexit__(self, *_: object) -> None:
         try:
+            # Only a server that is still running needs time to shut down.
             await stop(self._process, 1.0 if self._end_reason is None else 0.1)
         finally:
             kill(self._process)
@@ -241,6 +242,7 @@ class HttpConnection:
             httpx2.URL(self._server.url)
         except httpx2.InvalidURL as error:
             raise ListingError(f"the URL is not valid: {error}") from None
+        # The reader of the lists limits the time of each request.
         self._client = httpx2.AsyncClient(
             headers=dict(self._server.headers), timeout=None, trust_env=False
         )

@@ -316,7 +316,7 @@ def list_variations(
     See `explains_difference`. Each difference occurs once.
     """
     # Imported here so that reading a lock does not import the runtime's external servers.
-    from toolcast_runtime.external.listing import differing
+    from toolcast_runtime.external.listing import find_differences
 
     differences: list[Variation] = []
     for kind, (_, key) in KINDS.items():
@@ -326,8 +326,9 @@ def list_variations(
             first_group, second_group = first_entries[name], second_entries[name]
             if len(first_group) != len(second_group):
                 differences.append(Variation(kind, name))
+            # Compare further entries with the same name in their order.
             for entry, other in zip(first_group, second_group, strict=False):
-                paths = differing(entry, other, encode_exact)
+                paths = find_differences(entry, other, encode_exact)
                 differences += [Variation(kind, name, path) for path in paths]
     if first.instructions != second.instructions:
         differences.append(Variation("instructions", ""))

@@ -1,1 +1,1 @@
-"""The model of a workspace, and what makes it of files."""
+"""Data model of a workspace, and loading it from files."""

@@ -1,8 +1,8 @@
-"""One file of specs becomes a part of the model: read, held to the language, bound.
+"""Reads spec files, checks them against the spec language, and converts them to the model.
 
-A field that the model has under its own name becomes what the model's annotation says of it:
-lists are tuples, mappings are the class that is named, texts are references of handlers. What
-a tool's schemas use of the shared definitions is given to them, so that each stands alone.
+Fields with equal names in the spec and the model are converted by the type annotation of the
+model: arrays to tuples, objects to the annotated class, strings to handler references. The
+shared definitions that a tool's schemas use are copied into the schemas.
 """
 
 from __future__ import annotations
@@ -53,76 +53,91 @@ from .toolset_parts import (
 )
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_Made = TypeVar("_Made")
-_Convert = Callable[[Any], Any]
+_Model = TypeVar("_Model")
+_Converter = Callable[[Any], Any]
 
 
 def bind(
-    model: Callable[..., _Made], value: Mapping[str, Any], **further: Any
-) -> _Made:
-    """A value of the model from a valid mapping of a file.
+    model: Callable[..., _Model], value: Mapping[str, Any], **further: Any
+) -> _Model:
+    """Create an instance of a model class from a valid object of a spec file.
 
     Args:
-        model: a class of the model.
-        value: what the file says; keys that the class does not have are passed by.
-        further: fields that the file does not have, or not as the model has them.
+        model: the class.
+        value: the object; keys that are not fields of the class are ignored.
+        further: fields whose value is not taken from the object.
     """
-    converts = _fields(model)
-    bound = {
-        key: part if (convert := converts[key]) is None else convert(part)
-        for key, part in value.items()
-        if key in converts and key not in further
-    }
-    return model(**bound, **further)
+    converters = _build_field_converters(model)
+    fields = {}
+    for key, field_value in value.items():
+        if key in converters and key not in further:
+            convert = converters[key]
+            fields[key] = field_value if convert is None else convert(field_value)
+    return model(**fields, **further)
 
 
 @cache
-def _fields(model: Callable[..., Any]) -> Mapping[str, _Convert | None]:
-    """How the value of each field of a class is converted; None where it is as it was."""
-    return {name: _convert(hint) for name, hint in get_type_hints(model).items()}
+def _build_field_converters(
+    model: Callable[..., Any],
+) -> Mapping[str, _Converter | None]:
+    """Return the converter of each field of a class; None if no conversion is needed."""
+    return {
+        name: _build_converter(hint) for name, hint in get_type_hints(model).items()
+    }
 
 
-def _convert(hint: Any) -> _Convert | None:
-    kinds, arguments = get_origin(hint), get_args(hint)
-    if kinds in (Union, UnionType):
-        (inner,) = (_convert(one) for one in arguments if one is not NoneType)
-        return None if inner is None else lambda v: None if v is None else inner(v)
-    if kinds is tuple:
-        return _entries(arguments[0])
-    if kinds is Mapping:
-        of_value = _convert(arguments[1])
-        if of_value is None:
+def _build_converter(hint: Any) -> _Converter | None:
+    """Return a function that converts a JSON value to an annotated type, or None."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        (convert,) = (
+            _build_converter(argument)
+            for argument in arguments
+            if argument is not NoneType
+        )
+        if convert is None:
             return None
-        return lambda value: {key: of_value(part) for key, part in value.items()}
+        return lambda value: None if value is None else convert(value)
+    if origin is tuple:
+        return _build_tuple_converter(arguments[0])
+    if origin is Mapping:
+        convert_entry = _build_converter(arguments[1])
+        if convert_entry is None:
+            return None
+        return lambda value: {key: convert_entry(entry) for key, entry in value.items()}
     if hint is float:
         return float
     if hint is HandlerReference:
         return HandlerReference.parse
-    return (lambda value: bind(hint, value)) if _is_of_model(hint) else None
+    return (lambda value: bind(hint, value)) if _is_model_class(hint) else None
 
 
-def _entries(kind: Any) -> _Convert:
-    """A list as a tuple; so is a mapping whose keys are the names of its entries."""
-    convert = _convert(kind)
+def _build_tuple_converter(item_type: Any) -> _Converter:
+    """Return a function that converts an array, or an object with entries by name."""
+    convert = _build_converter(item_type)
     if convert is None:
         return tuple
 
-    def entries(value: Any) -> tuple[Any, ...]:
+    def convert_items(value: Any) -> tuple[Any, ...]:
         if isinstance(value, Mapping):
-            return tuple(bind(kind, part, name=key) for key, part in value.items())
+            return tuple(
+                bind(item_type, entry, name=key) for key, entry in value.items()
+            )
         return tuple(map(convert, value))
 
-    return entries
+    return convert_items
 
 
-def _is_of_model(kind: Any) -> bool:
-    return is_dataclass(kind) or (isinstance(kind, type) and hasattr(kind, "_fields"))
+def _is_model_class(hint: Any) -> bool:
+    return is_dataclass(hint) or (isinstance(hint, type) and hasattr(hint, "_fields"))
 
 
-def _tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
-    """The tool of a document that is valid as a tool spec.
+def _bind_tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
+    """Convert a valid tool spec.
 
-    `extension_fields` names the fields that extensions add to the spec language.
+    Args:
+        document: the spec.
+        extension_fields: the names of the fields that extensions add to the spec language.
     """
     value: Mapping[str, Any] = document.value
     mcp = value.get("mcp", {})
@@ -139,29 +154,42 @@ def _tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpe
         no_usage_reason=None if has_text or usage is None else usage["reason"],
         mcp_omit=tuple(mcp.get("omit", ())),
         mcp_extra=mcp.get("extra", {}),
-        result=_result_form(value.get("result", {})),
-        examples=tuple(bind(Example, e, has_result="result" in e) for e in examples),
+        result=_bind_result_form(value.get("result", {})),
+        examples=tuple(
+            bind(Example, example, has_result="result" in example)
+            for example in examples
+        ),
         cases=tuple(bind(Case, case) for case in cases),
         extensions={key: value[key] for key in extension_fields if key in value},
         source=document.source,
     )
 
 
-def _result_form(value: Mapping[str, Any]) -> ResultForm:
+def _bind_result_form(value: Mapping[str, Any]) -> ResultForm:
     return bind(ResultForm, {"send": get_default("tool.result.send"), **value})
 
 
 def read_document(
     files: ProjectFiles, file: str, kind: str, extensions: tuple[str, ...] = ()
 ) -> tuple[Document | None, list[Finding]]:
-    """The document of a file that its kind's schema allows, and what is wrong with it."""
-    data, problem = read_spec_bytes(files, file)
+    """Read a spec file, and check it against the schema of its kind.
+
+    Args:
+        files: the files of the project.
+        file: the path of the file.
+        kind: the kind of file, one of `KINDS`.
+        extensions: the extensions whose fields are allowed.
+
+    Returns:
+        The document, or None if it cannot be parsed, and the findings.
+    """
+    data, findings = read_spec_bytes(files, file)
     if data is None:
-        return None, problem
-    return _document(file, data, kind, extensions)
+        return None, findings
+    return _parse_document(file, data, kind, extensions)
 
 
-def _document(
+def _parse_document(
     file: str, data: bytes, kind: str, extensions: tuple[str, ...]
 ) -> tuple[Document | None, list[Finding]]:
     document, findings = read_yaml(file, data)
@@ -177,51 +205,66 @@ def _document(
 def read_spec_bytes(
     files: ProjectFiles, file: str
 ) -> tuple[bytes | None, list[Finding]]:
-    """The first bytes of a file of the project: one more than the reader takes."""
-    rule, help_ = "spec/unreadable", ""
+    """Return the content of a file, or None and a finding if it cannot be read.
+
+    A file that is too large is truncated, one byte above the limit of `read_yaml`.
+    """
+    rule = "spec/unreadable"
     try:
         return files.read(file, MAX_BYTES + 1), []
     except OutsideProjectError:
-        rule, help_ = "spec/outside-project", "put the file itself here"
-        message = "the file is a link out of the project"
+        rule = "spec/outside-project"
+        message = "the file is a symbolic link to a file outside of the project"
+        help_ = "replace the link by the file"
     except NotRegularFileError as error:
         message, help_ = str(error.strerror), "remove it"
     except OSError as error:
         reason = error.strerror or type(error).__name__
         message = f"the file cannot be read: {reason}"
+        help_ = "make the file readable"
     return None, [Finding(rule, Severity.ERROR, Location(file), message, help_)]
 
 
 def read_tool(
     file: str, data: bytes, extensions: tuple[str, ...]
 ) -> tuple[ToolSpec | None, list[Finding]]:
-    """The tool of a file's bytes, and what is wrong with it."""
-    document, findings = _document(file, data, "tool", extensions)
+    """Return the tool of a spec file, or None if it has errors, and the findings.
+
+    Args:
+        file: the path of the file.
+        data: the content of the file.
+        extensions: the extensions whose fields are allowed.
+    """
+    document, findings = _parse_document(file, data, "tool", extensions)
     if document is None or has_errors(findings):
         return None, findings
-    tool = _tool(document, load_fields(extensions).tool)
-    called = os.path.basename(file)
-    wanted = spec_name(tool.name)
-    if called not in (f"{wanted}.yaml", f"{distinct_name(tool.name)}.yaml"):
+    tool = _bind_tool(document, load_fields(extensions).tool)
+    file_name = os.path.basename(file)
+    expected_stem = spec_name(tool.name)
+    if file_name not in (f"{expected_stem}.yaml", f"{distinct_name(tool.name)}.yaml"):
         findings.append(
             document.source.error(
                 "spec/file-name-mismatch",
                 ("name",),
-                f"the file of the tool `{tool.name}` is called `{called}`",
-                _renaming_help(called, tool.name, wanted),
+                f"the tool `{tool.name}` is in the file `{file_name}`: the names differ",
+                _suggest_rename(file_name, tool.name, expected_stem),
             )
         )
     return tool, findings
 
 
-def _renaming_help(called: str, name: str, wanted: str) -> str:
-    """What a rename needs, for an author who changed only the name or only the file."""
-    stem, _, ending = called.rpartition(".")
-    if ending != "yaml" or wanted != name or not _NAME.fullmatch(stem):
-        return f"name the file `{wanted}.yaml`"
+def _suggest_rename(file_name: str, name: str, expected_stem: str) -> str:
+    """Return the help for a file name that differs from the tool's name.
+
+    The author may have changed only one of them to rename the tool.
+    """
+    stem, _, suffix = file_name.rpartition(".")
+    if suffix != "yaml" or expected_stem != name or not _NAME.fullmatch(stem):
+        return f"rename the file to `{expected_stem}.yaml`"
     return (
-        f"if the tool is renamed: name the file `{name}.yaml`, and write `renamed_from:"
-        f" [{stem}]`, so that calls by the old name go on; if not: `name: {stem}`"
+        f"to rename the tool, rename the file to `{name}.yaml` and add `renamed_from:"
+        f" [{stem}]`, so that calls with the old name still work; otherwise write"
+        f" `name: {stem}`"
     )
 
 
@@ -231,9 +274,13 @@ def bind_toolset(
     default_targets: tuple[str, ...],
     extension_fields: Collection[str] = (),
 ) -> Toolset:
-    """The toolset of a document that is valid as a toolset file, with its tools.
+    """Convert a valid `toolset.yaml`.
 
-    `extension_fields` names the fields that extensions add to the spec language.
+    Args:
+        document: the file.
+        tools: the tools of the toolset.
+        default_targets: the targets of a toolset that does not declare any.
+        extension_fields: the names of the fields that extensions add to the spec language.
     """
     value: Mapping[str, Any] = document.value
     sections = tuple(
@@ -244,10 +291,7 @@ def bind_toolset(
     if targets is None:
         targets = dict.fromkeys(default_targets)
     if "cli" in targets:
-        others = {(e["tool"], e["target"]) for e in value.get("exclusions", ())}
-        shown = (t for t in tools if t.cli is None and (t.name, "cli") not in others)
-        made = {t: replace(t, cli=CliDecision(command_name(t.name))) for t in shown}
-        tools = tuple(made.get(tool, tool) for tool in tools)
+        tools = _add_cli_keywords(tools, value.get("exclusions", ()))
     preamble = value.get("preamble", {})
     budget = value.get("token_budget", {})
     upfront = budget.get("upfront", {})
@@ -263,13 +307,18 @@ def bind_toolset(
         )
         for name, body in value.get("mcp_servers", {}).items()
     )
-    outside = [n for s in servers if s.name not in proxies for n in s.declared_names]
-    marks = {tool.name: _marks(tool) for tool in tools}
+    external_names = [
+        name
+        for server in servers
+        if server.name not in proxies
+        for name in server.declared_names
+    ]
+    tool_marks = {tool.name: _list_marks(tool) for tool in tools}
     return bind(
         Toolset,
         {key: part for key, part in value.items() if key not in extension_fields},
         folder=posixpath.dirname(document.source.file),
-        tools=_in_declared_order(tools, sections),
+        tools=_sort_tools(tools, sections),
         fields=tuple(value),
         preamble_heading=preamble.get(
             "heading", get_default("toolset.preamble.heading")
@@ -277,7 +326,7 @@ def bind_toolset(
         preamble_intro=preamble.get("intro", ""),
         sections=sections,
         clients=tuple(
-            _client(name, body, marks, outside)
+            _bind_client(name, body, tool_marks, external_names)
             for name, body in value.get("clients", {}).items()
         ),
         token_budget=TokenBudget(
@@ -299,94 +348,121 @@ def bind_toolset(
     )
 
 
-def _marks(tool: ToolSpec) -> Collection[str]:
-    """What is true of a tool, as entries of lists say it: its section, extensions' facts."""
+def _add_cli_keywords(
+    tools: tuple[ToolSpec, ...], exclusions: Sequence[Mapping[str, Any]]
+) -> tuple[ToolSpec, ...]:
+    """Return tools with the default keyword if they do not declare one for the CLI."""
+    excluded = {entry["tool"] for entry in exclusions if entry["target"] == "cli"}
+    return tuple(
+        (
+            replace(tool, cli=CliDecision(command_name(tool.name)))
+            if tool.cli is None and tool.name not in excluded
+            else tool
+        )
+        for tool in tools
+    )
+
+
+def _list_marks(tool: ToolSpec) -> Collection[str]:
+    """Return the entries with `:` that match a tool: `section:NAME` and `FIELD:KEY`.
+
+    `FIELD:KEY` matches if the field of an extension is an object in which the key is true.
+    """
     marks = {
         f"{field}:{key}"
         for field, value in tool.extensions.items()
         if isinstance(value, Mapping)
-        for key, one in value.items()
-        if one is True
+        for key, flag in value.items()
+        if flag is True
     }
     return marks if tool.section is None else {*marks, f"section:{tool.section}"}
 
 
-def _client(
+def _bind_client(
     name: str,
     body: Mapping[str, Any],
-    marks: Mapping[str, Collection[str]],
-    outside: Sequence[str],
+    tool_marks: Mapping[str, Collection[str]],
+    external_names: Sequence[str],
 ) -> Client:
     allow = body.get("allow", ())
-    is_open = allow == "*"
-    allowed = () if is_open else expand_entries(allow, marks, outside)
-    restricted = expand_entries(body.get("deny", ()), marks, outside)
+    allows_all = allow == "*"
+    allow_entries = (
+        () if allows_all else expand_entries(allow, tool_marks, external_names)
+    )
+    deny_entries = expand_entries(body.get("deny", ()), tool_marks, external_names)
     return bind(
         Client,
         body,
         name=name,
-        allow=None if is_open else _all_names(allowed),
-        deny=_all_names(restricted),
-        allow_entries=allowed,
-        deny_entries=restricted,
+        allow=None if allows_all else _collect_names(allow_entries),
+        deny=_collect_names(deny_entries),
+        allow_entries=allow_entries,
+        deny_entries=deny_entries,
     )
 
 
-def _all_names(entries: tuple[NameEntry, ...]) -> tuple[str, ...]:
+def _collect_names(entries: tuple[NameEntry, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for entry in entries for name in entry.names))
 
 
-def _in_declared_order(
+def _sort_tools(
     tools: tuple[ToolSpec, ...], sections: tuple[Section, ...]
 ) -> tuple[ToolSpec, ...]:
-    """Tools by section, then `order`, then name; undeclared ones last.
+    """Sort tools by section, `order` and name.
 
-    The order never comes from the file system.
+    Tools without a declared section, and without `order`, are last.
     """
-    places = {section.name: index for index, section in enumerate(sections)}
+    section_indexes = {section.name: index for index, section in enumerate(sections)}
 
-    def key(tool: ToolSpec) -> tuple[int, bool, int, str]:
-        section = places.get(tool.section or "", len(places))
-        return section, tool.order is None, tool.order or 0, tool.name
+    def get_sort_key(tool: ToolSpec) -> tuple[int, bool, int, str]:
+        index = section_indexes.get(tool.section or "", len(section_indexes))
+        return index, tool.order is None, tool.order or 0, tool.name
 
-    return tuple(sorted(tools, key=key))
+    return tuple(sorted(tools, key=get_sort_key))
 
 
 MAX_COPIED_VALUES = 250_000
-"""Values that the definitions contribute to all schemas of a toolset together."""
+"""JSON values that are copied from shared definitions into all schemas of a toolset."""
 
-_DEFS, _SHARED = map(str, SHARED)
+_DEFS_KEY, _SHARED_KEY = map(str, SHARED)
 
 
 def add_shared_definitions(tool: ToolSpec, definitions: Definitions) -> ToolSpec:
-    """The tool with what its schemas use, as the last member of their `$defs`."""
-    # What the file says: this tool may have been given definitions before.
-    own = {field: tool.source.tree.get(field) for field in tool.schemas}
+    """Return a tool whose schemas contain the shared definitions that they use.
+
+    The definitions are the last member of `$defs`.
+    """
+    # Start from the spec: schemas of the model may already contain shared definitions.
+    own_schemas = {field: tool.source.tree.get(field) for field in tool.schemas}
     schemas = {
-        field: _with_definitions(schema, definitions) for field, schema in own.items()
+        field: _copy_definitions(schema, definitions)
+        for field, schema in own_schemas.items()
     }
-    # What stands there already stands in the tool's own file.
-    shared = (
-        None if any(map(get_shared_definitions, own.values())) else definitions.source
-    )
+    # If the spec itself has such a member, paths below it lead to the spec.
+    has_own = any(map(get_shared_definitions, own_schemas.values()))
+    shared = None if has_own else definitions.source
     return replace(tool, **schemas, source=replace(tool.source, shared=shared))
 
 
-def _with_definitions(schema: Any, definitions: Definitions) -> Any:
-    used = definitions.list_used(JsonSchema(schema).references)
-    if not used or not isinstance(schema, dict):
+def _copy_definitions(schema: Any, definitions: Definitions) -> Any:
+    names = definitions.list_used(JsonSchema(schema).references)
+    if not names or not isinstance(schema, dict):
         return schema
-    own = schema.get(_DEFS, {})
-    if not isinstance(own, dict) or _SHARED in own:
-        return schema  # `schema/invalid` and `schema/definition-reference` say so
-    shared = {name: definitions.schemas[name] for name in used}
-    return {**schema, _DEFS: {**own, _SHARED: shared}}
+    own_definitions = schema.get(_DEFS_KEY, {})
+    # `schema/invalid` and `schema/definition-reference` report these schemas.
+    if not isinstance(own_definitions, dict) or _SHARED_KEY in own_definitions:
+        return schema
+    shared = {name: definitions.schemas[name] for name in names}
+    return {**schema, _DEFS_KEY: {**own_definitions, _SHARED_KEY: shared}}
 
 
 def check_copied_definitions(
     tools: Sequence[ToolSpec], definitions: Definitions
 ) -> Iterator[Finding]:
-    """A finding where definitions that many tools use would fill memory and disk."""
+    """Yield a finding if copies of shared definitions would become too large.
+
+    Large definitions that many tools use could otherwise fill memory and disk.
+    """
     copied = sum(
         definitions.sizes[name]
         for tool in tools
@@ -398,15 +474,15 @@ def check_copied_definitions(
         yield definitions.source.error(
             "yaml/too-large",
             (),
-            f"the schemas of this toolset would have {copied:,} values of definitions;"
-            f" {MAX_COPIED_VALUES:,} are the most",
-            "each schema gets a copy of what it uses: make the definitions smaller, or use"
-            " them in fewer tools",
+            f"the schemas of this toolset would contain {copied:,} values of shared"
+            f" definitions; at most {MAX_COPIED_VALUES:,} are allowed",
+            "make the definitions smaller, or use them in fewer tools: each schema gets a"
+            " copy",
         )
 
 
 def get_shared_definitions(schema: Any) -> Mapping[str, Any]:
-    """The shared definitions that a schema has, by their names."""
-    own = schema.get(_DEFS) if isinstance(schema, dict) else None
-    shared = own.get(_SHARED) if isinstance(own, dict) else None
+    """Return the shared definitions in a tool's schema by name."""
+    definitions = schema.get(_DEFS_KEY) if isinstance(schema, dict) else None
+    shared = definitions.get(_SHARED_KEY) if isinstance(definitions, dict) else None
     return shared if isinstance(shared, dict) else {}

@@ -1,4 +1,4 @@
-"""Where each client of a toolset is served over HTTP, and what its token is called."""
+"""HTTP endpoints of clients: their paths and the environment variables of their tokens."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from .model import SharedEndpoint, Toolset, Workspace
 from .toolset_parts import Client
 
 SHARED_OPTIONS = "client heartbeat search state_key_variable links http.oauth".split()
-"""What the toolsets of an endpoint say of their servers that has to be the same."""
+"""Server options that must be equal in all toolsets of a shared endpoint."""
 
 
 class EndpointPlan(NamedTuple):
-    """Where one client is served; `client` is None in a toolset without clients."""
+    """The HTTP endpoint of one client.
+
+    `client` is None in a toolset without clients.
+    """
 
     client: str | None
     path: str
@@ -24,13 +27,13 @@ class EndpointPlan(NamedTuple):
 
 
 def list_endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
-    """The endpoint of each client, declared or by default."""
+    """Yield the endpoint of each client, with defaults for what is not declared."""
     if not toolset.clients:
         yield EndpointPlan(None, "/mcp/", build_variable_name(toolset, "TOKEN"))
     for client in toolset.clients:
         yield EndpointPlan(
             client.name,
-            client.path or _path(toolset, client),
+            client.path or _get_default_path(toolset, client),
             client.token_variable or build_variable_name(toolset, "TOKEN", client.name),
             client.client_confirms,
         )
@@ -39,13 +42,13 @@ def list_endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
 def list_endpoint_toolsets(
     workspace: Workspace, endpoint: SharedEndpoint
 ) -> list[Toolset]:
-    """The toolsets that share an endpoint, as far as they are there."""
-    there = {toolset.name: toolset for toolset in workspace.toolsets}
-    return [there[name] for name in endpoint.toolsets if name in there]
+    """Return the toolsets that share an endpoint; names that do not exist are ignored."""
+    toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
+    return [toolsets[name] for name in endpoint.toolsets if name in toolsets]
 
 
 def get_server_option(toolset: Toolset, option: str) -> Any:
-    """What a toolset says of its server; None where it says nothing."""
+    """Return an option of the target `mcp`, such as `http.max_body`; None if it is not set."""
     value: Any = toolset.targets.get("mcp", {})
     for key in option.split("."):
         value = value.get(key) if isinstance(value, dict) else None
@@ -53,61 +56,68 @@ def get_server_option(toolset: Toolset, option: str) -> Any:
 
 
 def merge_toolsets(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Toolset:
-    """What is said of the server that toolsets share, as if of one without tools.
+    """Return a toolset without tools that has the server settings of a shared endpoint.
 
-    A host and an origin may come in where every toolset allows it, a client approves where it
-    does so in every toolset that has it, and the largest request is the smallest of them.
+    If the toolsets differ, the stricter setting is used: hosts and origins that all toolsets
+    allow, and the smallest maximum size of a request. A client confirms calls itself only if
+    it does in every toolset that declares it.
     """
     options: dict[str, Any] = {}
     http: dict[str, Any] = {}
     for option in SHARED_OPTIONS:
-        settings = [get_server_option(toolset, option) for toolset in toolsets]
-        given = next((one for one in settings if one is not None), None)
-        if given is not None:
-            in_http = option.startswith("http.")
-            (http if in_http else options)[option.removeprefix("http.")] = given
-    options["external"] = any(get_server_option(one, "external") for one in toolsets)
+        settings = _list_settings(toolsets, option)
+        if settings:
+            group = http if option.startswith("http.") else options
+            group[option.removeprefix("http.")] = settings[0]
+    options["external"] = any(_list_settings(toolsets, "external"))
     for key in ("allowed_hosts", "allowed_origins", "headers"):
-        lists = [get_server_option(one, f"http.{key}") or [] for one in toolsets]
-        listed = list(dict.fromkeys(text for each in lists for text in each))
+        lists = [get_server_option(t, f"http.{key}") or [] for t in toolsets]
+        values = list(dict.fromkeys(value for items in lists for value in items))
         if key != "headers":
-            listed = [text for text in listed if all(text in each for each in lists)]
-        http[key] = listed
-    sizes = [get_server_option(one, "http.max_body") for one in toolsets]
-    known = [size for size in sizes if size is not None]
-    if known:
-        usual = get_default("toolset.targets.mcp.http.max_body")
-        http["max_body"] = min(known + [usual] * (len(known) < len(sizes)))
-    names = dict.fromkeys(client.name for one in toolsets for client in one.clients)
-    each = {
-        name: [
-            client for one in toolsets for client in one.clients if client.name == name
-        ]
-        for name in names
-    }
-    instructions = [one.instructions for one in toolsets if one.instructions]
+            values = [
+                value for value in values if all(value in items for items in lists)
+            ]
+        http[key] = values
+    sizes = _list_settings(toolsets, "http.max_body")
+    if sizes:
+        if len(sizes) < len(toolsets):
+            sizes.append(get_default("toolset.targets.mcp.http.max_body"))
+        http["max_body"] = min(sizes)
+    instructions = [t.instructions.strip() for t in toolsets if t.instructions]
     return Toolset(
         endpoint.name,
-        endpoint.title or ", ".join(one.title for one in toolsets),
+        endpoint.title or ", ".join(toolset.title for toolset in toolsets),
         "",
-        instructions="\n\n".join(text.strip() for text in instructions) or None,
-        clients=tuple(
-            Client(
-                name, client_confirms=all(client.client_confirms for client in clients)
-            )
-            for name, clients in each.items()
-        ),
+        instructions="\n\n".join(instructions) or None,
+        clients=_merge_clients(toolsets),
         targets={"mcp": {**options, "http": http}},
     )
 
 
-def build_variable_name(toolset: Toolset, *words: str) -> str:
-    """The environment variable of a toolset's setting."""
-    text = "_".join((toolset.name, *words)).upper()
+def _list_settings(toolsets: Sequence[Toolset], option: str) -> list[Any]:
+    """Return the values of an option in the toolsets that set it."""
+    settings = [get_server_option(toolset, option) for toolset in toolsets]
+    return [setting for setting in settings if setting is not None]
+
+
+def _merge_clients(toolsets: Sequence[Toolset]) -> tuple[Client, ...]:
+    confirmations: dict[str, list[bool]] = {}
+    for toolset in toolsets:
+        for client in toolset.clients:
+            confirmations.setdefault(client.name, []).append(client.client_confirms)
+    return tuple(
+        Client(name, client_confirms=all(flags))
+        for name, flags in confirmations.items()
+    )
+
+
+def build_variable_name(toolset: Toolset, *parts: str) -> str:
+    """Return the name of an environment variable of a toolset: `SHOP_TOKEN_AGENT`."""
+    text = "_".join((toolset.name, *parts)).upper()
     return re.sub(r"[^A-Z0-9]", "_", text)
 
 
-def _path(toolset: Toolset, client: Client) -> str:
+def _get_default_path(toolset: Toolset, client: Client) -> str:
     from urllib.parse import quote
 
     if client.name == toolset.targets.get("mcp", {}).get("client"):

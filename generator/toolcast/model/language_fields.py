@@ -1,4 +1,4 @@
-"""What the model takes from the spec language: defaults, and the fields that MCP lists."""
+"""Defaults of spec fields, and the members of an MCP tool, as the spec language declares them."""
 
 from __future__ import annotations
 
@@ -8,34 +8,39 @@ from functools import cache
 from typing import Any
 
 
-def get_default(way: str) -> Any:
+def get_default(dotted_path: str) -> Any:
     """Return the default of a field of the spec language, such as `toolset.timeout`."""
     # Imported here so that importing the model does not import a YAML parser.
     from ..spec_language.spec_language import get_default
 
-    return get_default(way)
+    return get_default(dotted_path)
 
 
-def language_default(way: str, convert: Callable[[Any], Any] | None = None) -> Any:
+def language_default(
+    dotted_path: str, convert: Callable[[Any], Any] | None = None
+) -> Any:
     """Return a dataclass field with the default of a field of the spec language.
 
     The language is read when the default is first needed, not when the class is defined.
 
     Args:
-        way: the kind of file and the keys to the field: `toolset.timeout`.
-        convert: makes the model's value of the default.
+        dotted_path: the kind of file and the keys to the field, such as `toolset.timeout`.
+        convert: converts the default to the type of the dataclass field.
     """
 
-    def make() -> Any:
-        value = get_default(way)
+    def build_default() -> Any:
+        value = get_default(dotted_path)
         return value if convert is None else convert(value)
 
-    return field(default_factory=make)
+    return field(default_factory=build_default)
 
 
 @cache
 def get_mcp_members() -> Mapping[str, str]:
-    """Return the members of an MCP tool, each with its spec field, without `name`."""
+    """Return the spec fields by the member of an MCP tool that they determine.
+
+    The member `name` is not included.
+    """
     from ..spec_language.definition_fields import list_definition_members
 
     return {

@@ -1,4 +1,4 @@
-"""Finds, reads, checks and binds the files of a workspace."""
+"""Loads a workspace: finds, reads and checks its files, and converts them to the model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..extensions import install_command, list_missing, load_fields
+from ..extensions import format_install_command, list_missing, load_fields
 from ..findings import Finding, Location, Severity, has_errors
 from ..parsing.project_files import DiskFiles, ProjectFiles
 from ..parsing.tree import Document, Path, Source
@@ -36,17 +36,21 @@ from .spec_files import (
 )
 from .toolset_parts import Definitions
 
-_MISNAMED = (DEFINITIONS_FILE, "definitions.yml")
-
+_DEFINITIONS_VARIANTS = (DEFINITIONS_FILE, "definitions.yml")
 
 KnownTools = MutableMapping[
     tuple[str, bytes, tuple[str, ...]], tuple[ToolSpec | None, list[Finding]]
 ]
-"""Tools that were loaded before, by their file, its bytes, and the listed extensions."""
+"""Tools and findings of earlier loads, by file, content of the file, and extensions."""
 
 
 class LoadedWorkspace(NamedTuple):
-    """A workspace, or None when it could not be read, and the findings of reading it."""
+    """The result of loading a workspace.
+
+    Attributes:
+        workspace: the workspace, or None if `toolcast.yaml` has errors.
+        findings: the problems found while loading.
+    """
 
     workspace: Workspace | None
     findings: list[Finding]
@@ -59,17 +63,17 @@ def load_workspace(
     files: ProjectFiles | None = None,
     known: KnownTools | None = None,
 ) -> LoadedWorkspace:
-    """Loads the workspace at `root` with its toolsets and tools.
+    """Load a workspace with its toolsets and tools.
 
-    All problems of reading are found before it gives up; with an error among them the
-    toolsets are those that could be bound.
+    All files are read even if some have errors; the workspace then contains only the toolsets
+    without errors.
 
     Args:
         root: the folder of toolcast.yaml.
-        step: is called after each tool.
-        files: what it is read from; default: what is on disk at `root`.
-        known: what other loads have read; a file that has the same bytes again is not
-            read a second time, and gives the same tool.
+        step: called after each tool.
+        files: the files of the project; by default those on disk in `root`.
+        known: the tools of earlier loads; a file with unchanged content is not parsed again.
+            It is updated.
 
     Raises:
         ExtensionError: a listed extension cannot be used.
@@ -79,24 +83,24 @@ def load_workspace(
     if workspace is None:
         return LoadedWorkspace(None, findings)
     if files.is_there(DEFINITIONS_FILE):
-        definitions, more = _definitions(files, DEFINITIONS_FILE)
+        definitions, problems = _read_definitions(files, DEFINITIONS_FILE)
         workspace = replace(workspace, definitions=definitions)
-        findings += more
+        findings += problems
     loader = _Loader(workspace, files, {} if known is None else known, step)
     toolsets = []
     for index, folder in enumerate(workspace.toolset_folders):
-        toolset, more = loader.toolset(folder, index)
-        findings += more
+        toolset, problems = loader.load_toolset(folder, index)
+        findings += problems
         if toolset is not None:
             toolsets.append(toolset)
     findings += check_unlisted_toolsets(workspace, files)
-    findings += _same_names(toolsets)
-    findings += _handlers_in_output(workspace, toolsets)
+    findings += _check_toolset_names(toolsets)
+    findings += _check_handler_packages(workspace, toolsets)
     return LoadedWorkspace(replace(workspace, toolsets=tuple(toolsets)), findings)
 
 
 def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorkspace:
-    """Loads toolcast.yaml alone, without its toolsets."""
+    """Read `toolcast.yaml` without the toolsets."""
     files = DiskFiles(root) if files is None else files
     document, findings = read_document(files, WORKSPACE_FILE, "workspace")
     if document is None or has_errors(findings):
@@ -112,31 +116,31 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
         scan=tuple(folder.strip("/") for folder in value.get("scan", ())),
         source=document.source,
     )
-    findings += _wrong_folders(workspace, files)
-    findings += _missing_extensions(document, workspace)
+    findings += _check_folders(workspace, files)
+    findings += _check_extensions(document, workspace)
     return LoadedWorkspace(None if has_errors(findings) else workspace, findings)
 
 
-def _missing_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
+def _check_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
     for name in list_missing(workspace.extensions):
         yield document.source.error(
             "spec/missing-extension",
             ("extensions", workspace.extensions.index(name)),
             f"the extension `{name}` is not installed",
-            f"{install_command(name)}, or take it from `extensions`",
+            f"{format_install_command(name)}, or remove it from `extensions`",
         )
 
 
-def _wrong_folders(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
-    """Findings about folders that lead out of the project, or are in the output folder."""
-    given = {
+def _check_folders(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
+    """Yield findings for folders outside of the project, or in the output folder."""
+    settings = {
         "toolsets": workspace.toolset_folders,
         "sources": workspace.sources,
         "scan": workspace.scan,
     }
     entries: list[tuple[Path, str]] = [
         ((key, index), folder)
-        for key, folders in given.items()
+        for key, folders in settings.items()
         for index, folder in enumerate(folders)
     ]
     if workspace.templates is not None:
@@ -147,84 +151,95 @@ def _wrong_folders(workspace: Workspace, files: ProjectFiles) -> Iterator[Findin
                 "spec/outside-project",
                 path,
                 f"`{folder}` is outside of the project",
-                "name a folder below the one of toolcast.yaml",
+                "use a folder below the one that contains toolcast.yaml",
             )
         if path[0] in ("toolsets", "templates") and _is_in_output(workspace, folder):
-            yield _over_input(workspace, workspace.source, path, folder)
+            yield _make_overlap_finding(workspace, workspace.source, path, folder)
 
 
 def _is_in_output(workspace: Workspace, folder: str) -> bool:
-    """Whether a folder is in the output folder, also where case does not count."""
-    owned = f"{workspace.output}/".casefold()
-    return f"{posixpath.normpath(folder)}/".casefold().startswith(owned)
+    """Return whether a folder is in the output folder, on any file system.
+
+    Case is ignored, since some file systems ignore it.
+    """
+    output = f"{workspace.output}/".casefold()
+    return f"{posixpath.normpath(folder)}/".casefold().startswith(output)
 
 
-def _over_input(workspace: Workspace, source: Source, path: Path, what: str) -> Finding:
-    message = f"`{what}` is in the output folder `{workspace.output}`"
-    help_ = "give the generator a folder of its own"
+def _make_overlap_finding(
+    workspace: Workspace, source: Source, path: Path, folder: str
+) -> Finding:
+    message = f"`{folder}` is in the output folder `{workspace.output}`"
+    help_ = "set `output` to a folder that contains only generated files"
     return source.error("spec/output-overlaps-input", path, message, help_)
 
 
 class _Loader(NamedTuple):
-    """What loading the toolsets of a workspace needs."""
+    """Loads the toolsets of a workspace.
+
+    Attributes:
+        workspace: the workspace without toolsets.
+        files: the files of the project.
+        known: the tools of earlier loads.
+        step: called after each tool.
+    """
 
     workspace: Workspace
     files: ProjectFiles
     known: KnownTools
     step: Callable[[], object]
 
-    def toolset(self, folder: str, index: int) -> tuple[Toolset | None, list[Finding]]:
-        """The toolset of a folder, which is listed at an index of `toolsets`."""
+    def load_toolset(
+        self, folder: str, index: int
+    ) -> tuple[Toolset | None, list[Finding]]:
+        """Load the toolset in a folder.
+
+        Args:
+            folder: the folder.
+            index: the index of the folder in `toolsets` of toolcast.yaml.
+
+        Returns:
+            The toolset, or None if it has errors, and the findings.
+        """
         if not self.files.is_there(f"{folder}/{TOOLSET_FILE}"):
-            return None, [self._unknown(folder, index)]
+            return None, [self._make_unknown_toolset_finding(folder, index)]
         extensions = self.workspace.extensions
         document, findings = read_document(
             self.files, f"{folder}/{TOOLSET_FILE}", "toolset", extensions
         )
-        tools: list[ToolSpec] = []
         try:
-            names, sub_folders = list_specs(self.files, folder)
+            file_names, sub_folders = list_specs(self.files, folder)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             message = f"the folder cannot be read: {reason}"
             finding = Finding(
-                "spec/unreadable", Severity.ERROR, Location(folder), message
+                "spec/unreadable",
+                Severity.ERROR,
+                Location(folder),
+                message,
+                "make the folder readable",
             )
             return None, [*findings, finding]
-        below, problems = find_nested_specs(
+        nested_specs, problems = find_nested_specs(
             self.workspace, self.files, folder, sub_folders
         )
         findings += problems
         definitions = self.workspace.definitions
-        if DEFINITIONS_FILE in names:
-            file, above = f"{folder}/{DEFINITIONS_FILE}", definitions
-            definitions, more = _definitions(self.files, file, above)
-            findings += more
-        for name in (*names, *below):
-            if name in (TOOLSET_FILE, DEFINITIONS_FILE):
-                continue
-            if name.casefold() in _MISNAMED:
-                message = f"shared definitions are read from {DEFINITIONS_FILE}"
-                place = Location(f"{folder}/{name}")
-                help_ = f"rename it to {DEFINITIONS_FILE}"
-                how = Severity.ERROR
-                findings.append(
-                    Finding("spec/file-name-mismatch", how, place, message, help_)
-                )
-                continue
-            tool, more = self._tool(f"{folder}/{name}")
-            findings += more
-            if tool is not None:
-                tools.append(tool)
-            self.step()
-        findings += _duplicates(tools)
+        if DEFINITIONS_FILE in file_names:
+            file = f"{folder}/{DEFINITIONS_FILE}"
+            definitions, problems = _read_definitions(self.files, file, definitions)
+            findings += problems
+        tools, problems = self._load_tools(folder, [*file_names, *nested_specs])
+        findings += problems
+        findings += _check_tool_names(tools)
         if definitions is not None:
             tools = [add_shared_definitions(tool, definitions) for tool in tools]
             findings += check_copied_definitions(tools, definitions)
 
-        resources, more = read_mcp_resources(self.files, folder)
+        resources, problems = read_mcp_resources(self.files, folder)
+        findings += problems
         prompts, problems = read_mcp_prompts(self.files, folder)
-        findings += [*more, *problems]
+        findings += problems
         if document is None or has_errors(findings):
             return None, findings
         fields = load_fields(extensions).toolset
@@ -242,89 +257,129 @@ class _Loader(NamedTuple):
             findings,
         )
 
-    def _unknown(self, folder: str, index: int) -> Finding:
-        wrong = find_misnamed_toolset_file(self.files, folder)
+    def _load_tools(
+        self, folder: str, file_names: list[str]
+    ) -> tuple[list[ToolSpec], list[Finding]]:
+        """Load the tools of a toolset, and skip the other spec files.
+
+        Args:
+            folder: the toolset's folder.
+            file_names: the paths of the spec files, relative to the folder.
+        """
+        tools: list[ToolSpec] = []
+        findings: list[Finding] = []
+        for name in file_names:
+            if name in (TOOLSET_FILE, DEFINITIONS_FILE):
+                continue
+            if name.casefold() in _DEFINITIONS_VARIANTS:
+                finding = Finding(
+                    "spec/file-name-mismatch",
+                    Severity.ERROR,
+                    Location(f"{folder}/{name}"),
+                    f"shared definitions must be in {DEFINITIONS_FILE}",
+                    f"rename it to {DEFINITIONS_FILE}",
+                )
+                findings.append(finding)
+                continue
+            tool, problems = self._load_tool(f"{folder}/{name}")
+            findings += problems
+            if tool is not None:
+                tools.append(tool)
+            self.step()
+        return tools, findings
+
+    def _make_unknown_toolset_finding(self, folder: str, index: int) -> Finding:
+        misnamed_file = find_misnamed_toolset_file(self.files, folder)
+        help_ = f"create {folder}/{TOOLSET_FILE}, or remove the folder from `toolsets`"
+        if misnamed_file:
+            help_ = f"rename {folder}/{misnamed_file} to {TOOLSET_FILE}"
         return self.workspace.source.error(
             "spec/unknown-toolset",
             ("toolsets", index),
             f"`{folder}` has no {TOOLSET_FILE}",
-            (
-                f"rename {folder}/{wrong} to {TOOLSET_FILE}"
-                if wrong
-                else f"a toolset is a folder of tool specs with a {TOOLSET_FILE}"
-            ),
+            help_,
         )
 
-    def _tool(self, file: str) -> tuple[ToolSpec | None, list[Finding]]:
-        data, problem = read_spec_bytes(self.files, file)
+    def _load_tool(self, file: str) -> tuple[ToolSpec | None, list[Finding]]:
+        data, findings = read_spec_bytes(self.files, file)
         if data is None:
-            return None, problem
+            return None, findings
         key = (file, data, self.workspace.extensions)
         if key not in self.known:
             self.known[key] = read_tool(*key)
         return self.known[key]
 
 
-def _definitions(
-    files: ProjectFiles, file: str, above: Definitions | None = None
+def _read_definitions(
+    files: ProjectFiles, file: str, workspace_definitions: Definitions | None = None
 ) -> tuple[Definitions | None, list[Finding]]:
-    """The definitions of a file, and those above that it adds to."""
+    """Read the shared definitions in a file.
+
+    Args:
+        files: the files of the project.
+        file: the path of the file.
+        workspace_definitions: the definitions that those of the file are added to.
+    """
     document, findings = read_document(files, file, "definitions")
     if document is not None and _is_tool(document):
         message = f"a tool cannot be called `{DEFINITIONS_FILE.partition('.')[0]}`"
-        help_ = "give it another name: the file holds shared definitions"
+        help_ = f"rename the tool: {DEFINITIONS_FILE} is the file of shared definitions"
         return None, [
             document.source.error("spec/file-name-mismatch", ("name",), message, help_)
         ]
     if document is None or has_errors(findings):
         return None, findings
-    if above is None:
+    if workspace_definitions is None:
         return Definitions(document.value, document.source), findings
-    source = replace(document.source, above=above.source)
-    return Definitions({**above.schemas, **document.value}, source), findings
+    source = replace(document.source, above=workspace_definitions.source)
+    schemas = {**workspace_definitions.schemas, **document.value}
+    return Definitions(schemas, source), findings
 
 
 def _is_tool(document: Document) -> bool:
-    """Whether what is read as definitions is a tool's spec."""
+    """Return whether a file of definitions looks like a tool spec."""
     value = document.value
     return isinstance(value, dict) and isinstance(value.get("name"), str)
 
 
-def _duplicates(tools: list[ToolSpec]) -> Iterator[Finding]:
-    first: dict[str, ToolSpec] = {}
+def _check_tool_names(tools: list[ToolSpec]) -> Iterator[Finding]:
+    first_tools: dict[str, ToolSpec] = {}
     for tool in tools:
-        other = first.setdefault(tool.name, tool)
+        other = first_tools.setdefault(tool.name, tool)
         if other is not tool:
             yield tool.source.error(
                 "spec/duplicate-tool",
                 ("name",),
                 f"the tool `{tool.name}` is defined twice, first in"
                 f" {other.source.file}",
-                "rename one of the two",
+                "rename one of them",
             )
 
 
-def _handlers_in_output(
+def _check_handler_packages(
     workspace: Workspace, toolsets: list[Toolset]
 ) -> Iterator[Finding]:
-    """Findings about packages of handlers inside of the output folder."""
+    """Yield findings for packages of handlers in the output folder."""
     for toolset in toolsets:
-        package = (toolset.handlers or "").replace(".", "/")
-        for source in workspace.sources if package else ():
-            if _is_in_output(workspace, f"{source}/{package}"):
-                named = toolset.handlers or ""
-                yield _over_input(workspace, toolset.source, ("handlers",), named)
+        if not toolset.handlers:
+            continue
+        package_path = toolset.handlers.replace(".", "/")
+        for source in workspace.sources:
+            if _is_in_output(workspace, f"{source}/{package_path}"):
+                yield _make_overlap_finding(
+                    workspace, toolset.source, ("handlers",), toolset.handlers
+                )
 
 
-def _same_names(toolsets: list[Toolset]) -> Iterator[Finding]:
-    first: dict[str, Toolset] = {}
+def _check_toolset_names(toolsets: list[Toolset]) -> Iterator[Finding]:
+    first_toolsets: dict[str, Toolset] = {}
     for toolset in toolsets:
-        other = first.setdefault(toolset.name, toolset)
+        other = first_toolsets.setdefault(toolset.name, toolset)
         if other is not toolset:
             yield toolset.source.error(
                 "spec/duplicate-toolset",
                 ("name",),
-                f"{format_quoted_list([other.folder, toolset.folder])} have the same name"
-                f" `{toolset.name}`",
-                "rename one of the two",
+                f"the toolsets in {format_quoted_list([other.folder, toolset.folder])} have"
+                f" the same name `{toolset.name}`",
+                "rename one of them",
             )

@@ -1,4 +1,4 @@
-"""The external MCP servers of a toolset, and the model that chooses tools."""
+"""External MCP servers of a toolset, and the model that selects tools."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 
 @dataclass(frozen=True)
 class McpServer(ExternalServer):
-    """What the runtime is told of a server, and what it is not.
+    """An external MCP server: the runtime's settings, and those of the generator.
 
-    `fields` holds the keys that the toolset gives, in their order; `locked` the bytes of
-    the file that `lock` names, None where it cannot be read.
+    Attributes:
+        fields: the keys of the server in `toolset.yaml`, in their order.
+        locked: the content of the file `lock`; None if there is none, or it cannot be read.
     """
 
     prefix: str = language_default("toolset.mcp_servers.*.prefix")
@@ -46,24 +47,29 @@ class McpServer(ExternalServer):
 
     @property
     def declared_names(self) -> tuple[str, ...]:
-        """What the tools are called here that `allow` and `tools` name."""
-        named = self.tools if self.allow is None else self.allow
-        return tuple(self.get_local_name(own) for own in named if self.is_allowed(own))
+        """The names in this project of the server's tools that `allow` or `tools` lists."""
+        names = self.tools if self.allow is None else self.allow
+        return tuple(
+            self.get_local_name(name) for name in names if self.is_allowed(name)
+        )
 
     def declares_tool(self, name: str) -> bool:
-        """Whether a name in a client's list is one that the toolset declares as its own."""
+        """Return whether a name in a client's list can be a tool of the server.
+
+        It can if it is declared. Without `allow`, it also can if it begins with `prefix`,
+        unless the tool is renamed or not allowed.
+        """
         if name in self.declared_names:
             return True
-        own = name.removeprefix(self.prefix)
-        is_prefixed = bool(self.prefix) and name.startswith(self.prefix) and bool(own)
-        return is_prefixed and self.allow is None and self._keeps_its_name(own)
-
-    def _keeps_its_name(self, own: str) -> bool:
-        return own not in self.tools and self.is_allowed(own)
+        server_name = name.removeprefix(self.prefix)
+        has_prefix = bool(self.prefix) and name.startswith(self.prefix)
+        if not has_prefix or not server_name or self.allow is not None:
+            return False
+        return server_name not in self.tools and self.is_allowed(server_name)
 
     @property
     def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Every text that may name variables, with its path below the server."""
+        """The strings that can contain `${NAME}`, each with its path in the server's settings."""
         for key in ("command", "cwd", "url"):
             value = getattr(self, key)
             if value is not None:
@@ -77,7 +83,7 @@ class McpServer(ExternalServer):
 
 @dataclass(frozen=True)
 class ToolRouter:
-    """A model behind an OpenAI-compatible chat endpoint that chooses tools."""
+    """A model with an OpenAI-compatible chat endpoint that selects tools."""
 
     base_url: str
     model: str
@@ -87,42 +93,45 @@ class ToolRouter:
 
 
 def describe_invalid_reference(text: str) -> str | None:
-    """What is wrong with the references of a text; None when nothing is."""
+    """Return the help for an invalid reference in a text, or None if all are valid."""
     rest = _REFERENCE.sub("", text)
     if "${" in rest:
-        return "a reference is `${NAME}` or `${NAME:-default}`"
+        return "write a reference as `${NAME}` or `${NAME:-default}`"
     return None
 
 
 def list_references(text: str) -> list[str]:
-    """The names of the environment variables that a text refers to, in its order."""
+    """Return the names of the environment variables that a text refers to, in order."""
     return [name for name, _ in list_references_with_defaults(text)]
 
 
 def list_references_with_defaults(text: str) -> list[tuple[str, str | None]]:
-    """The same names, each with what stands for it where it is not set; None for nothing."""
-    parts = (one[0][2:-1].partition(":-") for one in _REFERENCE.finditer(text))
-    return [(name, default if sign else None) for name, sign, default in parts]
+    """Return the names of the variables that a text refers to, with their defaults or None."""
+    names_with_defaults = []
+    for match in _REFERENCE.finditer(text):
+        name, separator, default = match[0][2:-1].partition(":-")
+        names_with_defaults.append((name, default if separator else None))
+    return names_with_defaults
 
 
 def replace_references(text: str) -> str:
-    """The literal text, with the references replaced by their defaults."""
-    return _REFERENCE.sub(lambda found: found[0].partition(":-")[2].rstrip("}"), text)
+    """Return a text with its references replaced by their defaults, or removed."""
+    return _REFERENCE.sub(lambda match: match[0].partition(":-")[2].rstrip("}"), text)
 
 
 def load_locks(
     files: ProjectFiles, folder: str, servers: tuple[McpServer, ...]
 ) -> tuple[McpServer, ...]:
-    """The servers with the bytes of their locks; None where a lock cannot be read.
+    """Return servers with the content of their lock files.
 
-    A lock is written by a command that needs the specs, so that its absence is no error
-    of reading: a rule finds it.
+    A missing lock file is not an error here, since the command that writes it reads the specs
+    first. A rule reports it.
     """
     return tuple(
         (
             server
             if server.lock is None
-            else replace(server, locked=_bytes(files, folder, server.lock))
+            else replace(server, locked=_read_lock(files, folder, server.lock))
         )
         for server in servers
     )
@@ -131,20 +140,29 @@ def load_locks(
 def check_unused_locks(
     files: ProjectFiles, folder: str, servers: tuple[McpServer, ...]
 ) -> Iterator[Finding]:
-    """Finds the locks that no server names, where a toolset has locks."""
-    named = {f"{folder}/{one.lock}" for one in servers if one.lock is not None}
-    places = {f"{folder}/locks", *(posixpath.dirname(one) for one in named)}
-    for place in sorted(places):
+    """Yield a finding for each lock file that no server uses.
+
+    The folder `locks` and the folders of used lock files are searched.
+    """
+    used = {f"{folder}/{server.lock}" for server in servers if server.lock is not None}
+    lock_folders = {f"{folder}/locks", *map(posixpath.dirname, used)}
+    for lock_folder in sorted(lock_folders):
         try:
-            entries = [one for one in files.entries(place) if not one.is_folder]
+            entries = files.entries(lock_folder)
         except OSError:
-            continue  # there are none
-        for path in (f"{place}/{one.name}" for one in entries):
-            if path.endswith(".json") and path not in named and _is_lock(files, path):
-                message = "no entry of `mcp_servers` names this lock"
-                help_ = "delete it, or name it as the `lock` of its server"
-                rule, how = "spec/server-lock", Severity.WARNING
-                yield Finding(rule, how, Location(path), message, help_)
+            continue  # The folder does not exist.
+        for entry in entries:
+            path = f"{lock_folder}/{entry.name}"
+            if entry.is_folder or not path.endswith(".json") or path in used:
+                continue
+            if _is_lock(files, path):
+                yield Finding(
+                    "spec/server-lock",
+                    Severity.WARNING,
+                    Location(path),
+                    "no server in `mcp_servers` uses this lock file",
+                    "delete the file, or set it as the `lock` of its server",
+                )
 
 
 def _is_lock(files: ProjectFiles, path: str) -> bool:
@@ -154,7 +172,7 @@ def _is_lock(files: ProjectFiles, path: str) -> bool:
         return False
 
 
-def _bytes(files: ProjectFiles, folder: str, lock: str) -> bytes | None:
+def _read_lock(files: ProjectFiles, folder: str, lock: str) -> bytes | None:
     path = f"{folder}/{lock}"
     try:
         if files.leads_out(path, folder):

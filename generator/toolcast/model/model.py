@@ -1,10 +1,10 @@
-"""The model of a workspace: frozen values without I/O, YAML or templates.
+"""Data model of a workspace: immutable values without I/O, YAML or templates.
 
-A field that the spec language has is described there, in `language/*.language.yaml`.
+Fields with the name of a spec field are documented in `spec_language/*.language.yaml`.
 
-JSON values (schemas, annotations, examples) are plain dicts and lists in the order in which
-the spec has them. Nobody changes them. A tool, a toolset and a workspace are equal to
-nothing but themselves, so that functions may cache what they find out about one.
+JSON values (schemas, annotations, examples) are plain dicts and lists, in the order of the
+spec, and must not be modified. Tools, toolsets and workspaces are compared by identity, so
+that functions can cache results for them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ JsonObject = Mapping[str, Any]
 
 
 class Action(NamedTuple):
-    """One value of an action parameter, and what it requires."""
+    """One value of an action parameter, with the other parameters that it requires."""
 
     name: str
     summary: str = ""
@@ -57,20 +57,20 @@ class Action(NamedTuple):
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Every parameter that the action names, in the order of the spec, each once."""
-        named = (*self.requires, *self.requires_any, *(self.accepts or ()))
-        return tuple(dict.fromkeys(named))
+        """All parameters that the action mentions, in the order of the spec."""
+        names = (*self.requires, *self.requires_any, *(self.accepts or ()))
+        return tuple(dict.fromkeys(names))
 
 
 class Actions(NamedTuple):
-    """An action router: the parameter that selects, and what each value needs."""
+    """The actions of a tool: the parameter that selects one, and its values."""
 
     parameter: str
     values: tuple[Action, ...]
 
 
 class CliDecision(NamedTuple):
-    """The keyword of a tool in the CLI, or the reason why it has none."""
+    """The subcommand of a tool in the CLI, or the reason for not having one."""
 
     keyword: str | None
     usage: str | None = None
@@ -79,14 +79,19 @@ class CliDecision(NamedTuple):
 
 
 class Confirm(NamedTuple):
-    """What a person is asked before a call, and about which arguments; None is any."""
+    """A confirmation that a user must give before a call.
+
+    Attributes:
+        message: the question to the user.
+        when: the arguments that require the confirmation; None for all calls.
+    """
 
     message: str
     when: JsonObject | None = None
 
     @property
     def as_json(self) -> JsonObject:
-        """What a definition says of it."""
+        """The confirmation as a member of a tool's definition."""
         return omit_none(message=self.message, when=self.when)
 
 
@@ -102,18 +107,21 @@ class Example:
 
     @property
     def as_json(self) -> JsonObject:
-        """What a definition says of it."""
-        shown: dict[str, Any] = {"title": self.title} if self.title else {}
-        shown["arguments"] = self.arguments
+        """The example as a member of a tool's definition."""
+        value: dict[str, Any] = {"title": self.title} if self.title else {}
+        value["arguments"] = self.arguments
         if self.has_result:
-            shown["result"] = self.result
+            value["result"] = self.result
         if self.error is not None:
-            shown["error"] = self.error
-        return shown
+            value["error"] = self.error
+        return value
 
 
 class Case(NamedTuple):
-    """What a user says, and the tool that is meant; None when no tool of the toolset is."""
+    """A test case for tool selection: a user's message, and the tool to call for it.
+
+    `tool` is None if no tool of the toolset fits the message.
+    """
 
     message: str
     tool: str | None
@@ -124,7 +132,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class SelectionGates:
-    """What the cases of a toolset are held to."""
+    """The minimum results of a toolset's selection cases."""
 
     top: int = language_default("toolset.selection.top")
     margin: float = language_default("toolset.selection.margin", float)
@@ -135,9 +143,13 @@ class SelectionGates:
 class ToolSpec:
     """One tool.
 
-    `fields` holds the spec's keys in their order: MCP's list shows the tool's keys in it.
-    `no_usage_reason` is the reason of a spec that decides against `when_to_use`.
-    `extensions` holds the values of the fields that extensions bring, by their names.
+    Attributes:
+        fields: the keys of the spec in their order, which is also the order of the keys in
+            the tool's MCP definition.
+        no_usage_reason: the reason for a tool without `when_to_use`.
+        mcp_omit: `mcp.omit` of the spec.
+        mcp_extra: `mcp.extra` of the spec.
+        extensions: the values of fields that extensions add, by field name.
     """
 
     name: str
@@ -188,19 +200,23 @@ class ToolSpec:
 
     @cached_property
     def module(self) -> str:
-        """The name of the tool's generated files; its spec's name decides which."""
+        """The name of the tool's generated files, without suffix.
+
+        The spec's file name decides whether it is the distinct name, which a tool has if
+        another tool would have the same module name.
+        """
         stem = self.source.stem
         return stem if stem == distinct_name(self.name) else module_name(self.name)
 
     @cached_property
     def properties(self) -> JsonObject:
-        """The schemas of the parameters by name; empty when there are none."""
+        """The schemas of the parameters by name."""
         properties = self.parameters.get("properties")
         return properties if isinstance(properties, dict) else {}
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """The parameters that a call must give."""
+        """The names of the required parameters."""
         required = self.parameters.get("required")
         if not isinstance(required, list):
             return ()
@@ -208,13 +224,16 @@ class ToolSpec:
 
     @cached_property
     def schemas(self) -> Mapping[str, JsonSchema]:
-        """The tool's schemas by the field that holds them; null is no schema."""
-        both = {"parameters": self.parameters, "returns": self.returns}
-        return {k: JsonSchema(v) for k, v in both.items() if v is not None}
+        """The tool's schemas by spec field: `parameters` and `returns`, if it is not null."""
+        values = {"parameters": self.parameters, "returns": self.returns}
+        return {k: JsonSchema(v) for k, v in values.items() if v is not None}
 
     @cached_property
     def picks(self) -> JsonObject | None:
-        """What callers may pick of results, and by which `parameter`."""
+        """The settings of `result.fields`, by which callers select fields of a result.
+
+        The default of `parameter` is included. None if callers cannot select fields.
+        """
         fields = self.result.fields
         if fields is None:
             return None
@@ -222,30 +241,32 @@ class ToolSpec:
 
     @cached_property
     def listed_parameters(self) -> JsonObject:
-        """The schema of the arguments as callers are shown it."""
+        """The schema of the arguments in tool lists, with the field selection parameter."""
         return build_listed_parameters(self.parameters, self.picks)
 
     @cached_property
     def listed_returns(self) -> Any:
-        """The schema of the results as callers get them."""
+        """The schema of the results in tool lists, with fields made optional by the selection."""
         return build_listed_returns(self.returns, self.picks)
 
     @property
     def model_description(self) -> str:
-        """What models read as the description: the spec's own, else the summary."""
-        own = self.summary if self.description is None else self.description
-        return f"{own}\n\n{self.deprecation_notice}" if self.deprecation_notice else own
+        """The description for models: `description` or `summary`, and a deprecation notice."""
+        text = self.summary if self.description is None else self.description
+        if self.deprecation_notice:
+            return f"{text}\n\n{self.deprecation_notice}"
+        return text
 
     @property
     def deprecation_notice(self) -> str:
-        """What the description says of the tool's deprecation; "" where it says nothing."""
+        """The deprecation notice for the description; empty without `deprecated.show`."""
         if self.deprecated is None or not self.deprecated.get("show"):
             return ""
         return format_deprecation(self.deprecated)
 
 
 class Section(NamedTuple):
-    """A named group of tools in the prompt docs."""
+    """A group of tools in the prompt documentation."""
 
     name: str
     heading: str
@@ -255,9 +276,13 @@ class Section(NamedTuple):
 
 
 class TokenBudget(NamedTuple):
-    """How many tokens a toolset may cost; what is not named may cost anything.
+    """Maximum numbers of tokens of a toolset's texts. What has no entry is unlimited.
 
-    `upfront` is by the client's name, or for every client under `None`.
+    Attributes:
+        upfront: the limit of the texts that a client loads before the first call, by client
+            name; the key None applies to all other clients.
+        tool: the limit of each tool's definition.
+        blocks: the limits of prompt blocks, by block name.
     """
 
     upfront: Mapping[str | None, int] = MappingProxyType({})
@@ -265,12 +290,12 @@ class TokenBudget(NamedTuple):
     blocks: Mapping[str, int] = MappingProxyType({})
 
     def get_client_budget(self, name: str | None) -> int | None:
-        """What a client may cost upfront; None is the one caller without clients."""
+        """Return the upfront limit of a client; the name is None in a toolset without clients."""
         return self.upfront.get(name, self.upfront.get(None))
 
 
 class Exclusion(NamedTuple):
-    """A declared decision that a tool is not in a target."""
+    """A declared omission of a tool from a target."""
 
     tool: str
     target: str
@@ -281,7 +306,12 @@ class Exclusion(NamedTuple):
 class Toolset:
     """The tools of one server or agent platform, in their declared order.
 
-    `extensions` holds the values of the fields that extensions bring, by their names.
+    Attributes:
+        fields: the keys of `toolset.yaml` in their order.
+        pools: the tables of each database pool, by pool name.
+        pool_accessors: the accessor functions of each pool, by pool name.
+        reserved_names: the reasons for reserved tool names, by name.
+        extensions: the values of fields that extensions add, by field name.
     """
 
     name: str
@@ -327,84 +357,94 @@ class Toolset:
 
     @property
     def heading(self) -> str:
-        """Its title, on one line."""
+        """The title on one line."""
         return " ".join(re.split(r"[\r\n]+", self.title))
 
     @property
     def mcp_specs(self) -> tuple[ResourceSpec | PromptSpec, ...]:
-        """The resources and MCP prompts."""
+        """The MCP resources and MCP prompts."""
         return (*self.mcp_resources, *self.mcp_prompts)
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Its files of specs: its own, its tools', and those of all that is beside them."""
+        """The spec files: `toolset.yaml`, tools, resources, prompts and shared definitions."""
         definitions = () if self.definitions is None else self.definitions.sources
         owners = (self, *self.tools, *self.mcp_specs)
         return (*(owner.source for owner in owners), *definitions)
 
     @property
     def asserts_formats(self) -> bool:
-        """Whether arguments have to be of their formats; only for handlers of its own."""
+        """Whether `format` of arguments is validated; only possible with own handlers."""
         return self.handlers is not None and self.formats == "assertion"
 
     def get_proxy(self, tool: ToolSpec) -> str | None:
-        """The server that answers a tool's calls: its own word, else the toolset's."""
+        """Return the name of the external server that handles a tool's calls, or None.
+
+        A tool with its own `proxy` or `handler` does not use the `proxy` of the toolset.
+        """
         if tool.proxy is not None or tool.handler is not None:
             return tool.proxy
         return self.proxy
 
     @property
     def proxied_servers(self) -> frozenset[str]:
-        """The names of the servers that answer calls of its own tools."""
-        named = {self.proxy, *(self.get_proxy(tool) for tool in self.tools)}
-        return frozenset(name for name in named if name is not None)
+        """The names of the external servers that handle calls of the toolset's own tools."""
+        names = {self.proxy, *(self.get_proxy(tool) for tool in self.tools)}
+        return frozenset(name for name in names if name is not None)
 
     @property
     def listed_servers(self) -> tuple[McpServer, ...]:
-        """The servers whose own lists are offered beside its tools."""
+        """The external servers that contribute tools of their own, without a spec."""
         return tuple(s for s in self.mcp_servers if s.name not in self.proxied_servers)
 
     def get_timeout(self, spec: ToolSpec | McpSpec) -> float:
-        """Seconds until a call is given up; whole ones as an integer."""
+        """Return the timeout of a call in seconds, as an integer if it is a whole number."""
         seconds = self.timeout if spec.timeout is None else spec.timeout
         return int(seconds) if float(seconds).is_integer() else seconds
 
     def has_python_values(self, tool: ToolSpec) -> bool:
-        """Whether a tool's handler is given Python's dates, UUIDs and bytes."""
+        """Return whether a tool's handler gets `date`, `UUID` and `bytes` values, not strings."""
         return (tool.values or self.values) == "python"
 
     def find_client(self, name: str) -> Client | None:
-        """The client of a name, or None."""
+        """Return the client with a name, or None."""
         return next((client for client in self.clients if client.name == name), None)
 
     def get_client_kind(self, client: Client | None) -> str | None:
-        """Which program a client is, as far as the specs say; None is the one caller."""
-        own = client.kind if client is not None else None
-        return own if own is not None else self.client_kind
+        """Return the client kind of a client, or None if it is not declared.
+
+        Args:
+            client: the client; None in a toolset without clients.
+        """
+        kind = client.kind if client is not None else None
+        return kind if kind is not None else self.client_kind
 
     def get_stability(self, tool: ToolSpec) -> str:
-        """`draft`, `beta` or `stable`: the tool's own word, else the toolset's."""
+        """Return `draft`, `beta` or `stable`: the tool's value, or the toolset's."""
         return tool.stability or self.stability
 
     def is_granted(self, permission: str) -> bool:
-        """Whether a client has a permission."""
+        """Return whether any client has a permission."""
         return any(permission in client.permissions for client in self.clients)
 
     def is_offered(self, tool: ToolSpec, client: Client) -> bool:
-        """Whether a client may see and call a tool: both sides must agree."""
-        listed = tool.clients is None or client.name in tool.clients
+        """Return whether a client can list and call a tool.
+
+        The tool's `clients`, the client's lists and its permissions must all allow it.
+        """
+        is_listed = tool.clients is None or client.name in tool.clients
         return (
-            listed
+            is_listed
             and client.has_permission(tool.permission)
             and client.allows(tool.name)
         )
 
     def list_excluded_tools(self, target: str) -> frozenset[str]:
-        """The names of the tools that are declared not to be in a target."""
+        """Return the names of the tools that `exclusions` omits from a target."""
         return frozenset(e.tool for e in self.exclusions if e.target == target)
 
     def list_target_tools(self, target: str) -> tuple[ToolSpec, ...]:
-        """The tools that are in a target, in order."""
+        """Return the tools that are in a target, in their declared order."""
         excluded = self.list_excluded_tools(target)
         if not excluded:
             return self.tools
@@ -412,7 +452,10 @@ class Toolset:
 
 
 class SharedEndpoint(NamedTuple):
-    """A server that several toolsets share; `title` is None for the toolsets' own."""
+    """An HTTP endpoint that several toolsets share.
+
+    `title` is None if the titles of the toolsets are used.
+    """
 
     name: str
     toolsets: tuple[str, ...]
@@ -421,14 +464,15 @@ class SharedEndpoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """What `toolcast.yaml` lists.
+    """A project: the settings in `toolcast.yaml`, and its toolsets.
 
     Attributes:
         root: absolute path of the project's root.
         toolset_folders: relative paths with forward slashes.
         extensions: the names of the listed extensions, all of which are installed.
-        project: what pyproject.toml says; None where there is none that can be read.
-        definitions: those of `definitions.yaml` beside toolcast.yaml, for all toolsets.
+        project: the contents of `pyproject.toml`; None if it is missing or invalid.
+        definitions: the definitions that all toolsets share, from `definitions.yaml` in the
+            root.
     """
 
     root: str
@@ -450,20 +494,21 @@ class Workspace:
 
     @property
     def commands(self) -> Mapping[str, str] | None:
-        """What the console commands of pyproject.toml run; None without the file."""
+        """The targets of console commands in `pyproject.toml`; None if they are unknown."""
         return None if self.project is None else self.project.commands
 
     @property
     def package(self) -> str:
-        """The dotted name under which Python imports the output folder.
+        """The dotted name by which Python imports the output folder.
 
-        It begins below the one of `sources` that the folder is in: they are on the path.
-        Empty where the folder is one of them.
+        It is relative to the folder in `sources` that contains the output folder, since those
+        are on Python's path. It is empty if the output folder is one of them.
         """
         folder = f"{self.output}/"
-        below = (
+        relative_paths = (
             folder.removeprefix(f"{source}/")
             for source in self.sources
             if folder.startswith(f"{source}/")
         )
-        return min(below, key=len, default=folder).rstrip("/").replace("/", ".")
+        path = min(relative_paths, key=len, default=folder)
+        return path.rstrip("/").replace("/", ".")

@@ -1,4 +1,4 @@
-"""What pyproject.toml says of a project: read once, as a value of the workspace."""
+"""Project metadata in `pyproject.toml`."""
 
 from __future__ import annotations
 
@@ -14,49 +14,62 @@ from ..parsing.tree import get_span
 PYPROJECT = "pyproject.toml"
 _MAX_FILE_BYTES = 1 << 20
 """Size of pyproject.toml; a larger one is treated as empty."""
-_TABLE = r"(?ms)^(\[project\])"
+_PROJECT_TABLE = r"(?ms)^(\[project\])"
 
 
 class PythonProject(NamedTuple):
-    """The table `[project]`, None where there is no such table, and the file's text."""
+    """Contents of `pyproject.toml`.
+
+    Attributes:
+        table: the table `[project]`, or None if there is no such table.
+        text: the text of the file.
+    """
 
     table: Mapping[str, Any] | None
     text: str = ""
 
     @property
     def commands(self) -> Mapping[str, str] | None:
-        """What each console command runs, by its name; None where nobody can tell."""
+        """The targets of `[project.scripts]` by command name; None if they are unknown.
+
+        They are unknown without a table `[project]`, or if `scripts` is not a table.
+        """
         scripts = None if self.table is None else self.table.get("scripts", {})
         if not isinstance(scripts, dict):
             return None
         return {name: str(target) for name, target in scripts.items()}
 
     def get_text(self, key: str) -> str:
-        """A text of the table, on one line; empty where it has none."""
+        """Return a string of the table on one line; empty if there is no such string."""
         value = (self.table or {}).get(key)
         return " ".join(value.split()) if isinstance(value, str) else ""
 
     def get_texts(self, key: str) -> list[str]:
-        """The texts in a list of the table."""
+        """Return the strings of an array in the table; other items are ignored."""
         value = (self.table or {}).get(key)
-        listed = value if isinstance(value, list) else []
-        return [one for one in listed if isinstance(one, str)]
+        items = value if isinstance(value, list) else []
+        return [item for item in items if isinstance(item, str)]
 
     def locate(self, key: str) -> tuple[Location, str]:
-        """The place of a key, else that of the table or the file, and the line there.
+        """Return the location of a key in `[project]`, and the text of its line.
 
-        TOML's reader gives no positions: the key is looked for at the begin of a line.
+        If there is no such key, it is the location of the table; without the table, it is the
+        file, and the text is empty.
         """
-        named = re.search(rf"{_TABLE}(?:(?!^\[).)*?^({key})\b", self.text)
-        found = named or re.search(_TABLE, self.text)
-        if found is None:
+        # tomllib provides no positions, so search for the key at the start of a line.
+        key_match = re.search(rf"{_PROJECT_TABLE}(?:(?!^\[).)*?^({key})\b", self.text)
+        match = key_match or re.search(_PROJECT_TABLE, self.text)
+        if match is None:
             return Location(PYPROJECT), ""
-        span, line = get_span(self.text, *found.span(found.lastindex or 0))
+        span, line = get_span(self.text, *match.span(match.lastindex or 0))
         return Location(PYPROJECT, *span), line
 
 
 def read_python_project(files: ProjectFiles) -> PythonProject | None:
-    """What pyproject.toml says; None where it is not there, or others say what is wrong."""
+    """Return the contents of `pyproject.toml`, or None if it is missing or invalid.
+
+    An invalid file is not a finding: Python's packaging tools report it.
+    """
     try:
         data = files.read(PYPROJECT, _MAX_FILE_BYTES + 1)
         text = data.decode("utf-8") if len(data) <= _MAX_FILE_BYTES else ""

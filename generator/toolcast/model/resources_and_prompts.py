@@ -1,4 +1,4 @@
-"""Specs of MCP resources and prompts: their files, bound to the model."""
+"""Reads the specs of MCP resources and prompts."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MAX_RESOURCE_FILE_BYTES = 1 << 20
 def read_mcp_resources(
     files: ProjectFiles, folder: str
 ) -> tuple[list[ResourceSpec], list[Finding]]:
-    """The resources of a toolset, ordered by their names, and what is wrong with them."""
-    documents, findings = _documents(files, folder, "mcp_resources")
+    """Return the MCP resources of a toolset in the order of their files, and findings."""
+    documents, findings = _read_documents(files, folder, "mcp_resources")
     specs = []
     for document in documents:
         value = document.value
@@ -31,11 +31,11 @@ def read_mcp_resources(
         spec = bind(
             ResourceSpec,
             value,
-            variables={name: tuple(about["enum"]) for name, about in variables},
+            variables={name: tuple(variable["enum"]) for name, variable in variables},
             source=document.source,
         )
         if spec.file is not None:
-            content, problem = _content(files, folder, spec)
+            content, problem = _read_content(files, folder, spec)
             if problem:
                 finding = document.source.error("spec/unreadable", ("file",), *problem)
                 findings.append(finding)
@@ -47,54 +47,68 @@ def read_mcp_resources(
 def read_mcp_prompts(
     files: ProjectFiles, folder: str
 ) -> tuple[list[PromptSpec], list[Finding]]:
-    """The same for its MCP prompts."""
-    documents, findings = _documents(files, folder, "mcp_prompts")
-    return [bind(PromptSpec, d.value, source=d.source) for d in documents], findings
+    """Return the MCP prompts of a toolset in the order of their files, and findings."""
+    documents, findings = _read_documents(files, folder, "mcp_prompts")
+    specs = [
+        bind(PromptSpec, document.value, source=document.source)
+        for document in documents
+    ]
+    return specs, findings
 
 
-def _documents(
-    files: ProjectFiles, folder: str, name: str
+def _read_documents(
+    files: ProjectFiles, folder: str, folder_name: str
 ) -> tuple[list[Document], list[Finding]]:
-    below = f"{folder}/{name}"
+    """Return the valid specs in a folder of a toolset, and findings.
+
+    Args:
+        files: the files of the project.
+        folder: the toolset's folder.
+        folder_name: a key of `KINDS_BY_FOLDER`.
+    """
+    spec_folder = f"{folder}/{folder_name}"
     try:
-        specs, _ = list_specs(files, below)
+        file_names, _ = list_specs(files, spec_folder)
     except OSError:
         return [], []
     documents, findings = [], []
-    first: dict[str, str] = {}
-    for spec in specs:
-        document, more = read_document(files, f"{below}/{spec}", KINDS_BY_FOLDER[name])
-        findings += more
-        if document is None or has_errors(more):
+    first_names: dict[str, str] = {}
+    for file_name in file_names:
+        document, problems = read_document(
+            files, f"{spec_folder}/{file_name}", KINDS_BY_FOLDER[folder_name]
+        )
+        findings += problems
+        if document is None or has_errors(problems):
             continue
         documents.append(document)
-        named = document.value["name"]
-        other = first.setdefault(named.casefold(), named)
-        if other != named:
+        name = document.value["name"]
+        other_name = first_names.setdefault(name.casefold(), name)
+        if other_name != name:
             finding = document.source.error(
                 "spec/file-name-mismatch",
                 ("name",),
-                f"`{named}` and `{other}` are one file where case does not count",
-                "rename one of the two",
+                f"`{name}` and `{other_name}` are the same file name if case is ignored",
+                "rename one of them",
             )
             findings.append(finding)
-        if spec != f"{named}.yaml":
+        if file_name != f"{name}.yaml":
+            base_name = posixpath.basename(file_name)
             finding = document.source.error(
                 "spec/file-name-mismatch",
                 ("name",),
-                f"the file of `{named}` is called `{posixpath.basename(spec)}`",
-                f"name the file `{named}.yaml`",
+                f"`{name}` is in the file `{base_name}`: the names differ",
+                f"rename the file to `{name}.yaml`",
             )
             findings.append(finding)
     return documents, findings
 
 
-def _content(
+def _read_content(
     files: ProjectFiles, folder: str, spec: ResourceSpec
 ) -> tuple[bytes | None, tuple[str, str] | None]:
-    """The bytes of a resource's file, or what is wrong with it and a help."""
+    """Return the content of a resource's file, or the message and help of its problem."""
     path = f"{folder}/{spec.file}"
-    help_ = "name a file below the toolset's folder"
+    help_ = "use a readable file in the toolset's folder"
     try:
         if files.leads_out(path, folder):
             return None, (f"`{path}` is outside of the toolset's folder", help_)
@@ -106,30 +120,33 @@ def _content(
         return None, (f"`{path}` cannot be read: {reason}", help_)
     if len(content) > MAX_RESOURCE_FILE_BYTES:
         message = f"`{path}` has more than {MAX_RESOURCE_FILE_BYTES} bytes"
-        return None, (message, "let a `handler` give it")
-    problem = _problem_with_text(content, path, spec.mime_type)
+        return None, (message, "use a smaller file, or provide it by a `handler`")
+    problem = _check_text(content, path, spec.mime_type)
     return (content, None) if problem is None else (None, problem)
 
 
-def _problem_with_text(
+def _check_text(
     content: bytes, path: str, mime_type: str | None
 ) -> tuple[str, str] | None:
-    """What is wrong with a text, and a help; its characters are those of specs' texts."""
+    """Return the message and help of a problem with text content, or None.
+
+    Text must be UTF-8 without the characters that are forbidden in specs. Content of other
+    types is not checked.
+    """
     is_text = mime_type is not None and mime_type.startswith("text/")
     try:
         text = decode_text(content)
     except UnicodeDecodeError as error:
         if not is_text or "charset=" in (mime_type or ""):
             return None
-        message = f"`{path}` is not UTF-8 at byte {error.start}, and is to be a text"
-        return message, "save the file as UTF-8, or name its charset in `mime_type`"
-    # Without a type, what holds a NUL is sent as bytes.
+        message = f"`{path}` must be text, but byte {error.start} is not valid UTF-8"
+        return message, "save the file as UTF-8, or declare its charset in `mime_type`"
+    # Without a MIME type, content with a NUL character is binary.
     if not is_text and (mime_type is not None or "\0" in text):
         return None
-    bad = find_forbidden(text)
-    if bad is None:
+    character = find_forbidden(text)
+    if character is None:
         return None
-    message = (
-        f"`{path}` has the character {describe_character(bad)}, which is not allowed"
-    )
-    return message, "remove it; no output can show it safely"
+    description = describe_character(character)
+    message = f"`{path}` contains the character {description}, which is not allowed"
+    return message, "remove the character"

@@ -1,4 +1,4 @@
-"""Where specs lie: the folders of toolsets, their files, and those of resources and prompts."""
+"""Search for spec files in the folders of toolsets."""
 
 from __future__ import annotations
 
@@ -12,156 +12,172 @@ from .model import Workspace
 TOOLSET_FILE = "toolset.yaml"
 DEFINITIONS_FILE = "definitions.yaml"
 _SUFFIXES = (".yaml", ".yml")
-# What editors and systems lay beside a file while it is open or copied.
-_BESIDE = ("._", ".#")
-_TOOLS_OWN = frozenset(
+# Prefixes of the files that macOS and Emacs create next to a file.
+_TEMPORARY_PREFIXES = ("._", ".#")
+_IGNORED_FOLDERS = frozenset(
     [".git", ".hg", ".svn", ".idea", ".vscode", ".vs", "__pycache__"]
 )
 _MAX_FOLDERS = 1_000
 """Folders below a toolset that are searched for specs."""
-_NAMED = 3
+_MAX_NAMES_SHOWN = 3
+"""Names of files that a message lists."""
 
 
 def list_specs(files: ProjectFiles, folder: str) -> tuple[list[str], list[Entry]]:
-    """The files of a toolset's folder that are read, and its sub-folders; both sorted.
+    """Return the names of the spec files in a folder, and its subfolders, both sorted.
 
     Raises:
         OSError: the folder cannot be read.
     """
     entries = files.entries(folder)
     specs = [entry.name for entry in entries if _is_spec(entry.name)]
-    folders = [e for e in entries if e.is_folder and not _is_spec(e.name)]
+    folders = [
+        entry for entry in entries if entry.is_folder and not _is_spec(entry.name)
+    ]
     return specs, folders
 
 
 def _is_spec(name: str) -> bool:
-    return name.lower().endswith(_SUFFIXES) and not name.startswith(_BESIDE)
+    return name.lower().endswith(_SUFFIXES) and not name.startswith(_TEMPORARY_PREFIXES)
 
 
 def get_file_kind(name: str) -> str:
-    """What a file of a toolset's folder is by its name: one of the spec language's kinds."""
+    """Return the kind of a file in a toolset's folder by its name, one of `KINDS`."""
     kinds = {TOOLSET_FILE: "toolset", DEFINITIONS_FILE: "definitions"}
     return kinds.get(name, "tool")
 
 
 def find_misnamed_toolset_file(files: ProjectFiles, folder: str) -> str | None:
-    """What a folder has instead of toolset.yaml: `toolset.yml`, `Toolset.yaml`."""
+    """Return the file that is probably meant as `toolset.yaml`, such as `toolset.yml`."""
     try:
         names = [entry.name for entry in files.entries(folder)]
     except OSError:
         return None
     stem = TOOLSET_FILE.partition(".")[0]
-    wanted = {stem + suffix for suffix in _SUFFIXES}
-    return next((name for name in names if name.lower() in wanted), None)
+    variants = {stem + suffix for suffix in _SUFFIXES}
+    return next((name for name in names if name.lower() in variants), None)
 
 
 def find_nested_specs(
     workspace: Workspace, files: ProjectFiles, folder: str, sub_folders: list[Entry]
 ) -> tuple[list[str], list[Finding]]:
-    """The specs of tools in a toolset's sub-folders, and what there is not read.
+    """Return the tool specs in the subfolders of a toolset, and findings.
+
+    Folders of other toolsets, of MCP resources and prompts, and of tools such as git are
+    skipped. Specs in folders that cannot contain tool specs are findings.
 
     Args:
-        workspace: the project, whose other toolsets are passed.
-        files: its files.
-        folder: of the toolset.
-        sub_folders: its own.
+        workspace: the workspace that lists the folders of toolsets.
+        files: the files of the project.
+        folder: the toolset's folder.
+        sub_folders: the folders in the toolset's folder.
 
     Returns:
-        Paths below the toolset's folder, sorted, and the findings.
+        Paths relative to the toolset's folder, sorted, and the findings.
     """
-    listed = {posixpath.normpath(one) for one in workspace.toolset_folders}
-    found: list[str] = []
+    toolset_folders = {posixpath.normpath(path) for path in workspace.toolset_folders}
+    spec_paths: list[str] = []
     findings: list[Finding] = []
-    waiting = list(reversed(sub_folders))
+    pending = list(reversed(sub_folders))
     for _ in range(_MAX_FOLDERS):
-        if not waiting:
+        if not pending:
             break
-        here = waiting.pop()
-        path = posixpath.normpath(f"{folder}/{here.name}")
-        last = posixpath.basename(path)
-        # Specs of another kind, or files that they name.
-        is_mcp = here.name in KINDS_BY_FOLDER and not here.is_link
-        if last in _TOOLS_OWN or path in listed or is_mcp:
+        entry = pending.pop()
+        path = posixpath.normpath(f"{folder}/{entry.name}")
+        is_mcp_folder = entry.name in KINDS_BY_FOLDER and not entry.is_link
+        is_ignored = posixpath.basename(path) in _IGNORED_FOLDERS
+        if is_ignored or path in toolset_folders or is_mcp_folder:
             continue
-        if here.is_link:
-            message = (
-                "the folder is a link, and no specs are read below a toolset's own"
-            )
-            findings.append(_wrong(path, message, f"take the link out of {folder}/"))
+        if entry.is_link:
+            message = "the folder is a symbolic link, so specs in it are not read"
+            help_ = f"move the link out of {folder}/, or replace it by the folder"
+            findings.append(_make_finding(path, message, help_))
             continue
         try:
-            specs, inner = list_specs(files, path)
+            file_names, folders = list_specs(files, path)
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            findings.append(_wrong(path, f"the folder cannot be read: {reason}", ""))
+            message = f"the folder cannot be read: {reason}"
+            findings.append(_make_finding(path, message, "make the folder readable"))
             continue
-        problem = _not_read(folder, path, specs)
-        if problem is not None:
-            findings.append(problem)
+        finding = _check_sub_folder(folder, path, file_names)
+        if finding is not None:
+            findings.append(finding)
             continue
-        found += [f"{here.name}/{name}" for name in specs]
-        waiting += [
-            one._replace(name=f"{here.name}/{one.name}") for one in reversed(inner)
+        spec_paths += [f"{entry.name}/{file_name}" for file_name in file_names]
+        pending += [
+            sub_folder._replace(name=f"{entry.name}/{sub_folder.name}")
+            for sub_folder in reversed(folders)
         ]
-    if waiting:
+    if pending:
         message = f"there are more than {_MAX_FOLDERS} folders below {folder}/"
-        findings.append(_wrong(folder, message, "move those without specs out of it"))
-    return sorted(found), findings[: MAX_FINDINGS_SHOWN + 1]
+        help_ = "move folders without specs out of it"
+        findings.append(_make_finding(folder, message, help_))
+    return sorted(spec_paths), findings[: MAX_FINDINGS_SHOWN + 1]
 
 
-def _not_read(folder: str, path: str, specs: list[str]) -> Finding | None:
-    """Why the specs in a sub-folder are not those of the toolset's tools."""
-    if TOOLSET_FILE in specs:
+def _check_sub_folder(folder: str, path: str, file_names: list[str]) -> Finding | None:
+    """Return a finding if specs in a subfolder are not read as the toolset's tools.
+
+    Args:
+        folder: the toolset's folder.
+        path: the path of the subfolder.
+        file_names: the spec files in the subfolder.
+    """
+    if TOOLSET_FILE in file_names:
         message = f"the toolset {path} is not listed in toolcast.yaml"
         help_ = f"add `{path}` to `toolsets`, or move it out of {folder}/"
-        return _wrong(f"{path}/{TOOLSET_FILE}", message, help_)
-    if not specs:
+        return _make_finding(f"{path}/{TOOLSET_FILE}", message, help_)
+    if not file_names:
         return None
-    named = ", ".join(specs[:_NAMED])
-    more = f" and {len(specs) - _NAMED} more" if len(specs) > _NAMED else ""
-    message = f"specs in {path}/ are not read: {named}{more}"
-    last = posixpath.basename(path)
-    if last.startswith("."):
-        help_ = "give the folder a name without a dot at its begin, or move it away"
-        return _wrong(f"{path}/{specs[0]}", message, help_)
-    if last in KINDS_BY_FOLDER:
-        help_ = f"move them into {folder}/{last}/"
-        return _wrong(f"{path}/{specs[0]}", message, help_)
-    if DEFINITIONS_FILE in specs:
-        message = f"shared definitions are read from {folder}/{DEFINITIONS_FILE}"
-        return _wrong(f"{path}/{DEFINITIONS_FILE}", message, "move them there")
+    message = (
+        f"specs in {path}/ are not read: {', '.join(file_names[:_MAX_NAMES_SHOWN])}"
+    )
+    if len(file_names) > _MAX_NAMES_SHOWN:
+        message += f" and {len(file_names) - _MAX_NAMES_SHOWN} more"
+    base_name = posixpath.basename(path)
+    if base_name.startswith("."):
+        help_ = "rename the folder so that it does not start with a dot, or move it"
+        return _make_finding(f"{path}/{file_names[0]}", message, help_)
+    if base_name in KINDS_BY_FOLDER:
+        help_ = f"move them into {folder}/{base_name}/"
+        return _make_finding(f"{path}/{file_names[0]}", message, help_)
+    if DEFINITIONS_FILE in file_names:
+        message = f"shared definitions must be in {folder}/{DEFINITIONS_FILE}"
+        help_ = "move them there"
+        return _make_finding(f"{path}/{DEFINITIONS_FILE}", message, help_)
     return None
 
 
-def _wrong(place: str, message: str, help_: str) -> Finding:
+def _make_finding(path: str, message: str, help_: str) -> Finding:
     return Finding(
-        "spec/unread-sub-folder", Severity.ERROR, Location(place), message, help_
+        "spec/unread-sub-folder", Severity.ERROR, Location(path), message, help_
     )
 
 
 def check_unlisted_toolsets(
     workspace: Workspace, files: ProjectFiles
 ) -> Iterator[Finding]:
-    """A finding for each toolset beside a listed one that toolcast.yaml does not list."""
-    listed = {posixpath.normpath(one) for one in workspace.toolset_folders}
+    """Yield a finding for each folder next to a listed toolset that is an unlisted one."""
+    listed = {posixpath.normpath(path) for path in workspace.toolset_folders}
     for parent in sorted({posixpath.dirname(folder) for folder in listed}):
         try:
             entries = files.entries(parent)
         except OSError:
             continue
-        siblings = (posixpath.join(parent, e.name) for e in entries if e.is_folder)
-        for folder in siblings:
+        for entry in entries:
+            folder = posixpath.join(parent, entry.name)
             file = f"{folder}/{TOOLSET_FILE}"
-            if folder in listed or not files.is_there(file):
+            if not entry.is_folder or folder in listed or not files.is_there(file):
                 continue
             yield Finding(
                 "spec/unlisted-toolset",
                 Severity.WARNING,
                 Location(file),
-                "toolcast.yaml does not list this toolset, so nothing reads it",
-                f"add `{folder}` to `toolsets`, or move it elsewhere",
+                "the toolset is not listed in toolcast.yaml, so it is ignored",
+                f"add `{folder}` to `toolsets`, or move the folder",
             )
 
 
 KINDS_BY_FOLDER = {"mcp_resources": "mcp_resource", "mcp_prompts": "mcp_prompt"}
-"""The folders of a toolset that have such specs, each with their kind."""
+"""The kinds of specs by the folder of a toolset that contains them."""

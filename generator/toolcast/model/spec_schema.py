@@ -1,4 +1,4 @@
-"""Checks a file against the spec language, and knows the schema that it names for editors."""
+"""Checks spec files against the spec language, and finds the schemas they declare for editors."""
 
 from __future__ import annotations
 
@@ -36,262 +36,303 @@ if TYPE_CHECKING:
 
 _MAX_VALUE_CHARACTERS = 200
 """Length of a value for which a correction is suggested."""
-_DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\.([A-Za-z_]\w*)", re.ASCII)
+_DOTTED_FUNCTION = re.compile(
+    r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\.([A-Za-z_]\w*)", re.ASCII
+)
 
 
-def suggest_type_fix(wanted: Iterable[str], value: Any) -> str:
-    """What to do about a plain value of a wrong kind; "" where that is not known.
+def suggest_type_fix(expected_types: Iterable[str], value: Any) -> str:
+    """Return the help for a scalar of the wrong type; empty if there is no suggestion.
 
     Args:
-        wanted: the types that it could have, as JSON Schema names them.
-        value: what stands there.
+        expected_types: the allowed types of JSON Schema.
+        value: the invalid value.
     """
-    kinds = frozenset(wanted)
+    types = frozenset(expected_types)
     if isinstance(value, (bool, int, float)):
-        if "string" in kinds:
-            return "quote it"
+        if "string" in types:
+            return "quote the value"
     elif isinstance(value, str) and len(value) <= _MAX_VALUE_CHARACTERS:
-        if _is_one(_plain(value), kinds):
+        if _has_type(_parse_unquoted(value), types):
             return f"write `{value}` without quotation marks"
-        if "array" in kinds and value.isprintable():
-            return f"write a list: `[{value}]`"
+        if "array" in types and value.isprintable():
+            return f"write an array: `[{value}]`"
     return ""
 
 
 def suggest_handler(value: Any) -> str:
-    """`module:function` for a text that has a dot where the colon belongs; else ""."""
+    """Return the help for a handler that is written as `module.function`; empty for others."""
     if not isinstance(value, str) or len(value) > _MAX_VALUE_CHARACTERS:
         return ""
-    parts = _DOTTED.fullmatch(value)
-    if parts is None or parts[2] == "py":
+    match = _DOTTED_FUNCTION.fullmatch(value)
+    # `handlers/find.py` is a path, not a function.
+    if match is None or match[2] == "py":
         return ""
-    return f"did you mean `{parts[1]}:{parts[2]}`?"
+    return f"did you mean `{match[1]}:{match[2]}`?"
 
 
-def _plain(text: str) -> Any:
+def _parse_unquoted(text: str) -> Any:
+    """Return the YAML value of a string without its quotation marks."""
     try:
         return parse_plain_scalar(text)
     except ScalarError:
         return text
 
 
-def _is_one(value: Any, kinds: frozenset[str]) -> bool:
+def _has_type(value: Any, types: frozenset[str]) -> bool:
+    """Return whether a boolean or a number has one of the types; false for other values."""
     if isinstance(value, bool):
-        return "boolean" in kinds
+        return "boolean" in types
     if isinstance(value, int):
-        return bool(kinds & {"integer", "number"})
-    return isinstance(value, float) and "number" in kinds
+        return bool(types & {"integer", "number"})
+    return isinstance(value, float) and "number" in types
 
 
 def check_schema(
     document: Document, kind: str, extensions: tuple[str, ...] = ()
 ) -> Iterator[Finding]:
-    """The findings of checking a file by the schema of its kind, one of `SCHEMAS`.
+    """Yield the findings of a file that the schema of its kind does not allow.
 
-    `extensions` names the extensions whose fields belong to the spec language, too.
+    Args:
+        document: the file.
+        kind: the kind of file, one of `SCHEMAS`.
+        extensions: the extensions whose fields are allowed.
     """
     if kind == "tool":
-        yield from _without_text(document)
-    validator = _validator(kind, extensions)
+        yield from _check_description(document)
+    validator = _build_validator(kind, extensions)
     if validator.is_valid(document.value):
         return
-    words = _words(kind, extensions)
-    for error in list_errors(validator, words, document.value, MAX_NODES):
-        part: Any = error.schema
-        if not isinstance(part, dict):  # where jsonschema-rs had to say it
-            part = get_schema(kind, extensions)
+    explainer = _build_explainer(kind, extensions)
+    for error in list_errors(validator, explainer, document.value, MAX_NODES):
+        subschema: Any = error.schema
+        # Errors of jsonschema-rs contain only the path of the subschema.
+        if not isinstance(subschema, dict):
+            subschema = get_schema(kind, extensions)
             for step in list(error.schema_path)[:-1]:
-                part = part[step]
-        yield from _findings(document, error, part)
+                subschema = subschema[step]
+        yield from _convert_error(document, error, subschema)
 
 
-def _without_text(document: Document) -> Iterator[Finding]:
-    """The finding of a tool without a summary whose description has no words, either."""
+def _check_description(document: Document) -> Iterator[Finding]:
+    """Yield a finding for a tool without summary whose description is missing or empty."""
     value = document.value if isinstance(document.value, dict) else {"summary": ""}
     text = value.get("description") or ""
     if "summary" in value or not isinstance(text, str) or extract_first_sentence(text):
         return
     path: Path = ("description",) if "description" in value else ()
     message = "the description is empty" if path else "the key `description` is missing"
-    help_ = "say what the tool does; its first sentence is the summary"
+    help_ = "describe what the tool does; the first sentence becomes the summary"
     yield document.source.error("spec/missing-key", path, message, help_)
 
 
 @cache
-def _validator(kind: str, extensions: tuple[str, ...]) -> Any:
+def _build_validator(kind: str, extensions: tuple[str, ...]) -> Any:
     import jsonschema_rs
 
     return jsonschema_rs.Draft202012Validator(get_schema(kind, extensions))
 
 
 @cache
-def _words(kind: str, extensions: tuple[str, ...]) -> Any:
+def _build_explainer(kind: str, extensions: tuple[str, ...]) -> Any:
     return build_explainer(get_schema(kind, extensions), "2020-12")
 
 
-def _findings(
-    document: Document, error: ValidationError, part: Any
+def _convert_error(
+    document: Document, error: ValidationError, subschema: Any
 ) -> Iterator[Finding]:
-    """The findings of one error by a part of the schema."""
+    """Yield the findings for a validation error.
+
+    Args:
+        document: the file.
+        error: the error.
+        subschema: the subschema that the value is invalid for.
+    """
     path: Path = tuple(error.absolute_path)
     value: Any = error.instance
     name = f"`{format_path(path)}`" if path else "the file"
     if error.validator == "additionalProperties":
-        known = list(part.get("properties", ()))
-        suggestions = Suggestions(known)
-        for key in (key for key in value if key not in known):
-            meant = suggestions.near(key)
-            yield _unknown_key(document, (*path, key), key, known, meant)
+        known_keys = list(subschema.get("properties", ()))
+        suggestions = Suggestions(known_keys)
+        for key in value:
+            if key not in known_keys:
+                suggestion = suggestions.near(key)
+                yield _make_unknown_key_finding(
+                    document, (*path, key), key, known_keys, suggestion
+                )
         return
     if error.validator == "required":
-        at = path[-1:] if path and isinstance(path[-1], str) else path
-        where = f" in `{format_path(at)}`" if path else ""
-        for key in (key for key in part["required"] if key not in value):
-            message = f"the key `{key}` is missing{where}"
-            help_ = _key_help(part, key)
-            yield document.source.error("spec/missing-key", path, message, help_)
+        owner = path[-1:] if path and isinstance(path[-1], str) else path
+        suffix = f" in `{format_path(owner)}`" if path else ""
+        for key in subschema["required"]:
+            if key not in value:
+                message = f"the key `{key}` is missing{suffix}"
+                help_ = _describe_key(subschema, key)
+                yield document.source.error("spec/missing-key", path, message, help_)
         return
     if error.validator == "type":
-        wanted, given = format_types(get_expected_types(error)), describe_value(value)
-        rule, message = "spec/wrong-type", f"{name} must be {wanted}, not {given}"
-        help_ = suggest_type_fix(get_expected_types(error), value)
+        expected_types = get_expected_types(error)
+        rule = "spec/wrong-type"
+        message = f"{name} must be {format_types(expected_types)}, not {describe_value(value)}"
+        fallback = f"change the value to {format_types(expected_types)}"
+        help_ = suggest_type_fix(expected_types, value) or fallback
     else:
         rule = "spec/invalid-value"
         message = f"{name}: {shorten_path(error.message)}"
         if error.validator == "pattern":
-            message = f"{name} is not well formed"
-        meant = suggest_handler(value) if path == ("handler",) else ""
+            message = f"{name} does not have the required format"
+        suggestion = suggest_handler(value) if path == ("handler",) else ""
         if error.validator == "enum" and isinstance(value, str):
-            meant = did_you_mean(value, map(str, part["enum"]))
-        help_ = meant or _described(part)
+            suggestion = did_you_mean(value, map(str, subschema["enum"]))
+        help_ = suggestion or _get_description(subschema) or "correct the value"
     yield document.source.error(rule, path, message, help_)
 
 
-def _unknown_key(
-    document: Document, path: Path, key: str, known: Sequence[str], meant: str
+def _make_unknown_key_finding(
+    document: Document,
+    path: Path,
+    key: str,
+    known_keys: Sequence[str],
+    suggestion: str,
 ) -> Finding:
+    owner = f"`{format_path(path[:-1])}`" if path[:-1] else "this file"
+    help_ = suggestion
+    if not suggestion and known_keys:
+        help_ = f"the keys are {format_quoted_list(sorted(known_keys))}"
     return document.source.error(
         "spec/unknown-key",
         path,
-        f"`{key}` is not a key of {_owner(path[:-1])}",
-        meant or (f"the keys are {format_quoted_list(sorted(known))}" if known else ""),
+        f"`{key}` is not a key of {owner}",
+        help_,
         at_key=True,
     )
 
 
-def _owner(path: Path) -> str:
-    return f"`{format_path(path)}`" if path else "this file"
+def _get_description(subschema: Any) -> str:
+    return str(subschema.get("description", "")) if isinstance(subschema, dict) else ""
 
 
-def _described(part: Any) -> str:
-    return str(part.get("description", "")) if isinstance(part, dict) else ""
+def _describe_key(subschema: Any, key: str) -> str:
+    description = _get_description(subschema.get("properties", {}).get(key))
+    return f"`{key}`: {description}" if description else ""
 
 
-def _key_help(part: Any, key: str) -> str:
-    described = _described(part.get("properties", {}).get(key))
-    return f"`{key}`: {described}" if described else ""
-
-
-_HELP = "Python or Windows reads that name as something else; choose another"
+_RESERVED_NAME_HELP = "choose another name: Python or Windows reserves this one"
 
 
 def check_reserved_names(document: Document, kind: str) -> Iterator[Finding]:
-    """The findings of a valid file of one of the kinds."""
+    """Yield findings for names in a valid file that cannot be used.
+
+    These are keywords of JSON Schema and Python, and the device names of Windows.
+    """
     value = document.value
     if kind == "definitions":
         for name in KEYWORDS.intersection(value):
             message = f"a definition cannot be called `{name}`"
-            help_ = "that is a keyword of JSON Schema; choose another name"
+            help_ = "choose another name: this is a keyword of JSON Schema"
             yield document.source.error(
                 "spec/invalid-value", (name,), message, help_, at_key=True
             )
     if kind in ("mcp_resource", "mcp_prompt") and is_windows_device(value["name"]):
-        # Files of the spec and of what is generated are called so.
-        yield _taken(document, ("name",), value["name"])
+        # The name is also the name of the spec file and of generated files.
+        yield _make_reserved_name_finding(document, ("name",), value["name"])
     if kind in ("tool", "mcp_resource", "mcp_prompt") and "handler" in value:
         parts = value["handler"].replace(":", ".").split(".")
-        yield from _keywords(document, ("handler",), parts)
+        yield from _check_python_keywords(document, ("handler",), parts)
     elif kind == "toolset":
-        yield from _keywords(
+        yield from _check_python_keywords(
             document, ("handlers",), value.get("handlers", "").split(".")
         )
     elif kind == "workspace":
         for part in value.get("output", get_default("workspace.output")).split("/"):
             if part.lower() in WINDOWS_DEVICES:
-                yield _taken(document, ("output",), part)
+                yield _make_reserved_name_finding(document, ("output",), part)
 
 
 def is_windows_device(name: str) -> bool:
-    """Whether Windows takes the name of a file for a device, whatever its ending."""
+    """Return whether Windows reads a file name as a device, which it does with any suffix."""
     return name.split(".")[0].lower() in WINDOWS_DEVICES
 
 
-def _keywords(
+def _check_python_keywords(
     document: Document, path: Path, parts: Sequence[str]
 ) -> Iterator[Finding]:
     for part in parts:
         if keyword.iskeyword(part):
-            yield _taken(document, path, part)
+            yield _make_reserved_name_finding(document, path, part)
 
 
-def _taken(document: Document, path: Path, name: str) -> Finding:
-    message = f"`{path[0]}` cannot be `{name}`"
-    return document.source.error("spec/invalid-value", path, message, _HELP)
+def _make_reserved_name_finding(document: Document, path: Path, name: str) -> Finding:
+    message = f"`{path[0]}` cannot contain the reserved name `{name}`"
+    return document.source.error(
+        "spec/invalid-value", path, message, _RESERVED_NAME_HELP
+    )
 
 
 DEFAULT_SCHEMA_PATTERN = "toolcast.schema.json#/$defs/{}"
-"""What a spec says of its schema, by its kind: a part of the file that has all of them."""
-_NAMED = re.compile(r"^#\s*yaml-language-server:\s*\$schema=(\S+)", re.MULTILINE)
+"""The reference to the schema of a kind of file, in the file with all schemas."""
+_SCHEMA_COMMENT = re.compile(
+    r"^#\s*yaml-language-server:\s*\$schema=(\S+)", re.MULTILINE
+)
 
 
 def find_declared_schema(file: str, text: str) -> str | None:
-    """The schema that a comment of a file names, if it is in the project.
+    """Return the path of the schema that a comment of a file declares, or None.
+
+    Schemas outside of the project are ignored.
 
     Args:
         file: the path of the file, relative to the project's root.
-        text: its text; the first lines do.
+        text: the text of the file; its first lines are enough.
     """
-    match = _NAMED.search(text)
+    match = _SCHEMA_COMMENT.search(text)
     if match is None or ":" in match[1] or match[1].startswith("/"):
-        return None  # elsewhere
-    named = match[1].partition("#")[0]
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(file), named))
+        return None  # A URL or an absolute path.
+    reference = match[1].partition("#")[0]
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(file), reference))
     return path if path.endswith(".json") and not path.startswith("..") else None
 
 
 def find_schema_pattern(text: str, kind: str) -> str | None:
-    """What a file's comment says of its schema, with `{}` instead of the file's kind.
+    """Return the reference to a file's schema with `{}` for the kind of file, or None.
 
-    In an older project each kind has a file of its own: `tool.schema.json`.
+    It can be used for other files in the same folder. Both layouts of schemas are supported:
+    one file with all of them, and one file per kind, such as `tool.schema.json`.
 
     Args:
-        text: the file's; the first lines do.
-        kind: the file's, of `KINDS`.
+        text: the text of the file; its first lines are enough.
+        kind: the kind of the file, one of `KINDS`.
     """
-    match = _NAMED.search(text)
-    for end in (f"{kind}.schema.json", f".json#/$defs/{kind}"):
-        if match is not None and match[1].endswith(end):
-            begin = match[1].removesuffix(end)
-            return begin + end.replace(kind, "{}") if "{" not in begin else None
+    match = _SCHEMA_COMMENT.search(text)
+    if match is None:
+        return None
+    for suffix in (f"{kind}.schema.json", f".json#/$defs/{kind}"):
+        if match[1].endswith(suffix):
+            start = match[1].removesuffix(suffix)
+            return start + suffix.replace(kind, "{}") if "{" not in start else None
     return None
 
 
 def collect_declared_schemas(files: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    """The kind of each named schema, by its path; `files` are kind, path and text.
+    """Return the paths of the schemas that files declare, with the kinds of the schemas.
 
-    Which one a file names decides where several do: the whole language's or its kind's.
+    The kind of a schema is `project` if it contains the schemas of all kinds. The first file
+    that declares a schema decides about its kind.
+
+    Args:
+        files: the kind, path and text of each file.
     """
-    found: dict[str, str] = {}
+    kinds_by_path: dict[str, str] = {}
     for kind, file, text in files:
-        path, match = find_declared_schema(file, text), _NAMED.search(text)
+        path, match = find_declared_schema(file, text), _SCHEMA_COMMENT.search(text)
         if path is not None and match is not None:
-            is_part = match[1].endswith(f"#/$defs/{kind}")
-            found.setdefault(path, "project" if is_part else kind)
-    return found
+            has_all_kinds = match[1].endswith(f"#/$defs/{kind}")
+            kinds_by_path.setdefault(path, "project" if has_all_kinds else kind)
+    return kinds_by_path
 
 
 def is_toolcast_schema(text: str, kind: str) -> bool:
-    """Whether a text is a schema of the kind, of whatever version and extensions."""
+    """Return whether a text is the schema of a kind, with any version and extensions."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What a toolset has beside its tools: clients, resources, prompts, shared definitions."""
+"""Parts of a toolset other than tools: clients, resources, prompts, shared definitions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from .language_fields import language_default
 
 
 class NameEntry(NamedTuple):
-    """An entry of a list: `search_code`, `search_*`, `section:search` or `FIELD:FACT`.
+    """An entry in `allow` or `deny` of a client.
 
-    `names` are the tools that it stands for; a plain name stands for itself.
+    Attributes:
+        text: a tool name, a pattern (`search_*`), a section (`section:search`), or a boolean
+            of an extension's field (`FIELD:KEY`).
+        names: the names of the tools that the entry matches.
     """
 
     text: str
@@ -24,25 +27,31 @@ class NameEntry(NamedTuple):
 
     @property
     def is_pattern(self) -> bool:
-        """Whether it stands for what it does not name: no tool's name has such characters."""
+        """Whether the entry is not a plain name; tool names contain neither `*` nor `:`."""
         return "*" in self.text or ":" in self.text
 
     @property
     def matched_path(self) -> tuple[str, ...]:
-        """Where a tool says that the entry stands for it: its name, its section or a fact."""
-        kind, separator, what = self.text.partition(":")
+        """The path in a tool's spec of the value that the entry is matched with."""
+        field, separator, key = self.text.partition(":")
         if not separator:
             return ("name",)
-        return (kind,) if kind == "section" else (kind, what)
+        return (field,) if field == "section" else (field, key)
 
 
 @dataclass(frozen=True)
 class Client:
-    """Who may see and call tools. `allow` is None for every tool.
+    """A profile of callers, and the tools that they can list and call.
 
-    `allow` and `deny` are names of tools; `allow_entries` and `deny_entries` are
-    what the spec has, with its patterns. `kind` is the program or provider that it is, one of `facts.client_kinds`; with
-    `client_confirms` that program asks a person itself where a tool has a `confirm`.
+    Attributes:
+        allow: the names of the allowed tools; None for every tool.
+        deny: the names of the tools that are not allowed, even if `allow` includes them.
+        path: the HTTP path of the client's endpoint; None for the default.
+        token_variable: the environment variable of the client's token; None for the default.
+        kind: the program or provider that the client is, a key of `CLIENT_KINDS`.
+        client_confirms: whether the client itself asks the user for the confirmation of a tool.
+        allow_entries: the entries of `allow` in the spec, with patterns.
+        deny_entries: the entries of `deny` in the spec, with patterns.
     """
 
     name: str
@@ -58,76 +67,85 @@ class Client:
     deny_entries: tuple[NameEntry, ...] = ()
 
     def allows(self, tool: str) -> bool:
-        """Whether the client's own lists let it have a tool."""
+        """Return whether `allow` and `deny` of the client permit a tool."""
         return tool not in self.deny and (self.allow is None or tool in self.allow)
 
     def get_entry_texts(self, key: str) -> list[str]:
-        """A list as the spec has it, `allow` or `deny`; `*` where `allow` has no list."""
-        return [entry.text for entry in self._entries(key)]
+        """Return the entries of `allow` or `deny` as in the spec; `["*"]` for every tool."""
+        return [entry.text for entry in self._list_entries(key)]
 
     def find_entry(self, key: str, tool: str) -> NameEntry | None:
-        """The first entry of `allow` or `deny` that stands for a tool."""
-        entries = self._entries(key, tool)
+        """Return the first entry of `allow` or `deny` that matches a tool, or None."""
+        entries = self._list_entries(key, tool)
         return next((entry for entry in entries if tool in entry.names), None)
 
-    def _entries(self, key: str, *tools: str) -> tuple[NameEntry, ...]:
+    def _list_entries(self, key: str, *tools: str) -> tuple[NameEntry, ...]:
+        """Return the entries of `allow` or `deny`; `*` matches the passed tools."""
         if key == "deny":
             return self.deny_entries
         return (NameEntry("*", tools),) if self.allow is None else self.allow_entries
 
     def has_permission(self, permission: str | None) -> bool:
-        """Whether the client has the permission that a tool needs, if it needs one."""
+        """Return whether the client has a permission; None is the permission of every client."""
         return permission is None or permission in self.permissions
 
 
 def expand_entries(
-    texts: Iterable[str], marks: Mapping[str, Collection[str]], outside: Sequence[str]
+    texts: Iterable[str],
+    tool_marks: Mapping[str, Collection[str]],
+    external_names: Sequence[str],
 ) -> tuple[NameEntry, ...]:
-    """The entries of a list with what they stand for, patterns sorted by name.
+    """Return the entries of a list with the tools that they match.
 
     Args:
-        texts: the list as the spec has it.
-        marks: what is true of each tool of the toolset, as an entry says it, by its name.
-        outside: the names of external servers' tools that the toolset declares.
+        texts: the entries as in the spec.
+        tool_marks: the entries with `:` that match each tool of the toolset, by tool name.
+        external_names: the names of external servers' tools that the toolset declares.
     """
-    return tuple(NameEntry(text, _names(text, marks, outside)) for text in texts)
+    return tuple(
+        NameEntry(text, _match_names(text, tool_marks, external_names))
+        for text in texts
+    )
 
 
-def _names(
-    text: str, marks: Mapping[str, Collection[str]], outside: Sequence[str]
+def _match_names(
+    text: str, tool_marks: Mapping[str, Collection[str]], external_names: Sequence[str]
 ) -> tuple[str, ...]:
+    """Return the names that an entry matches; those of a pattern are sorted."""
     entry = NameEntry(text, (text,))
     if not entry.is_pattern:
         return entry.names
     if ":" in text:
-        return tuple(sorted(name for name, own in marks.items() if text in own))
+        return tuple(
+            sorted(name for name, marks in tool_marks.items() if text in marks)
+        )
     if not text.strip("*"):
-        # `allow: "*"` says every tool; as one entry of a list it is taken for a mistake.
+        # Only `allow: "*"` means every tool; in a list, `*` is assumed to be a mistake.
         return ()
-    return tuple(sorted(n for n in {*marks, *outside} if _matches(text, n)))
+    names = {*tool_marks, *external_names}
+    return tuple(sorted(name for name in names if _matches(text, name)))
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Whether a name has a pattern's pieces in their order, each as early as can be.
-
-    A regular expression would try every way to lay them out, for hours.
-    """
+    """Return whether a pattern matches a name; `*` stands for any characters."""
     if "*" not in pattern:
         return name == pattern
-    first, *pieces, last = pattern.split("*")
+    # The first occurrence of each part is enough. A regular expression would backtrack over
+    # all combinations of occurrences.
+    first, *parts, last = pattern.split("*")
     if not name.startswith(first) or not name.endswith(last):
         return False
-    at = len(first)
-    for piece in pieces:
-        found = name.find(piece, at)
-        if found < 0:
+    position = len(first)
+    for part in parts:
+        index = name.find(part, position)
+        if index < 0:
             return False
-        at = found + len(piece)
-    return at + len(last) <= len(name)
+        position = index + len(part)
+    return position + len(last) <= len(name)
 
 
 class Suppression(NamedTuple):
-    """A finding that is accepted, with the reason."""
+    """An accepted finding, with the reason."""
 
     rule: str
     reason: str
@@ -135,14 +153,14 @@ class Suppression(NamedTuple):
 
 
 class HandlerReference(NamedTuple):
-    """`module:function`, or `module:Class` for a type."""
+    """A reference to a function (`module:function`) or a type (`module:Class`)."""
 
     module: str
     function: str
 
     @classmethod
     def parse(cls, text: str) -> HandlerReference:
-        """The reference that a well-formed `module:function` names."""
+        """Parse a well-formed `module:function`."""
         module, _, function = text.partition(":")
         return cls(module, function)
 
@@ -151,13 +169,13 @@ class HandlerReference(NamedTuple):
 
 
 def omit_none(**values: Any) -> dict[str, Any]:
-    """A JSON object of what is said; None is not."""
+    """Return a JSON object of the values that are not None."""
     return {key: value for key, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, eq=False)
 class McpSpec:
-    """What resources and prompts have alike."""
+    """Base class of resources and prompts."""
 
     name: str
     title: str | None = None
@@ -172,10 +190,12 @@ class McpSpec:
 
 @dataclass(frozen=True, eq=False)
 class ResourceSpec(McpSpec):
-    """A resource, or a template of resources.
+    """An MCP resource, or a resource template.
 
-    `content` is what `file` holds, None where it names none. `variables` are those of the
-    template that have some values only.
+    Attributes:
+        content: the content of `file`; None without a file, or if it cannot be read.
+        variables: the allowed values of the template's variables; a variable that allows any
+            value is not included.
     """
 
     uri: str | None = None
@@ -190,7 +210,7 @@ class ResourceSpec(McpSpec):
 
     @property
     def mcp(self) -> dict[str, Any]:
-        """The resource as MCP lists it."""
+        """The resource as in the answer to `resources/list`."""
         return omit_none(
             name=self.name,
             title=self.title,
@@ -203,7 +223,7 @@ class ResourceSpec(McpSpec):
 
 @dataclass(frozen=True)
 class PromptArgument:
-    """What is asked of whoever uses a prompt."""
+    """An argument of a prompt, which the user enters."""
 
     name: str
     description: str | None = None
@@ -212,7 +232,7 @@ class PromptArgument:
 
     @property
     def mcp(self) -> dict[str, Any]:
-        """The argument as MCP lists it."""
+        """The argument as in the answer to `prompts/list`."""
         required = self.required or None
         return omit_none(
             name=self.name, description=self.description, required=required
@@ -221,7 +241,7 @@ class PromptArgument:
 
 @dataclass(frozen=True)
 class PromptMessage:
-    """What a prompt says, with `{{name}}` for an argument."""
+    """A message of a prompt; `{{name}}` is replaced by the argument with that name."""
 
     text: str
     role: str = language_default("mcp_prompt.messages.*.role")
@@ -229,7 +249,7 @@ class PromptMessage:
 
 @dataclass(frozen=True, eq=False)
 class PromptSpec(McpSpec):
-    """A prompt that MCP clients offer to their people."""
+    """A prompt that MCP clients offer to their users."""
 
     arguments: tuple[PromptArgument, ...] = ()
     messages: tuple[PromptMessage, ...] = ()
@@ -238,7 +258,7 @@ class PromptSpec(McpSpec):
 
     @property
     def mcp(self) -> dict[str, Any]:
-        """The prompt as MCP lists it."""
+        """The prompt as in the answer to `prompts/list`."""
         return omit_none(
             name=self.name,
             title=self.title,
@@ -248,26 +268,27 @@ class PromptSpec(McpSpec):
 
 
 SHARED_REFERENCE_PREFIX = f"#/{'/'.join(map(str, SHARED))}/"
-"""What a reference to a definition begins with; its name follows."""
+"""The start of a reference to a shared definition; the name follows."""
 
 
 def parse_shared_name(reference: str) -> str | None:
-    """The definition that the text of a reference names, there or not."""
+    """Return the name of the shared definition that a reference is meant for, or None.
+
+    The definition may not exist.
+    """
     pointer = unquote(reference)
-    return (
-        pointer[len(SHARED_REFERENCE_PREFIX) :].split("/")[0]
-        if pointer.startswith(SHARED_REFERENCE_PREFIX)
-        else None
-    )
+    if not pointer.startswith(SHARED_REFERENCE_PREFIX):
+        return None
+    return pointer[len(SHARED_REFERENCE_PREFIX) :].split("/")[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Definitions:
-    """The definitions that the tools of a toolset share: its own and the workspace's.
+    """The schemas that the tools of a toolset share.
 
     Attributes:
-        schemas: each by its name.
-        source: `definitions.yaml`, the toolset's own where it has one.
+        schemas: the schemas of the toolset and of the workspace, by name.
+        source: `definitions.yaml` of the toolset, or of the workspace if it has none.
     """
 
     schemas: Mapping[str, dict[str, Any]]
@@ -275,38 +296,41 @@ class Definitions:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The files that they are from."""
+        """The files that contain the schemas."""
         return tuple(filter(None, (self.source, self.source.above)))
 
     @cached_property
     def references(self) -> Mapping[str, tuple[Reference, ...]]:
-        """The references in each definition; their targets mean nothing there."""
+        """The references in each schema, by its name; their targets are not resolved."""
         return {name: JsonSchema(s).references for name, s in self.schemas.items()}
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
-        """How many values each definition has."""
-        return {name: _values(schema) for name, schema in self.schemas.items()}
+        """The number of JSON values in each schema, by its name."""
+        return {name: _count_values(schema) for name, schema in self.schemas.items()}
 
     def list_used(self, references: Iterable[Reference]) -> list[str]:
-        """The names of the definitions that references lead to, in their order."""
+        """Return the names of the schemas that references lead to, sorted.
+
+        Schemas that these schemas refer to are included.
+        """
         used: set[str] = set()
-        waiting = list(references)
-        while waiting:
-            name = parse_shared_name(waiting.pop().text)
+        pending = list(references)
+        while pending:
+            name = parse_shared_name(pending.pop().text)
             if name is not None and name in self.schemas and name not in used:
                 used.add(name)
-                waiting += self.references[name]
+                pending += self.references[name]
         return sorted(used)
 
 
-def _values(value: Any) -> int:
-    number, waiting = 0, [value]
-    while waiting:
-        here = waiting.pop()
-        number += 1
-        if isinstance(here, dict):
-            waiting += here.values()
-        elif isinstance(here, list):
-            waiting += here
-    return number
+def _count_values(value: Any) -> int:
+    count, pending = 0, [value]
+    while pending:
+        node = pending.pop()
+        count += 1
+        if isinstance(node, dict):
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node
+    return count

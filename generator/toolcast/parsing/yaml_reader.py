@@ -102,6 +102,8 @@ MAX_LARGE_NUMBERS = 200
 """Of whole numbers beyond 63 bits: validators compare each with each."""
 
 _DEEPER = f"nested deeper than {MAX_DEPTH} levels"
+_FLATTEN = "write the value with fewer levels"
+_SPLIT_FILE = "remove values, or move some of them to another file"
 # libyaml's own limit of 1,000 levels, since version 0.2.6.
 _TOO_DEEP = "exceeded maximum nesting depth"
 
@@ -121,7 +123,7 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
     """
     if len(data) > MAX_BYTES:
         message = f"the file is larger than the limit of {MAX_BYTES:,} bytes"
-        return None, [build_file_error(file, "yaml/too-large", message)]
+        return None, [build_file_error(file, "yaml/too-large", message, _SPLIT_FILE)]
     text, findings = decode_file(file, data)
     if text is None:
         return None, findings
@@ -183,12 +185,14 @@ class _Reader:
             if mark_left is not None:
                 self.report_conflict(mark_left)
             elif problem == _TOO_DEEP:
-                self._report("yaml/too-large", start, start + 1, _DEEPER)
+                self._report("yaml/too-large", start, start + 1, _DEEPER, _FLATTEN)
             else:
+                help_ = help_ or "correct the YAML at this position"
                 self._report("yaml/syntax", start, start + 1, problem, help_)
         except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
             reason = str(error).split("\n", 1)[0] or type(error).__name__
-            self._report("yaml/syntax", 0, 1, f"not valid YAML: {reason}")
+            help_ = "correct the YAML of this file"
+            self._report("yaml/syntax", 0, 1, f"not valid YAML: {reason}", help_)
         return None, False
 
     def report_conflict(self, mark: re.Match[str]) -> None:
@@ -203,7 +207,8 @@ class _Reader:
         self._next_event()
         start = self._next_event()
         if start.__class__ is not DocumentStartEvent:
-            self._report("yaml/empty", 0, 1, "the file is empty")
+            help_ = "add the required keys, or delete the file"
+            self._report("yaml/empty", 0, 1, "the file is empty", help_)
             raise _ReadAbortedError
         if start.version or start.tags:
             message = "YAML directives are not allowed"
@@ -242,8 +247,8 @@ class _Reader:
         """Stop with an error: the file has too many values, or is nested too deeply."""
         if self._nodes > MAX_NODES:
             message = f"the file has more than the limit of {MAX_NODES:,} values"
-            self._stop("yaml/too-large", event, message)
-        self._stop("yaml/too-large", event, _DEEPER)
+            self._stop("yaml/too-large", event, message, _SPLIT_FILE)
+        self._stop("yaml/too-large", event, _DEEPER, _FLATTEN)
 
     def _reject_feature(self, event: Any) -> NoReturn:
         """Stop with an error at an anchor, an alias or a tag."""

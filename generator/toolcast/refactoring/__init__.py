@@ -1,1 +1,1 @@
-"""Edits of specs in place: a tool gets another name, or is removed."""
+"""Edits of a project that keep the layout of its files: rename and remove tools."""

@@ -1,4 +1,4 @@
-"""Which names a tool of a toolset can have."""
+"""Validation of new tool names, and file names for new specs."""
 
 from __future__ import annotations
 
@@ -18,36 +18,37 @@ from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from .project_edit import EditRefusedError
 
 
-def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> None:
-    """Refuses a name that a tool of a toolset cannot have.
+def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> None:
+    """Raise EditRefusedError if a new tool of a toolset cannot have a name.
 
     Args:
-        own: the tool that is to have it, which may have a former name of its own, and the
-            same one as a killed run left it.
-
-    Raises:
-        EditRefusedError: with the reason.
+        toolset: the toolset of the tool.
+        name: the new name.
+        own: specs that do not make the name unavailable: the tool to rename, which may have the
+            name as a former one, and its renamed copy after an interrupted run.
     """
     if not is_tool_name(name):
-        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
-        message = f"`{name}` is not a tool's name: 1 to 128 of A-Z a-z 0-9 _ . -"
-        help_ = f"did you mean `{plain}`?" if plain else ""
+        suggestion = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
+        message = (
+            f"`{name}` is not a valid tool name: use 1 to 128 of A-Z a-z 0-9 _ . -"
+        )
+        help_ = f"did you mean `{suggestion}`?" if suggestion else ""
         raise EditRefusedError(message, help_, is_usage=True)
     if f"{name}.yaml".casefold() in (TOOLSET_FILE, DEFINITIONS_FILE):
         raise EditRefusedError(
-            f"`{name}.yaml` is the toolset's own file", "choose another name"
+            f"`{name}.yaml` is a file of the toolset itself", "choose another name"
         )
     for other in toolset.tools:
         if other in own:
             continue
         if name == other.name:
             raise EditRefusedError(
-                f"the toolset {toolset.name} has a tool `{name}` already"
+                f"the toolset {toolset.name} already has a tool `{name}`"
             )
         if name in other.renamed_from:
             raise EditRefusedError(
                 f"`{name}` is a former name of the tool `{other.name}`",
-                "calls by it go there; choose another name",
+                f"choose another name: calls to `{name}` run `{other.name}`",
             )
         if module_name(name) == other.module:
             raise EditRefusedError(
@@ -58,40 +59,50 @@ def refuse_taken_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> Non
     key = look_alike_key(name)
     for reserved, reason in toolset.reserved_names.items():
         if look_alike_key(reserved) == key:
-            like = "is" if reserved == name else f"looks like `{reserved}`, which is"
-            raise EditRefusedError(f"`{name}` {like} reserved: {reason}")
+            verb = "is" if reserved == name else f"looks like `{reserved}`, which is"
+            raise EditRefusedError(f"`{name}` {verb} reserved: {reason}")
     for server in toolset.mcp_servers:
-        for theirs in server.declared_names:
-            if look_alike_key(theirs) == key:
-                like = "is" if theirs == name else f"looks like `{theirs}`,"
+        for external in server.declared_names:
+            if look_alike_key(external) == key:
+                verb = "is" if external == name else f"looks like `{external}`,"
                 raise EditRefusedError(
-                    f"`{name}` {like} a tool of the MCP server `{server.name}`"
+                    f"`{name}` {verb} a tool of the MCP server `{server.name}`"
                 )
 
 
-def free_file_names(names: Iterable[str], tools: Iterable[ToolSpec]) -> dict[str, str]:
-    """How the specs of new tools are called, without the ending, by the tools' names.
+def choose_file_names(
+    names: Iterable[str], tools: Iterable[ToolSpec]
+) -> dict[str, str]:
+    """Choose the names of spec files, without suffix, for new tools.
 
-    A tool has its plain names where no other one has them, wherever letter case is not told
-    apart: among the new ones, a tool whose name is its module comes first. It has its
-    distinct name where another one does.
+    A tool gets its plain file name unless another tool uses that file or module on a file
+    system that ignores case. In that case it gets a distinct name with a hash. Among the new
+    tools, those whose name is also their module name come first.
+
+    Args:
+        names: the names of the new tools.
+        tools: the existing tools.
+
+    Returns:
+        The file name of each new tool.
 
     Raises:
-        EditRefusedError: a tool cannot have either.
+        EditRefusedError: the distinct name of a tool is also in use.
     """
-    taken: set[str] = set()
+    used: set[str] = set()
     for tool in tools:
-        taken |= {tool.source.stem.casefold(), tool.module}
-    found: dict[str, str] = {}
-    for name in sorted(names, key=lambda one: (module_name(one) != one, one)):
-        plain, distinct = spec_name(name), distinct_name(name)
-        own = {plain.casefold(), module_name(name)}
-        if own & taken:
-            own, plain = {distinct}, distinct
-        if own & taken:
+        used |= {tool.source.stem.casefold(), tool.module}
+    file_names: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: (module_name(name) != name, name)):
+        file_name = spec_name(name)
+        own_names = {file_name.casefold(), module_name(name)}
+        if own_names & used:
+            file_name = distinct_name(name)
+            own_names = {file_name}
+        if own_names & used:
             raise EditRefusedError(
-                f"`{name}` and another tool would be one file, `{distinct}.yaml`"
+                f"`{name}` and another tool would have the same file `{file_name}.yaml`"
             )
-        taken |= own
-        found[name] = plain
-    return found
+        used |= own_names
+        file_names[name] = file_name
+    return file_names

@@ -1,4 +1,4 @@
-"""What else names a tool: its server's entry, other YAML files, marks in documents."""
+"""References to a tool outside of specs: overrides, acceptances, Markdown, server entries."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles
 from ..parsing.tree import Document, Path
 from ..parsing.yaml_reader import MAX_BYTES, read_yaml
-from .project_edit import EditSession, OwnedTool, RemainingMention, left_at
-from .references import places_of
+from .project_edit import EditSession, OwnedTool, RemainingMention, build_mention
+from .references import list_matching_paths
 from .spec_text import SpecText, UneditableValueError
 
-_ACCEPTED = "toolcast.accept.yaml"
-_OVERRIDE = (("*", "allow", "*"), ("*", "deny", "*"))
+_ACCEPTANCE_FILE = "toolcast.accept.yaml"
+_OVERRIDE_PATTERNS = (("*", "allow", "*"), ("*", "deny", "*"))
 
 
-class _Mark(NamedTuple):
+class _ToolRegion(NamedTuple):
+    """A managed region for the parameters of a tool, in a Markdown file."""
+
     document: str
     data: bytes
     region: Region
@@ -33,52 +35,57 @@ class _Mark(NamedTuple):
 def rename_in_other_files(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
-    """Changes the name in these files where they can be read, and tells of it elsewhere."""
-    for document, path in _list_places(workspace, owned):
+    """Rename a tool in the clients override file and in acceptances.
+
+    A file that cannot be edited becomes a remaining mention.
+    """
+    for document, path in _list_references(workspace, owned):
         try:
-            editing.text(document.source).set_name(path, new)
+            editing.get_text(document.source).set_name(path, new)
         except UneditableValueError as error:
-            editing.left.append(
+            editing.remaining_mentions.append(
                 RemainingMention(document.source.file, 0, 0, str(error))
             )
 
 
-def named_in_other_files(
+def list_other_file_mentions(
     workspace: Workspace, owned: OwnedTool
 ) -> list[RemainingMention]:
-    """Where these files name a tool."""
-    text = f"`{owned.tool.name}` is named here"
-    places = _list_places(workspace, owned)
-    return [left_at(document.source, path, text) for document, path in places]
+    """Return the mentions of a tool in the clients override file and in acceptances."""
+    text = f"refers to `{owned.tool.name}`"
+    references = _list_references(workspace, owned)
+    return [build_mention(document.source, path, text) for document, path in references]
 
 
-def _list_places(
+def _list_references(
     workspace: Workspace, owned: OwnedTool
 ) -> Iterator[tuple[Document, Path]]:
+    """Yield the document and path of each value that is the tool's name."""
     name = owned.tool.name
-    override = _read_list(workspace, owned.toolset.clients_override)
+    override = _read_document(workspace, owned.toolset.clients_override)
     if override is not None:
-        for pattern in _OVERRIDE:
-            for path in places_of(override.value, pattern, name):
+        for pattern in _OVERRIDE_PATTERNS:
+            for path in list_matching_paths(override.value, pattern, name):
                 yield override, path
-    accepted = _read_list(workspace, _ACCEPTED)
-    if accepted is not None:
-        toolsets = {
-            toolset.name
+    acceptances = _read_document(workspace, _ACCEPTANCE_FILE)
+    if acceptances is not None:
+        toolsets_with_tool = [
+            toolset
             for toolset in workspace.toolsets
             if any(tool.name == name for tool in toolset.tools)
-        }
-        for path in places_of(accepted.value, ("accept", "*", "tool"), name):
-            named_toolset = accepted.value["accept"][path[1]].get("toolset")
-            # Without a toolset an entry is about every tool of the name.
-            if named_toolset == owned.toolset.name or (
-                named_toolset is None and len(toolsets) == 1
+        ]
+        pattern = ("accept", "*", "tool")
+        for path in list_matching_paths(acceptances.value, pattern, name):
+            toolset = acceptances.value["accept"][path[1]].get("toolset")
+            # An entry without a toolset applies to every tool with the name.
+            if toolset == owned.toolset.name or (
+                toolset is None and len(toolsets_with_tool) == 1
             ):
-                yield accepted, path
+                yield acceptances, path
 
 
-def _read_list(workspace: Workspace, path: str | None) -> Document | None:
-    """A file of the project; None where it is not there, or no YAML of ours."""
+def _read_document(workspace: Workspace, path: str | None) -> Document | None:
+    """Return a YAML file of the project, or None if it is missing or invalid."""
     if path is None:
         return None
     try:
@@ -89,102 +96,124 @@ def _read_list(workspace: Workspace, path: str | None) -> Document | None:
     return None if document is None or has_errors(findings) else document
 
 
-def change_marks(
+def rename_in_markdown_regions(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, name: str
 ) -> None:
-    """Lets the marks of a tool name it as it is called now."""
-    found: dict[str, list[_Mark]] = {}
-    for mark in _marks(workspace, owned):
-        found.setdefault(mark.document, []).append(mark)
-    for document, marks in found.items():
-        before = after = marks[0].data
-        for mark in reversed(marks):
-            end = mark.region.start
+    """Rename a tool in the markers of its managed regions in Markdown files."""
+    regions_by_document: dict[str, list[_ToolRegion]] = {}
+    for tool_region in _list_tool_regions(workspace, owned):
+        regions_by_document.setdefault(tool_region.document, []).append(tool_region)
+    for document, tool_regions in regions_by_document.items():
+        before = after = tool_regions[0].data
+        # From the end of the file, so that the offsets of earlier regions stay valid.
+        for tool_region in reversed(tool_regions):
+            # The region starts after the line with its opening marker.
+            end = tool_region.region.start
             start = after.rfind(b"<!--", 0, end)
-            named = f"{mark.region.arguments[0]} {owned.toolset.name} {name}"
-            words = f"<!-- toolcast: {named} -->"
+            arguments = f"{tool_region.region.arguments[0]} {owned.toolset.name} {name}"
+            marker = f"<!-- toolcast: {arguments} -->".encode()
             line = after[start:end]
-            behind = line[line.index(b"-->") + len(b"-->") :]
-            after = after[:start] + words.encode() + behind + after[end:]
+            rest_of_line = line[line.index(b"-->") + len(b"-->") :]
+            after = after[:start] + marker + rest_of_line + after[end:]
         editing.set_bytes(document, before, after)
 
 
-def marks_of(workspace: Workspace, owned: OwnedTool) -> list[RemainingMention]:
-    """Where marks name a tool."""
+def list_region_mentions(
+    workspace: Workspace, owned: OwnedTool
+) -> list[RemainingMention]:
+    """Return the opening markers of a tool's managed regions as mentions."""
     return [
-        RemainingMention(mark.document, mark.region.line, 1, mark.region.text)
-        for mark in _marks(workspace, owned)
+        RemainingMention(
+            tool_region.document,
+            tool_region.region.line,
+            1,
+            tool_region.region.text,
+        )
+        for tool_region in _list_tool_regions(workspace, owned)
     ]
 
 
-def _marks(workspace: Workspace, owned: OwnedTool) -> Iterator[_Mark]:
+def _list_tool_regions(workspace: Workspace, owned: OwnedTool) -> Iterator[_ToolRegion]:
     for document in workspace.documents:
         try:
             path = os.path.join(workspace.root, document)
             data = read_regular_file(path, MAX_DOCUMENT_BYTES, follow=False)
         except OSError:
-            continue  # `check` says what is wrong with it.
+            # `toolcast check` reports the file.
+            continue
         for region in find_regions(document, data)[0]:
             if region.arguments == ("parameters", owned.toolset.name, owned.tool.name):
-                yield _Mark(document, data, region)
+                yield _ToolRegion(document, data, region)
 
 
-def keep_answering(editing: EditSession, owned: OwnedTool, new: str) -> None:
-    """Lets the tool's server be called as before when the tool has another name."""
-    server = _server_of(*owned)
+def keep_server_name(editing: EditSession, owned: OwnedTool, new: str) -> None:
+    """Keep the name that a renamed proxy tool has at its external server.
+
+    The server's entry in `mcp_servers` maps the server's name to the new name.
+    """
+    server = _find_server(*owned)
     if server is not None:
-        text = editing.text(owned.toolset.source)
-        _name(text, server, server.get_server_name(owned.tool.name), new)
+        text = editing.get_text(owned.toolset.source)
+        _set_local_name(text, server, server.get_server_name(owned.tool.name), new)
 
 
-def take_from_server(editing: EditSession, owned: OwnedTool) -> None:
-    """Takes the tool from its server's names; a server that answers no other tool goes.
+def remove_from_server(editing: EditSession, owned: OwnedTool) -> None:
+    """Remove a proxy tool from its server's entry, or the entry after its last tool.
 
-    It would be one whose own list is offered, with every tool that it has.
+    An entry without tools would offer all tools that the server lists.
     """
     toolset, tool = owned
-    server = _server_of(toolset, tool)
+    server = _find_server(toolset, tool)
     if server is None:
         return
-    text = editing.text(toolset.source)
-    others = {toolset.get_proxy(one) for one in toolset.tools if one is not tool}
-    if server.name in {toolset.proxy, *others}:
-        own = server.get_server_name(tool.name)
-        if own in server.tools:
-            with suppress(
-                UneditableValueError
-            ):  # it says the name of a tool that nobody calls
-                _remove(text, (*_tools(server), own), server.tools)
+    text = editing.get_text(toolset.source)
+    used_servers = {
+        toolset.get_proxy(other) for other in toolset.tools if other is not tool
+    }
+    if server.name in {toolset.proxy, *used_servers}:
+        server_name = server.get_server_name(tool.name)
+        if server_name in server.tools:
+            # An entry that cannot be edited only names a tool that is no longer called.
+            with suppress(UneditableValueError):
+                _remove_entry(text, (*_tools_path(server), server_name), server.tools)
         return
-    servers = [one.name for one in toolset.mcp_servers]
-    _remove(text, ("mcp_servers", server.name), servers)
+    servers = [other.name for other in toolset.mcp_servers]
+    _remove_entry(text, ("mcp_servers", server.name), servers)
 
 
-def _server_of(toolset: Toolset, tool: ToolSpec) -> McpServer | None:
+def _find_server(toolset: Toolset, tool: ToolSpec) -> McpServer | None:
     name = toolset.get_proxy(tool)
     return next((s for s in toolset.mcp_servers if s.name == name), None)
 
 
-def _tools(server: McpServer) -> tuple[str, ...]:
+def _tools_path(server: McpServer) -> tuple[str, ...]:
     return ("mcp_servers", server.name, "tools")
 
 
-def _name(text: SpecText, server: McpServer, own: str, name: str) -> None:
-    """Writes what a tool of the server is called here."""
-    path = _tools(server)
-    if own not in server.tools:
+def _set_local_name(
+    text: SpecText, server: McpServer, server_name: str, local_name: str
+) -> None:
+    """Map a server's name of a tool to the name that the toolset uses for it."""
+    path = _tools_path(server)
+    if server_name not in server.tools:
         if server.tools:
-            text.insert_key((*path, list(server.tools)[-1]), own, name)
-        elif server.get_server_name(name) != own:
-            text.insert_key((*path[:-1], server.fields[-1]), "tools", {own: name})
+            last_tool = list(server.tools)[-1]
+            text.insert_key((*path, last_tool), server_name, local_name)
+        elif server.get_server_name(local_name) != server_name:
+            last_field = server.fields[-1]
+            tools = {server_name: local_name}
+            text.insert_key((*path[:-1], last_field), "tools", tools)
         return
-    if name == server.prefix + own:
+    if local_name == server.prefix + server_name:
+        # The prefix already produces the name, so that the entry is not needed.
         with suppress(UneditableValueError):
-            _remove(text, (*path, own), server.tools)
+            _remove_entry(text, (*path, server_name), server.tools)
             return
-    text.set_name((*path, own), name)
+    text.set_name((*path, server_name), local_name)
 
 
-def _remove(text: SpecText, path: tuple[str, ...], entries: Collection[str]) -> None:
-    """Removes an entry; the last one goes with the key that holds it."""
+def _remove_entry(
+    text: SpecText, path: tuple[str, ...], entries: Collection[str]
+) -> None:
+    """Remove an entry of an object; the last entry is removed with the object's key."""
     text.remove_key(path if len(entries) > 1 else path[:-1])

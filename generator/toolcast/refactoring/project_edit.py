@@ -1,4 +1,4 @@
-"""What a command does to a project's files, as a value: checked and shown, not written."""
+"""Planned edits of a project: collected, checked and displayed before they are written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..model.loading import KnownTools, load_workspace
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles, EditedFiles
 from ..parsing.tree import Path, Source
-from ..rules.runner import check_workspace, without_suppressed
+from ..rules.runner import apply_suppressions, check_workspace
 from ..suggestions import did_you_mean, format_quoted_list
 from .spec_text import SpecText
 
@@ -23,8 +23,8 @@ class EditRefusedError(Exception):
     """Requested edit that cannot be made; the message has the reason and a help line.
 
     Attributes:
-        findings: what would be wrong with the specs after it.
-        is_usage: the command itself has to be another one.
+        findings: the errors that the specs would have after the edit.
+        is_usage: whether the command line is wrong, instead of the project.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class EditRefusedError(Exception):
 
 
 class RemainingMention(NamedTuple):
-    """A place that a person has to decide about.
+    """Mention of a name that the edit does not change and that the user must check.
 
     Attributes:
-        file: relative to the project's root.
-        line: 1-based; 0 for the file as a whole.
-        column: 1-based; 0 for the file as a whole.
-        text: what stands there, and why it was left.
+        file: the path relative to the project's root.
+        line: the 1-based line; 0 for the file as a whole.
+        column: the 1-based column; 0 for the file as a whole.
+        text: the text at the location, or the reason why it needs a check.
     """
 
     file: str
@@ -56,29 +56,29 @@ class RemainingMention(NamedTuple):
     text: str
 
 
-def left_at(source: Source, path: Path, text: str) -> RemainingMention:
-    """A value of a file that a person has to decide about."""
+def build_mention(source: Source, path: Path, text: str) -> RemainingMention:
+    """Return a mention at the location of a value in a YAML file."""
     span = source.span(path)
     return RemainingMention(source.file, span.line, span.column, text)
 
 
 @dataclass(frozen=True)
 class ProjectEdit:
-    """An edit that may be written.
+    """Planned edit of files.
 
     Attributes:
-        done: what it does, one sentence.
-        before: the bytes of each file that changes, as they were read; None for a new one.
-        after: the bytes that it gets; None for one that is removed.
-        left: places that were not changed and may have to be.
-        steps: what is to be done next.
-        notes: what its author should know, each with file and line.
+        summary: one sentence on the result.
+        before: the bytes of each changed file as they were read; None for a new file.
+        after: the new bytes of each file; None for a removed file.
+        remaining_mentions: mentions that the user must check.
+        steps: commands to run next.
+        notes: notes for the user, each with file and line.
     """
 
-    done: str
+    summary: str
     before: Mapping[str, bytes | None]
     after: Mapping[str, bytes | None]
-    left: tuple[RemainingMention, ...] = ()
+    remaining_mentions: tuple[RemainingMention, ...] = ()
     steps: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -91,152 +91,177 @@ class OwnedTool(NamedTuple):
 
 
 class EditSession:
-    """The files of a workspace while they are edited."""
+    """Collects the edits of a workspace's files.
+
+    Attributes:
+        remaining_mentions: mentions that could not be edited.
+    """
 
     def __init__(self) -> None:
-        self.left: list[RemainingMention] = []
+        self.remaining_mentions: list[RemainingMention] = []
         self._texts: dict[str, SpecText] = {}
         self._before: dict[str, bytes | None] = {}
         self._after: dict[str, bytes | None] = {}
-        self._places: dict[str, str | None] = {}
-        self._begun: dict[str, ToolSpec] = {}
+        self._new_paths: dict[str, str | None] = {}
+        self._existing_copies: dict[str, ToolSpec] = {}
 
-    def text(self, source: Source) -> SpecText:
-        """The text of a spec; all edits of a file go to the same one."""
+    def get_text(self, source: Source) -> SpecText:
+        """Return the editable text of a YAML file; the same object for each call."""
         return self._texts.setdefault(source.file, SpecText(source))
 
     def set_bytes(self, file: str, before: bytes, after: bytes) -> None:
-        """Gives a file that is no spec other bytes."""
+        """Replace the bytes of a file that is not a spec."""
         self._before[file], self._after[file] = before, after
 
-    def move(self, file: str, new: str, begun: ToolSpec | None = None) -> None:
-        """Gives a spec's file another path.
+    def move(self, file: str, new: str, existing: ToolSpec | None = None) -> None:
+        """Move the file of a spec.
 
         Args:
-            begun: the tool that is there already, when a run of the same edit was killed.
+            file: the path of the spec.
+            new: the new path.
+            existing: the tool that already is at the new path after an interrupted run of the
+                same edit.
         """
-        self._places[file] = new
-        if begun is not None:
-            self._begun[new] = begun
+        self._new_paths[file] = new
+        if existing is not None:
+            self._existing_copies[new] = existing
 
     def remove(self, file: str) -> None:
-        """Removes a spec."""
-        self._places[file] = None
+        """Remove the file of a spec."""
+        self._new_paths[file] = None
 
-    def files(self) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
-        """Before and after, by path.
+    def collect_files(self) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
+        """Return the bytes of the changed files before and after the edits, by path.
 
         Raises:
-            UneditableValueError: a text does not give what it is to give.
-            EditRefusedError: another tool's file is where one goes.
+            UneditableValueError: an edited text does not parse to the intended value.
+            EditRefusedError: another tool has the new path of a spec.
         """
         before: dict[str, bytes | None] = {}
         after: dict[str, bytes | None] = {}
         for file, text in self._texts.items():
-            place = self._places.get(file, file)
-            if place != file:
+            new_path = self._new_paths.get(file, file)
+            is_moved = new_path != file
+            if is_moved:
                 before[file], after[file] = text.source.data, None
-            if place is not None and (text.is_edited or place != file):
-                after[place] = text.result()
-                there = self._there(place, after[place])
-                before[place] = text.source.data if place == file else there
+            if new_path is not None and (text.is_edited or is_moved):
+                data = text.encode()
+                after[new_path] = data
+                existing_data = self._get_existing_copy(new_path, data)
+                before[new_path] = existing_data if is_moved else text.source.data
         return before | self._before, after | self._after
 
-    def _there(self, place: str, data: bytes | None) -> bytes | None:
-        """What stands where a spec goes: nothing, or what a killed run has written."""
-        begun = self._begun.get(place)
-        if begun is None:
+    def _get_existing_copy(self, path: str, data: bytes) -> bytes | None:
+        """Return the bytes that an interrupted run wrote to the new path, or None.
+
+        Raises:
+            EditRefusedError: the file at the new path has other bytes.
+        """
+        existing = self._existing_copies.get(path)
+        if existing is None:
             return None
-        if begun.source.data != data:
+        if existing.source.data != data:
             raise EditRefusedError(
-                f"there is a tool `{begun.name}` already, in {place}"
+                f"the tool `{existing.name}` exists already, in {path}"
             )
         return data
 
 
-def tool_of(workspace: Workspace, name: str, toolset_name: str | None) -> OwnedTool:
-    """The tool that a command names, by its name or as reports do, by `toolset/tool`.
+def get_tool(workspace: Workspace, name: str, toolset_name: str | None) -> OwnedTool:
+    """Return the tool with a name.
+
+    Args:
+        workspace: the project.
+        name: the tool's name, or `toolset/tool` as in reports.
+        toolset_name: the toolset, if several toolsets have such a tool.
 
     Raises:
-        EditRefusedError: there is none, or there are several.
+        EditRefusedError: there is no such tool, or several toolsets have one.
     """
     if toolset_name is None and "/" in name:
         toolset_name, _, name = name.partition("/")
-    toolsets = [one for one in workspace.toolsets if toolset_name in (None, one.name)]
+    toolsets = [t for t in workspace.toolsets if toolset_name in (None, t.name)]
     if not toolsets:
         names = [toolset.name for toolset in workspace.toolsets]
-        near = did_you_mean(toolset_name or "", names)
-        help_ = near or f"the toolsets are {format_quoted_list(names)}"
+        suggestion = did_you_mean(toolset_name or "", names)
+        help_ = suggestion or f"the toolsets are {format_quoted_list(names)}"
         message = f"there is no toolset `{toolset_name}`"
         raise EditRefusedError(message, help_, is_usage=True)
-    found = [
-        OwnedTool(one, tool)
-        for one in toolsets
-        for tool in one.tools
+    matches = [
+        OwnedTool(toolset, tool)
+        for toolset in toolsets
+        for tool in toolset.tools
         if tool.name == name
     ]
-    if len(found) > 1:
-        named = format_quoted_list([one.toolset.name for one in found])
+    if len(matches) > 1:
+        choices = format_quoted_list([owned.toolset.name for owned in matches])
         message = f"several toolsets have a tool `{name}`"
         raise EditRefusedError(
-            message, f"add `--toolset` with one of {named}", is_usage=True
+            message, f"add `--toolset` with one of {choices}", is_usage=True
         )
-    if not found:
+    if not matches:
         message = f"there is no tool `{name}`"
-        raise EditRefusedError(message, _meant(toolsets, name), is_usage=True)
-    return found[0]
+        raise EditRefusedError(message, _suggest_tool(toolsets, name), is_usage=True)
+    return matches[0]
 
 
-def _meant(toolsets: list[Toolset], name: str) -> str:
+def _suggest_tool(toolsets: list[Toolset], name: str) -> str:
     for toolset in toolsets:
         for spec in toolset.mcp_specs:
             if spec.name == name:
-                what = f"it is a {spec.kind}, which is edited by hand"
-                return f"{what}: {spec.source.file}"
+                return f"edit the {spec.kind} by hand: {spec.source.file}"
         for tool in toolset.tools:
             if name in tool.renamed_from:
-                return f"it is called `{tool.name}` now"
+                return f"use the tool's current name `{tool.name}`"
         if name in toolset.reserved_names:
             reason = toolset.reserved_names[name]
-            return f"the toolset {toolset.name} has reserved the name: {reason}"
-    return did_you_mean(name, [t.name for one in toolsets for t in one.tools])
+            return f"the toolset {toolset.name} reserves this name: {reason}"
+    tool_names = [tool.name for toolset in toolsets for tool in toolset.tools]
+    return did_you_mean(name, tool_names)
 
 
-def specs_after(
+def load_edited_workspace(
     workspace: Workspace,
     after: Mapping[str, bytes | None],
     *,
     renamed: tuple[str, str] = ("", ""),
-    passed: Iterable[str] = (),
+    tolerated_rules: Iterable[str] = (),
 ) -> Workspace:
-    """The workspace after an edit.
+    """Load the workspace as it will be after an edit, and check it.
 
     Args:
-        workspace: before it.
-        after: what files get, None for those that are removed.
-        renamed: a name, and the one that takes its place in what is found.
-        passed: rules whose errors the edit may bring.
+        workspace: the workspace before the edit.
+        after: the new bytes of the changed files; None for a removed file.
+        renamed: the old and new name of a renamed tool. Existing errors that mention the old
+            name do not count as new ones.
+        tolerated_rules: rules whose errors the edit may add.
 
     Raises:
-        EditRefusedError: it brings an error that was not there.
+        EditRefusedError: the edit adds an error.
     """
     files = EditedFiles(DiskFiles(workspace.root), after)
-    loaded = load_workspace(workspace.root, files=files, known=_read_before(workspace))
+    loaded = load_workspace(workspace.root, files=files, known=_known_tools(workspace))
     if loaded.workspace is None or has_errors(loaded.findings):
-        message = "the specs could not be read after it"
-        raise EditRefusedError(message, findings=tuple(_of_errors(loaded.findings)))
-    brought = [f for f in _errors(loaded.workspace) if f.rule not in passed]
-    if brought:
-        there = {_said(finding, renamed) for finding in _errors(workspace)}
-        brought = [f for f in brought if _said(f, renamed) not in there]
-    if brought:
-        message = "with this change the specs would have what is found above"
-        raise EditRefusedError(message, findings=tuple(brought))
+        message = "the specs cannot be loaded after this change"
+        errors = tuple(_select_errors(loaded.findings))
+        raise EditRefusedError(message, findings=errors)
+    new_errors = [
+        error
+        for error in _list_errors(loaded.workspace)
+        if error.rule not in tolerated_rules
+    ]
+    # Errors that the specs already have do not refuse the edit.
+    if new_errors:
+        old_keys = {_finding_key(error, renamed) for error in _list_errors(workspace)}
+        new_errors = [e for e in new_errors if _finding_key(e, renamed) not in old_keys]
+    if new_errors:
+        message = "the specs would have the errors above after this change"
+        raise EditRefusedError(message, findings=tuple(new_errors))
     return loaded.workspace
 
 
-def _read_before(workspace: Workspace) -> KnownTools:
-    """The tools that need not be read again, since they had no error."""
+def _known_tools(workspace: Workspace) -> KnownTools:
+    """Return the loaded tools, so that unchanged files are not parsed again."""
     return {
         (tool.source.file, tool.source.data, workspace.extensions): (tool, [])
         for toolset in workspace.toolsets
@@ -244,52 +269,53 @@ def _read_before(workspace: Workspace) -> KnownTools:
     }
 
 
-def _said(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str]:
-    """What a finding says, the same before and after a rename."""
+def _finding_key(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str]:
+    """Return a key that is the same for a finding before and after a rename."""
     old, new = renamed
     message = finding.message.replace(old, new) if old else finding.message
     return finding.rule, message
 
 
-def _errors(workspace: Workspace) -> list[Finding]:
+def _list_errors(workspace: Workspace) -> list[Finding]:
     today = datetime.date.today()
-    found = check_workspace(workspace, today, {Severity.ERROR})
-    found = without_suppressed(workspace, found, today)
-    return _of_errors(found)
+    findings = check_workspace(workspace, today, {Severity.ERROR})
+    return _select_errors(apply_suppressions(workspace, findings, today))
 
 
-def _of_errors(found: Iterable[Finding]) -> list[Finding]:
-    return [one for one in sort_findings(found) if has_errors([one])]
+def _select_errors(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in sort_findings(findings) if has_errors([finding])]
 
 
-def unified_diff(edit: ProjectEdit) -> Iterator[str]:
-    """The lines of a diff, in the form that `git apply` takes; a moved file is one change."""
-    moved = _moved(edit)
+def format_unified_diff(edit: ProjectEdit) -> Iterator[str]:
+    """Yield the lines of a diff for `git apply`; a moved file is one change."""
+    moved = _find_moved_file(edit)
     for path in sorted(edit.after):
         if path in moved.values():
             continue
         new_path = moved.get(path, path)
-        old = _lines(edit.before[path])
-        new = _lines(edit.after[new_path])
+        old_lines = _split_lines(edit.before[path])
+        new_lines = _split_lines(edit.after[new_path])
         if path != new_path:
             yield f"diff --git a/{path} b/{new_path}"
             yield f"rename from {path}"
             yield f"rename to {new_path}"
-        from_ = "/dev/null" if edit.before[path] is None else f"a/{path}"
-        to = "/dev/null" if edit.after[new_path] is None else f"b/{new_path}"
-        for row in difflib.unified_diff(old, new, from_, to, lineterm="\n"):
+        old_name = "/dev/null" if edit.before[path] is None else f"a/{path}"
+        new_name = "/dev/null" if edit.after[new_path] is None else f"b/{new_path}"
+        for row in difflib.unified_diff(
+            old_lines, new_lines, old_name, new_name, lineterm="\n"
+        ):
             yield row.removesuffix("\n")
             if not row.endswith("\n"):
                 yield "\\ No newline at end of file"
 
 
-def _moved(edit: ProjectEdit) -> dict[str, str]:
-    """The one file that goes, and the one that comes."""
+def _find_moved_file(edit: ProjectEdit) -> dict[str, str]:
+    """Return the old and new path, if exactly one file is removed and one is new."""
     removed = [path for path, data in edit.after.items() if data is None]
     new = [path for path, data in edit.before.items() if data is None]
     return {removed[0]: new[0]} if len(removed) == len(new) == 1 else {}
 
 
-def _lines(data: bytes | None) -> list[str]:
-    """The lines with their ends, which are line feeds alone."""
+def _split_lines(data: bytes | None) -> list[str]:
+    """Return the lines with their ends; only a line feed ends a line."""
     return list(io.StringIO((data or b"").decode("utf-8"), newline="\n"))

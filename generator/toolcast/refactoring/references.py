@@ -1,4 +1,4 @@
-"""Where specs refer to a tool: fields that hold its name, and texts that say it."""
+"""References to a tool in specs: fields that contain its name, and texts that mention it."""
 
 from __future__ import annotations
 
@@ -17,187 +17,220 @@ from ..model.model import Toolset, Workspace
 from ..model.toolset_parts import ResourceSpec
 from ..parsing.tree import Path, Source
 from ..spec_language.name_fields import TOOL_NAME_KINDS, find_names
-from .project_edit import EditSession, OwnedTool, RemainingMention, left_at
+from .project_edit import EditSession, OwnedTool, RemainingMention, build_mention
 
 Pattern = tuple[str, ...]
 
-_BEFORE_WORD = ("", " ", "\n", "*", "(")
-_BEHIND_WORD = ("", *" \n.,;:!?*)'’")
-_NEAR = 20
-_CONTENT: Path = ("file",)
-"""The text at this path is what a resource's file holds."""
+_WORD_PREFIXES = ("", " ", "\n", "*", "(")
+_WORD_SUFFIXES = ("", *" \n.,;:!?*)'’")
+_CONTEXT_CHARACTERS = 20
+"""Characters before a new name that decide whether it is recognized as a mention."""
+_CONTENT_PATH: Path = ("file",)
+"""Path of the text that is the content of a resource's file."""
 
-# Data, in which a key `reason` may be anything, and what counts as prose.
-_DATA = frozenset(
+# Fields with data, in which a key `reason` may have any meaning, and fields that are prose.
+_FIELDS_WITHOUT_REASONS = frozenset(
     "parameters returns examples meta mcp annotations skill deprecated".split()
 )
 
 
-def fields_with(
+def list_reference_paths(
     name: str, tree: Any, file: str, extensions: tuple[str, ...] = ()
 ) -> list[Path]:
-    """Where the fields of a kind of file name a tool."""
+    """Return the paths of the fields that refer to a tool.
+
+    Args:
+        name: the tool's name.
+        tree: the parsed file.
+        file: the kind of file: `tool`, `toolset`, ...
+        extensions: extensions whose fields are searched, too.
+    """
     places = find_names(tree, file, TOOL_NAME_KINDS, extensions)
-    return [one.path for one in places if one.name == name and not one.is_key]
+    return [place.path for place in places if place.name == name and not place.is_key]
 
 
-def places_of(value: Any, pattern: Pattern, name: str) -> Iterator[Path]:
-    """The paths of a value that a pattern allows and that hold a name."""
-    found: list[tuple[Path, Any]] = [((), value)]
+def list_matching_paths(value: Any, pattern: Pattern, name: str) -> Iterator[Path]:
+    """Yield the paths that match a pattern and have a name as their value.
+
+    Args:
+        value: the parsed file.
+        pattern: the keys of the path; `*` matches each key and index.
+        name: the value to find.
+    """
+    matches: list[tuple[Path, Any]] = [((), value)]
     for step in pattern:
-        found = [
-            ((*path, key), inner)
-            for path, outer in found
-            for key, inner in _entries(outer)
+        matches = [
+            ((*path, key), child)
+            for path, parent in matches
+            for key, child in _list_entries(parent)
             if step in ("*", key)
         ]
-    yield from (path for path, inner in found if inner == name)
+    for path, match in matches:
+        if match == name:
+            yield path
 
 
-def _entries(value: Any) -> Iterable[tuple[str | int, Any]]:
+def _list_entries(value: Any) -> Iterable[tuple[str | int, Any]]:
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()
 
 
-def referring_toolsets(workspace: Workspace, owned: OwnedTool) -> list[Toolset]:
-    """The toolsets in which the name means the tool for certain.
+def list_referring_toolsets(workspace: Workspace, owned: OwnedTool) -> list[Toolset]:
+    """Return the toolsets in which the tool's name certainly refers to this tool.
 
-    Where several toolsets have such a tool, only each own means its own.
+    If several toolsets have a tool with the name, it is only the tool's own toolset.
     """
     name = owned.tool.name
-    owners = [t for t in workspace.toolsets if any(one.name == name for one in t.tools)]
-    is_only = len(owners) == 1
-    return toolsets_that_may_mean(workspace, owned) if is_only else [owned.toolset]
+    toolsets_with_tool = [
+        toolset
+        for toolset in workspace.toolsets
+        if any(tool.name == name for tool in toolset.tools)
+    ]
+    if len(toolsets_with_tool) == 1:
+        return list_possible_toolsets(workspace, owned)
+    return [owned.toolset]
 
 
-def toolsets_that_may_mean(workspace: Workspace, owned: OwnedTool) -> list[Toolset]:
-    """A tool's toolset, and those that have nothing of the name themselves."""
+def list_possible_toolsets(workspace: Workspace, owned: OwnedTool) -> list[Toolset]:
+    """Return the toolsets in which the tool's name may refer to this tool.
+
+    These are its own toolset and those that do not use the name for something else.
+    """
     name = owned.tool.name
     return [
         toolset
         for toolset in workspace.toolsets
-        if toolset is owned.toolset or not _has_another(toolset, name)
+        if toolset is owned.toolset or not _uses_name(toolset, name)
     ]
 
 
-def _has_another(toolset: Toolset, name: str) -> bool:
-    names = (each for tool in toolset.tools for each in (tool.name, *tool.renamed_from))
-    external = (server.declares_tool(name) for server in toolset.mcp_servers)
-    return name in toolset.reserved_names or name in names or any(external)
+def _uses_name(toolset: Toolset, name: str) -> bool:
+    if name in toolset.reserved_names:
+        return True
+    if any(name in (tool.name, *tool.renamed_from) for tool in toolset.tools):
+        return True
+    return any(server.declares_tool(name) for server in toolset.mcp_servers)
 
 
 def rename_references(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
-    """Changes the name in every field that refers to the tool."""
+    """Rename a tool in every field that refers to it."""
     name = owned.tool.name
-    for toolset in referring_toolsets(workspace, owned):
-        # A name in an extension's field of another toolset may be somebody else's tool.
+    for toolset in list_referring_toolsets(workspace, owned):
+        # In another toolset, a field of an extension may refer to a different tool.
         if toolset is owned.toolset:
             tree = toolset.source.tree
-            for path in fields_with(name, tree, "toolset", workspace.extensions):
-                editing.text(toolset.source).set_name(path, new)
+            extensions = workspace.extensions
+            for path in list_reference_paths(name, tree, "toolset", extensions):
+                editing.get_text(toolset.source).set_name(path, new)
         for tool in toolset.tools:
-            for path in fields_with(name, tool.source.tree, "tool"):
-                editing.text(tool.source).set_name(path, new)
+            for path in list_reference_paths(name, tool.source.tree, "tool"):
+                editing.get_text(tool.source).set_name(path, new)
 
 
 def rename_mentions(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
-    """Changes the name in the texts that say it, where it can only mean the tool."""
+    """Rename a tool in the texts that mention it, unless the name is ambiguous there."""
     name = owned.tool.name
     pattern = compile_mention_pattern([name])
-    for toolset in referring_toolsets(workspace, owned):
+    for toolset in list_referring_toolsets(workspace, owned):
         if name in collect_other_names(toolset):
             continue
-        for source, path in _texts_with(toolset, pattern):
-            if path != _CONTENT:
-                editing.text(source).rewrite(
-                    path, lambda text: renamed_text(text, pattern, new)
+        for source, path in _list_mentioning_texts(toolset, pattern):
+            if path != _CONTENT_PATH:
+                editing.get_text(source).rewrite_text(
+                    path, lambda text: rename_in_text(text, pattern, new)
                 )
         for spec in toolset.mcp_resources:
-            _rename_in_content(editing, toolset, spec, pattern, new)
+            _rename_in_resource_file(editing, toolset, spec, pattern, new)
 
 
-def _rename_in_content(
+def _rename_in_resource_file(
     editing: EditSession,
     toolset: Toolset,
     spec: ResourceSpec,
     pattern: re.Pattern[str] | None,
     new: str,
 ) -> None:
-    """Changes the name in the file that a resource holds, where it is text."""
+    """Rename a tool in the file of a resource, if the file is UTF-8 text."""
     before = spec.content or b""
     try:
-        after = renamed_text(before.decode("utf-8"), pattern, new).encode("utf-8")
+        after = rename_in_text(before.decode("utf-8"), pattern, new).encode("utf-8")
     except UnicodeDecodeError:
         return
     if after != before:
         editing.set_bytes(f"{toolset.folder}/{spec.file}", before, after)
 
 
-def renamed_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
-    """A text that says another name where the pattern finds a tool's."""
-    as_new = compile_mention_pattern([new])
+def rename_in_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
+    """Replace the mentions that a pattern finds in a text by a new name.
+
+    Mentions in code, such as paths and addresses, stay.
+    """
+    new_pattern = compile_mention_pattern([new])
     for mention in reversed(list(find_mentions(text, pattern))):
         if mention.is_code:
             continue
         head, tail = text[: mention.start], text[mention.start + len(mention.name) :]
         text = head + new + tail
-        # Without a mark, nobody would take a word of the language for a name.
-        if is_plain_word(new) and _is_prose(head, tail):
-            near = head[-_NEAR:] + new + tail[:1]
-            starts = [m.start for m in find_mentions(near, as_new)]
-            if len(head[-_NEAR:]) not in starts:
+        # Put a name that is an ordinary word in backticks if it would not be recognized.
+        if is_plain_word(new) and _is_prose_word(head, tail):
+            context = head[-_CONTEXT_CHARACTERS:]
+            excerpt = context + new + tail[:1]
+            starts = [m.start for m in find_mentions(excerpt, new_pattern)]
+            if len(context) not in starts:
                 text = f"{head}`{new}`{tail}"
     return text
 
 
-def _is_prose(head: str, tail: str) -> bool:
-    """Whether a name between the two stands as a word, outside of what is marked as code."""
-    is_word = head[-1:] in _BEFORE_WORD and tail[:1] in _BEHIND_WORD
+def _is_prose_word(head: str, tail: str) -> bool:
+    """Return whether a name between two texts is a separate word outside of a code span."""
+    is_word = head[-1:] in _WORD_PREFIXES and tail[:1] in _WORD_SUFFIXES
     return is_word and head.count("`") % 2 == 0
 
 
-def mentions_of(workspace: Workspace, owned: OwnedTool) -> Iterator[RemainingMention]:
-    """The texts that say a tool's name, but for its own spec and its exclusions."""
+def list_mentions(workspace: Workspace, owned: OwnedTool) -> Iterator[RemainingMention]:
+    """Yield the texts that mention a tool, except its own spec and its exclusions."""
     pattern = compile_mention_pattern([owned.tool.name])
-    for toolset in referring_toolsets(workspace, owned):
-        for source, path in _texts_with(toolset, pattern):
-            if source is owned.tool.source or _is_of_exclusion(source, path, owned):
-                continue
-            yield left_at(source, path, f"a text says `{owned.tool.name}`")
+    for toolset in list_referring_toolsets(workspace, owned):
+        for source, path in _list_mentioning_texts(toolset, pattern):
+            is_own = source is owned.tool.source
+            if not is_own and not _is_in_own_exclusion(source, path, owned):
+                text = f"the text mentions `{owned.tool.name}`"
+                yield build_mention(source, path, text)
 
 
-def _is_of_exclusion(source: Source, path: Path, owned: OwnedTool) -> bool:
+def _is_in_own_exclusion(source: Source, path: Path, owned: OwnedTool) -> bool:
     if source is not owned.toolset.source or path[0] != "exclusions":
         return False
     return bool(source.tree["exclusions"][path[1]]["tool"] == owned.tool.name)
 
 
-def _texts_with(
+def _list_mentioning_texts(
     toolset: Toolset, pattern: re.Pattern[str] | None
 ) -> Iterator[tuple[Source, Path]]:
-    found = [
+    """Yield the file and path of each text of a toolset in which a pattern finds a mention."""
+    prose = [
         owner.source.home(path)
         for owner in list_text_owners(toolset)
         for path, text in list_prose(owner)
         if any(find_mentions(text, pattern))
     ]
-    # Many tools have the texts of one definition.
-    yield from dict.fromkeys(found)
+    # Several tools may use the text of one shared definition.
+    yield from dict.fromkeys(prose)
     for source in toolset.sources:
-        for path, text in _reasons(source.tree, ()):
+        for path, text in _list_reasons(source.tree, ()):
             if any(find_mentions(text, pattern)):
                 yield source, path
 
 
-def _reasons(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """The reasons that a spec gives for its decisions, but for what counts as prose."""
-    for key, inner in _entries(value):
-        if key == "reason" and isinstance(inner, str):
-            yield (*path, key), inner
-        elif path or key not in _DATA:
-            yield from _reasons(inner, (*path, key))
+def _list_reasons(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the `reason` texts of a spec with their paths, without those in data and prose."""
+    for key, child in _list_entries(value):
+        if key == "reason" and isinstance(child, str):
+            yield (*path, key), child
+        elif path or key not in _FIELDS_WITHOUT_REASONS:
+            yield from _list_reasons(child, (*path, key))

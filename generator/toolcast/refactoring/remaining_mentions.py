@@ -1,4 +1,4 @@
-"""What still says a name after an edit: in specs, in handlers, in files that are scanned."""
+"""Mentions of a name that remain after an edit: in specs, handlers and scanned files."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from ..analysis.retired_names import scan_files
 from ..analysis.tool_names import compile_mention_pattern, find_names_in_lines
 from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path, Source
-from ..static_analysis.handler import defining_module
-from ..static_analysis.modules import MAX_BYTES
+from ..static_analysis.handler import find_defining_module
+from ..static_analysis.modules import MAX_MODULE_BYTES
 from ..suggestions import format_path
-from .project_edit import OwnedTool, RemainingMention, left_at
-from .references import fields_with, toolsets_that_may_mean
+from .project_edit import OwnedTool, RemainingMention, build_mention
+from .references import list_possible_toolsets, list_reference_paths
 
 _MAX_MODULES = 2_000
 """Modules that are searched."""
 
 
 class Module(NamedTuple):
-    """A module.
+    """A Python module of a toolset's handlers.
 
     Attributes:
-        file: its path relative to the project's root.
-        name: its dotted name.
-        tree: its syntax tree; None when it cannot be read.
+        file: the path relative to the project's root.
+        name: the dotted name.
+        data: the bytes of the file; empty if it cannot be read.
+        tree: the syntax tree; None if the file cannot be read or parsed.
     """
 
     file: str
@@ -40,47 +41,50 @@ class Module(NamedTuple):
     tree: ast.Module | None
 
 
-def modules_with(workspace: Workspace, toolset: Toolset, word: str) -> list[Module]:
-    """The modules of a toolset's handlers that have a word, and those that cannot be read.
+def load_modules_containing(
+    workspace: Workspace, toolset: Toolset, word: str
+) -> list[Module]:
+    """Load the modules of a toolset's handlers that contain a word or cannot be read.
 
-    Links are not followed; of very many modules, the first ones are looked through.
+    Symbolic links are not followed. At most `_MAX_MODULES` modules are searched.
     """
-    found: list[Module] = []
-    for number, (file, name) in enumerate(_files(workspace, toolset)):
-        if number == _MAX_MODULES:
+    modules: list[Module] = []
+    for index, (file, name) in enumerate(_list_modules(workspace, toolset)):
+        if index == _MAX_MODULES:
             break
         data, tree = b"", None
         try:
             path = os.path.join(workspace.root, file)
-            data = read_regular_file(path, MAX_BYTES, follow=False)
+            data = read_regular_file(path, MAX_MODULE_BYTES, follow=False)
             if word.encode() not in data:
                 continue
             data.decode("utf-8")
             tree = ast.parse(data)
         except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
             pass
-        found.append(Module(file, name, data, tree))
-    return found
+        modules.append(Module(file, name, data, tree))
+    return modules
 
 
-def _files(workspace: Workspace, toolset: Toolset) -> Iterator[tuple[str, str]]:
-    """The paths of modules, each with its dotted name."""
+def _list_modules(workspace: Workspace, toolset: Toolset) -> Iterator[tuple[str, str]]:
+    """Yield the path and dotted name of each module in the package of the handlers."""
     if toolset.handlers is None:
         return
     for source in workspace.sources:
         package = os.path.join(source, *toolset.handlers.split("."))
-        waiting = [(os.path.normpath(package).replace(os.sep, "/"), toolset.handlers)]
-        while waiting:
-            folder, name = waiting.pop()
+        package_path = os.path.normpath(package).replace(os.sep, "/")
+        pending = [(package_path, toolset.handlers)]
+        while pending:
+            folder, name = pending.pop()
             try:
                 with os.scandir(os.path.join(workspace.root, folder)) as entries:
-                    found = sorted(entries, key=lambda entry: entry.name)
+                    sorted_entries = sorted(entries, key=lambda entry: entry.name)
             except OSError:
                 continue
-            for entry in found:
+            for entry in sorted_entries:
                 path, stem = f"{folder}/{entry.name}", entry.name.removesuffix(".py")
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append((path, f"{name}.{stem}"))
+                    pending.append((path, f"{name}.{stem}"))
                 elif path.endswith(".py") and entry.is_file(follow_symlinks=False):
                     yield path, name if stem == "__init__" else f"{name}.{stem}"
 
@@ -89,133 +93,148 @@ _MAX_TEXT_CHARACTERS = 80
 """Characters of a quoted text."""
 
 
-def left_in_specs(
+def list_spec_mentions(
     workspace: Workspace, owned: OwnedTool, edited: Workspace
 ) -> Iterator[RemainingMention]:
-    """The lines of specs that say the name still, comments and data among them.
+    """Yield the lines of specs that still mention a tool's old name.
 
-    What resources hold counts, too.
-
-    What declares it gone is left out, `renamed_from` and `reserved_names`, and so are the
-    names of functions.
+    Comments, data and the content of resources are included. `renamed_from`, `reserved_names`
+    and handler names are not, because there the old name is correct.
 
     Args:
-        workspace: before the edit.
-        edited: after it.
+        workspace: the workspace before the edit.
+        owned: the tool before the edit.
+        edited: the workspace after the edit.
     """
     name = owned.tool.name
-    looked_through = toolsets_that_may_mean(workspace, owned)
-    folders = {toolset.folder for toolset in looked_through}
+    folders = {t.folder for t in list_possible_toolsets(workspace, owned)}
     for toolset in edited.toolsets:
-        if toolset.folder in folders:
-            live = frozenset(tool.name for tool in toolset.tools)
-            contents = [
-                Source(f"{toolset.folder}/{spec.file}", spec.content)
-                for spec in toolset.mcp_resources
-                if spec.content is not None
-            ]
-            for source in (*toolset.sources, *contents):
-                yield from _lines(source, name, live)
-            own = toolset.folder == owned.toolset.folder and name not in live
-            tree, extensions = toolset.source.tree, workspace.extensions
-            known = fields_with(name, tree, "toolset")
-            for path in fields_with(name, tree, "toolset", extensions) if own else ():
-                if path not in known:
-                    text = f"`{format_path(path)}` names `{name}`"
-                    yield left_at(toolset.source, path, text)
+        if toolset.folder not in folders:
+            continue
+        current_names = frozenset(tool.name for tool in toolset.tools)
+        contents = [
+            Source(f"{toolset.folder}/{spec.file}", spec.content)
+            for spec in toolset.mcp_resources
+            if spec.content is not None
+        ]
+        for source in (*toolset.sources, *contents):
+            yield from _list_line_mentions(source, name, current_names)
+        is_own_toolset = toolset.folder == owned.toolset.folder
+        if is_own_toolset and name not in current_names:
+            yield from _list_extension_mentions(toolset, name, workspace.extensions)
 
 
-def left_patterns(
+def _list_extension_mentions(
+    toolset: Toolset, name: str, extensions: tuple[str, ...]
+) -> Iterator[RemainingMention]:
+    """Yield the fields of extensions in `toolset.yaml` that refer to a tool."""
+    tree = toolset.source.tree
+    own_paths = list_reference_paths(name, tree, "toolset")
+    for path in list_reference_paths(name, tree, "toolset", extensions):
+        if path not in own_paths:
+            text = f"`{format_path(path)}` refers to `{name}`"
+            yield build_mention(toolset.source, path, text)
+
+
+def list_changed_patterns(
     owned: OwnedTool, edited: Workspace, new: str
 ) -> Iterator[RemainingMention]:
-    """Patterns of clients' lists that stand for a renamed tool no more, or from now on."""
+    """Yield patterns of client lists that match only the old or only the new name."""
     old = owned.tool.name
-    here = next(one for one in edited.toolsets if one.name == owned.toolset.name)
-    for client in here.clients:
-        before = owned.toolset.find_client(client.name)
-        if before is None:
+    toolset = next(t for t in edited.toolsets if t.name == owned.toolset.name)
+    for client in toolset.clients:
+        client_before = owned.toolset.find_client(client.name)
+        if client_before is None:
             continue
         for key in ("allow", "deny"):
-            was = before.find_entry(key, old)
-            now = client.find_entry(key, new)
-            for entry, other, mention in (
-                (was, now, f"stood for `{old}`, and does not stand for `{new}`"),
-                (now, was, f"stands for `{new}`, and did not stand for `{old}`"),
+            old_entry = client_before.find_entry(key, old)
+            new_entry = client.find_entry(key, new)
+            for entry, other, difference in (
+                (old_entry, new_entry, f"matched `{old}`, but does not match `{new}`"),
+                (new_entry, old_entry, f"matches `{new}`, but did not match `{old}`"),
             ):
                 if entry is None or not entry.is_pattern or other is not None:
                     continue
                 if entry.text not in client.get_entry_texts(key):
                     continue
-                place: Path = ("clients", client.name, key)
+                path: Path = ("clients", client.name, key)
                 if client.allow is not None or key == "deny":
-                    place = (*place, client.get_entry_texts(key).index(entry.text))
-                text = f"`{entry.text}` of `{client.name}` in `{key}` {mention}"
-                yield left_at(here.source, place, text)
+                    path = (*path, client.get_entry_texts(key).index(entry.text))
+                text = f"`{entry.text}` in `{key}` of `{client.name}` {difference}"
+                yield build_mention(toolset.source, path, text)
 
 
-def _lines(
-    source: Source, name: str, live: frozenset[str]
+def _list_line_mentions(
+    source: Source, name: str, current_names: frozenset[str]
 ) -> Iterator[RemainingMention]:
     pattern = compile_mention_pattern([name])
     if pattern is None or name.lower().encode() not in source.data.lower():
         return
-    # A name at the beginning of a sentence, or shouted, was left as well.
+    # The edit leaves other capitalizations of the name, so they are mentions, too.
     pattern = re.compile(pattern.pattern, re.IGNORECASE)
-    # What a resource holds may be no text.
+    # The content of a resource may be binary data.
     text = source.data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-    passed = [source.offsets(path) for path in _declarations(source.tree, name)]
+    declarations = [
+        source.offsets(path) for path in _list_name_declarations(source.tree, name)
+    ]
     lines = text.split("\n")
-    begins = [0, *accumulate(len(line) + 1 for line in lines)]
+    line_starts = [0, *accumulate(len(line) + 1 for line in lines)]
     for mention, line, column in find_names_in_lines(lines, pattern):
-        place = begins[line - 1] + column - 1
-        if mention not in live and not any(a <= place < b for a, b in passed):
-            yield RemainingMention(
-                source.file, line, column, _shown(lines[line - 1].strip())
-            )
+        offset = line_starts[line - 1] + column - 1
+        is_declaration = any(start <= offset < end for start, end in declarations)
+        if mention not in current_names and not is_declaration:
+            excerpt = _shorten(lines[line - 1].strip())
+            yield RemainingMention(source.file, line, column, excerpt)
 
 
-def _declarations(tree: object, name: str) -> Iterator[Path]:
+def _list_name_declarations(tree: object, name: str) -> Iterator[Path]:
+    """Yield the paths of values that may contain the old name: `renamed_from` and the like."""
     values: Mapping[str, object] = tree if isinstance(tree, dict) else {}
     if "handler" in values:
         yield ("handler",)
     for key in ("renamed_from", "reserved_names"):
-        listed = values.get(key)
-        for index, item in enumerate(listed if isinstance(listed, list) else ()):
+        items = values.get(key)
+        for index, item in enumerate(items if isinstance(items, list) else ()):
             if item == name:
                 yield (key, index)
             elif isinstance(item, dict) and item.get("name") == name:
                 yield from ((key, index, field) for field in item)
 
 
-def left_in_handlers(
+def list_handler_mentions(
     workspace: Workspace, toolset: Toolset, name: str
 ) -> Iterator[RemainingMention]:
-    """String literals of the modules that define handlers in which the name stands."""
+    """Yield the string literals in the handlers' modules that mention a name."""
     pattern = compile_mention_pattern([name])
-    read: set[str] = set()
+    searched_files: set[str] = set()
     for tool in toolset.tools:
-        module = defining_module(workspace, toolset, tool)
-        if module is None or module.tree is None or module.file in read:
+        module = find_defining_module(workspace, toolset, tool)
+        if module is None or module.tree is None or module.file in searched_files:
             continue
-        read.add(module.file)
-        passed = {id(node) for node in exported(module.tree)}
+        searched_files.add(module.file)
+        # `__all__` contains the names of functions, not of tools.
+        exported_nodes = {id(node) for node in list_exported_nodes(module.tree)}
         for node in ast.walk(module.tree):
-            if not isinstance(node, ast.Constant) or id(node) in passed:
+            if not isinstance(node, ast.Constant) or id(node) in exported_nodes:
                 continue
             text = node.value if isinstance(node.value, str) else ""
             if text == name or (pattern is not None and pattern.search(text)):
-                shown = " ".join(text.split())[:_MAX_TEXT_CHARACTERS]
+                excerpt = " ".join(text.split())[:_MAX_TEXT_CHARACTERS]
                 yield RemainingMention(
-                    module.file, node.lineno, node.col_offset + 1, f'"{shown}"'
+                    module.file, node.lineno, node.col_offset + 1, f'"{excerpt}"'
                 )
 
 
-def left_imports(workspace: Workspace, owned: OwnedTool) -> Iterator[RemainingMention]:
-    """Where handlers import the tool's types, whose module will not be there any more."""
+def list_type_imports(
+    workspace: Workspace, owned: OwnedTool
+) -> Iterator[RemainingMention]:
+    """Yield the imports of a tool's generated types, whose module will be removed."""
     toolset, tool = owned
     package = f"{workspace.package}.{toolset.name}.tools".lstrip(".")
-    for found in modules_with(workspace, toolset, tool.module):
-        for node in () if found.tree is None else ast.walk(found.tree):
+    for module in load_modules_containing(workspace, toolset, tool.module):
+        if module.tree is None:
+            continue
+        for node in ast.walk(module.tree):
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -223,39 +242,38 @@ def left_imports(workspace: Workspace, owned: OwnedTool) -> Iterator[RemainingMe
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
                 names.append(node.module)
             if isinstance(node, ast.stmt) and f"{package}.{tool.module}" in names:
-                text = f"imports the types of `{tool.name}` from a module that goes"
+                text = f"imports the types of `{tool.name}` from a module to be removed"
                 yield RemainingMention(
-                    found.file, node.lineno, node.col_offset + 1, text
+                    module.file, node.lineno, node.col_offset + 1, text
                 )
 
 
-def left_in_files(edited: Workspace, name: str) -> Iterator[RemainingMention]:
-    """The places of files below `scan` that say the name.
+def list_file_mentions(edited: Workspace, name: str) -> Iterator[RemainingMention]:
+    """Yield the mentions of a name in the files that `scan` of the workspace selects.
 
     Args:
         edited: the workspace after the edit, in which no tool has the name.
+        name: the name.
     """
     for mention in scan_files(edited).mentions:
         if mention.name == name:
-            text = _shown(mention.text.strip())
+            text = _shorten(mention.text.strip())
             yield RemainingMention(mention.file, mention.line, mention.column, text)
 
 
-def _shown(text: str) -> str:
-    return (
-        text
-        if len(text) <= _MAX_TEXT_CHARACTERS
-        else f"{text[:_MAX_TEXT_CHARACTERS]}..."
-    )
+def _shorten(text: str) -> str:
+    if len(text) <= _MAX_TEXT_CHARACTERS:
+        return text
+    return f"{text[:_MAX_TEXT_CHARACTERS]}..."
 
 
-def exported(tree: ast.Module) -> Iterator[ast.AST]:
-    """What stands in `__all__`: names of functions."""
+def list_exported_nodes(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the nodes of the statements that assign to `__all__`."""
     for statement in tree.body:
         targets: list[ast.expr] = []
         if isinstance(statement, ast.Assign):
             targets = statement.targets
         elif isinstance(statement, ast.AugAssign | ast.AnnAssign):
             targets = [statement.target]
-        if any(isinstance(one, ast.Name) and one.id == "__all__" for one in targets):
+        if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
             yield from ast.walk(statement)

@@ -1,4 +1,4 @@
-"""A tool goes, and its names with it: no other tool may take them unnoticed."""
+"""Removal of a tool: its spec, references and server entry; its names become reserved."""
 
 from __future__ import annotations
 
@@ -7,30 +7,42 @@ import re
 from collections.abc import Mapping, Set
 
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..static_analysis.handler import handler_code
-from .other_files import marks_of, named_in_other_files, take_from_server
+from ..static_analysis.handler import find_handler_code
+from .other_files import (
+    list_other_file_mentions,
+    list_region_mentions,
+    remove_from_server,
+)
 from .project_edit import (
     EditRefusedError,
     EditSession,
     OwnedTool,
     ProjectEdit,
     RemainingMention,
-    left_at,
-    specs_after,
+    build_mention,
+    load_edited_workspace,
 )
-from .references import fields_with, mentions_of, referring_toolsets
+from .references import list_mentions, list_reference_paths, list_referring_toolsets
 from .remaining_mentions import (
-    left_imports,
-    left_in_files,
-    left_in_handlers,
-    left_in_specs,
+    list_file_mentions,
+    list_handler_mentions,
+    list_spec_mentions,
+    list_type_imports,
 )
 
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_MAY_FOLLOW = ("permissions", "timeout", "handlers", "version", "title", "name")
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_PRECEDING_FIELDS = (
+    "permissions",
+    "timeout",
+    "handlers",
+    "version",
+    "title",
+    "name",
+)
+"""`reserved_names` is inserted after the first of these fields that a toolset has."""
 
 
-def remove(
+def remove_tool(
     workspace: Workspace,
     owned: OwnedTool,
     *,
@@ -38,9 +50,11 @@ def remove(
     ignore_mentions: bool = False,
     reason: str | None = None,
 ) -> ProjectEdit:
-    """Removes a tool's spec, and reserves its name and its former ones.
+    """Plan the removal of a tool's spec; reserve its current and former names.
 
     Args:
+        workspace: the project.
+        owned: the tool.
         without_notice: remove the tool even if no removal date was announced or it is
             in the future. A draft needs no date.
         ignore_mentions: remove the tool even if texts of other specs mention it; the
@@ -48,146 +62,168 @@ def remove(
         reason: why the names are reserved; default: that the tool was removed, and when.
 
     Raises:
-        EditRefusedError: with what stands against it.
-        UneditableValueError: `toolset.yaml` has a layout that is not edited.
+        EditRefusedError: the removal is not announced, other specs need the tool, or the specs
+            would have errors.
+        UneditableValueError: `toolset.yaml` has a layout that cannot be edited.
     """
     toolset, tool = owned
     if not without_notice and toolset.get_stability(tool) != "draft":
-        _refuse_unannounced(tool)
-    _refuse_replacement(workspace, owned)
-    mentions = [] if ignore_mentions else [*mentions_of(workspace, owned)]
+        _refuse_unannounced_removal(tool)
+    _refuse_removing_replacement(workspace, owned)
+    mentions = [] if ignore_mentions else list(list_mentions(workspace, owned))
     if mentions:
-        message = f"other texts say `{tool.name}`:{_listed(mentions)}"
         raise EditRefusedError(
-            message,
-            "change them first, or use `--ignore-mentions` and change them afterwards",
+            f"other texts mention `{tool.name}`:{_format_locations(mentions)}",
+            "change the texts first, or use `--ignore-mentions` and change them afterwards",
         )
     editing = EditSession()
-    take_out(editing, owned)
+    remove_spec(editing, owned)
     names = (tool.name, *tool.renamed_from)
-    reserve(editing, toolset, dict.fromkeys(names, reason or _reason(tool)))
-    before, after = editing.files()
-    edited = specs_after(
-        workspace, after, passed=("name/retired-name-used", "prompt/other-tools")
+    reserve_names(editing, toolset, dict.fromkeys(names, reason or _build_reason(tool)))
+    before, after = editing.collect_files()
+    edited = load_edited_workspace(
+        workspace,
+        after,
+        tolerated_rules=("name/retired-name-used", "prompt/other-tools"),
     )
-    here = next(one for one in edited.toolsets if one.folder == toolset.folder)
-    left = [
-        *left_in_specs(workspace, owned, edited),
-        *named_in_other_files(workspace, owned),
-        *marks_of(workspace, owned),
-        *left_in_handlers(edited, here, tool.name),
-        *left_imports(workspace, owned),
-        *left_in_files(edited, tool.name),
-        *_handler(workspace, owned),
+    edited_toolset = next(t for t in edited.toolsets if t.folder == toolset.folder)
+    remaining_mentions = [
+        *list_spec_mentions(workspace, owned, edited),
+        *list_other_file_mentions(workspace, owned),
+        *list_region_mentions(workspace, owned),
+        *list_handler_mentions(edited, edited_toolset, tool.name),
+        *list_type_imports(workspace, owned),
+        *list_file_mentions(edited, tool.name),
+        *_find_unused_handler(workspace, owned),
     ]
-    done = f"`{tool.name}` is removed, and its name reserved"
-    return ProjectEdit(done, before, after, tuple(left), ("toolcast generate",))
+    summary = f"`{tool.name}` is removed, and its name reserved"
+    return ProjectEdit(
+        summary, before, after, tuple(remaining_mentions), ("toolcast generate",)
+    )
 
 
-def take_out(editing: EditSession, owned: OwnedTool) -> None:
-    """Removes a spec, and takes its tool from what names it as one of several."""
-    editing.text(owned.tool.source)
+def remove_spec(editing: EditSession, owned: OwnedTool) -> None:
+    """Remove a spec, and remove the tool from lists and from its server's entry."""
+    # The session removes only files whose text it has.
+    editing.get_text(owned.tool.source)
     editing.remove(owned.tool.source.file)
-    _take_from_lists(editing, *owned)
-    take_from_server(editing, owned)
+    _remove_from_lists(editing, *owned)
+    remove_from_server(editing, owned)
 
 
-def _take_from_lists(editing: EditSession, toolset: Toolset, tool: ToolSpec) -> None:
-    """Takes a tool from its toolset's lists of clients, its exclusions, and its cases."""
+def _remove_from_lists(editing: EditSession, toolset: Toolset, tool: ToolSpec) -> None:
+    """Remove a tool from the client lists, exclusions and selection cases of its toolset."""
     files = [("toolset", toolset.source)]
-    files += [("tool", one.source) for one in toolset.tools if one is not tool]
-    for file, source in files:
-        paths = fields_with(tool.name, source.tree, file)
-        # Who names it as a replacement has to decide anew.
-        lists = [path for path in paths if path[0] != "deprecated"]
-        items = [path if isinstance(path[-1], int) else path[:-1] for path in lists]
-        for item in dict.fromkeys(items):
-            # What stands in an entry goes with the entry.
-            if not any(item[:length] in items for length in range(1, len(item))):
-                editing.text(source).remove_item(item[:-1], int(item[-1]))
+    files += [("tool", other.source) for other in toolset.tools if other is not tool]
+    for kind, source in files:
+        item_paths: list[tuple[str | int, ...]] = []
+        for path in list_reference_paths(tool.name, source.tree, kind):
+            # `deprecated.replacement` needs a decision by the maintainer.
+            if path[0] != "deprecated":
+                # A name in a field of an entry removes the entry.
+                item_paths.append(path if isinstance(path[-1], int) else path[:-1])
+        for item in dict.fromkeys(item_paths):
+            # An item inside another removed item is removed with it.
+            parents = [item[:length] for length in range(1, len(item))]
+            if not any(parent in item_paths for parent in parents):
+                editing.get_text(source).remove_item(item[:-1], int(item[-1]))
 
 
-def _refuse_unannounced(tool: ToolSpec) -> None:
+def _refuse_unannounced_removal(tool: ToolSpec) -> None:
     removal = (tool.deprecated or {}).get("removal")
     today = datetime.date.today().isoformat()
-    announce = f"`deprecated: {{removal: DATE}}` in {tool.source.file} announces it"
+    action = f"announce it with `deprecated: {{removal: DATE}}` in {tool.source.file}"
     if tool.deprecated is None:
         message = f"`{tool.name}` is not deprecated"
-    elif removal is None or not _DAY.fullmatch(removal):
-        message = f"`{tool.name}` is deprecated without a day of its removal"
+    elif removal is None or not _ISO_DATE.fullmatch(removal):
+        message = f"`{tool.name}` is deprecated without a removal date"
     elif removal > today:
-        message = f"`{tool.name}` is to be removed on {removal}, not before"
-        announce = "wait for that day"
+        message = f"`{tool.name}` must not be removed before {removal}"
+        action = "wait for that date"
     else:
         return
     raise EditRefusedError(
-        message, f"{announce}; use `--without-notice` to remove it at once"
+        message, f"{action}; use `--without-notice` to remove it at once"
     )
 
 
-def _refuse_replacement(workspace: Workspace, owned: OwnedTool) -> None:
+def _refuse_removing_replacement(workspace: Workspace, owned: OwnedTool) -> None:
     name = owned.tool.name
-    users = [
-        left_at(tool.source, ("deprecated", "replacement"), "")
-        for toolset in referring_toolsets(workspace, owned)
+    replaced_tools = [
+        build_mention(tool.source, ("deprecated", "replacement"), "")
+        for toolset in list_referring_toolsets(workspace, owned)
         for tool in toolset.tools
         if tool is not owned.tool and (tool.deprecated or {}).get("replacement") == name
     ]
-    if users:
-        message = f"`{name}` is to replace other tools:{_listed(users)}"
+    if replaced_tools:
         raise EditRefusedError(
-            message, "name another one in `deprecated` of these specs"
+            f"`{name}` is the replacement of deprecated tools:"
+            f"{_format_locations(replaced_tools)}",
+            "set another `replacement` in `deprecated` of these specs",
         )
 
 
-def _listed(places: list[RemainingMention]) -> str:
-    return "".join(f"\n  {one.file}:{one.line}:{one.column}" for one in places)
+def _format_locations(mentions: list[RemainingMention]) -> str:
+    return "".join(f"\n  {m.file}:{m.line}:{m.column}" for m in mentions)
 
 
-def _reason(tool: ToolSpec) -> str:
+def _build_reason(tool: ToolSpec) -> str:
     today = datetime.date.today().isoformat()
     replacement = (tool.deprecated or {}).get("replacement")
     instead = f"; {replacement} is used instead" if replacement else ""
     return f"Removed on {today}{instead}."
 
 
-def reserve(
+def reserve_names(
     editing: EditSession,
     toolset: Toolset,
     reasons: Mapping[str, str],
-    free: Set[str] = frozenset(),
+    released: Set[str] = frozenset(),
 ) -> None:
-    """Reserves names, each with its reason; those that are `free` are not reserved any more."""
-    text = editing.text(toolset.source)
-    new = {k: v for k, v in reasons.items() if k not in toolset.reserved_names}
-    entries = [{"name": name, "reason": reason} for name, reason in new.items()]
-    there = toolset.source.tree.get("reserved_names")
-    if free:
-        kept = [one for one in there if one["name"] not in free] + entries
-        if kept:
-            text.set_block("reserved_names", kept, "name")
+    """Add names to `reserved_names` of a toolset, and remove released ones.
+
+    Args:
+        editing: collects the edits.
+        toolset: the toolset.
+        reasons: the names to reserve, each with its reason; reserved ones are skipped.
+        released: names that are no longer reserved.
+    """
+    text = editing.get_text(toolset.source)
+    new_entries = [
+        {"name": name, "reason": reason}
+        for name, reason in reasons.items()
+        if name not in toolset.reserved_names
+    ]
+    existing_entries = toolset.source.tree.get("reserved_names")
+    if released:
+        entries = [e for e in existing_entries if e["name"] not in released]
+        entries += new_entries
+        if entries:
+            text.set_field("reserved_names", entries, "name")
         else:
             text.remove_key(("reserved_names",))
-    elif there is not None:
-        for entry in entries:
-            text.append(("reserved_names",), entry)
-    elif entries:
-        before = next(key for key in _MAY_FOLLOW if key in toolset.fields)
-        text.insert_key((before,), "reserved_names", entries)
+    elif existing_entries is not None:
+        for entry in new_entries:
+            text.append_item(("reserved_names",), entry)
+    elif new_entries:
+        preceding = next(key for key in _PRECEDING_FIELDS if key in toolset.fields)
+        text.insert_key((preceding,), "reserved_names", new_entries)
 
 
-def _handler(workspace: Workspace, owned: OwnedTool) -> list[RemainingMention]:
-    """The function that is no tool's handler any more."""
+def _find_unused_handler(
+    workspace: Workspace, owned: OwnedTool
+) -> list[RemainingMention]:
+    """Return the handler function of a removed tool, unless another tool uses it."""
     toolset, tool = owned
-    used = any(
+    is_used = any(
         other.handler == tool.handler
-        for one in workspace.toolsets
-        for other in (*one.tools, *one.mcp_specs)
+        for other_toolset in workspace.toolsets
+        for other in (*other_toolset.tools, *other_toolset.mcp_specs)
         if other is not tool
     )
-    code = handler_code(workspace, toolset, tool)
-    if used or code is None or not code.location:
+    code = find_handler_code(workspace, toolset, tool)
+    if is_used or code is None or not code.location:
         return []
     file, _, line = code.location.rpartition(":")
-    text = f"`{tool.handler}` is no tool's handler any more"
+    text = f"`{tool.handler}` is no longer the handler of a tool"
     return [RemainingMention(file, int(line), 1, text)]

@@ -1,9 +1,9 @@
-"""A tool gets another name, and keeps answering to the old one; its handler gets it, too, if asked.
+"""Renaming of a tool, which keeps its old name callable, and optionally of its handler.
 
-A handler is renamed by the positions of its module's syntax tree: the function's `def`, what
-uses it in the modules of the handlers, and `__all__`. What may be something else makes it a
-refusal: code that was changed in part would not run. An attribute of an object that only a run
-would show is left for a person.
+A handler is renamed at the positions of syntax tree nodes: its `def`, its uses in the modules of the
+handlers, and `__all__`. If the name is ambiguous in a module, the edit is refused, because a
+partially renamed module would not run. An attribute of an object whose type is unknown becomes a
+remaining mention.
 """
 
 from __future__ import annotations
@@ -22,189 +22,224 @@ from ..findings import MAX_FINDINGS_SHOWN
 from ..git.index import read_index
 from ..model.model import ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
-from ..static_analysis.handler import function_code
+from ..static_analysis.handler import find_function_code
 from ..static_analysis.modules import (
     FunctionDefinition,
     ImportedName,
     PythonModule,
-    bindings_of,
-    imports_of,
+    collect_bindings,
+    collect_imports,
 )
-from .free_names import refuse_taken_name
-from .other_files import change_marks, keep_answering, rename_in_other_files
+from .free_names import validate_tool_name
+from .other_files import (
+    keep_server_name,
+    rename_in_markdown_regions,
+    rename_in_other_files,
+)
 from .project_edit import (
     EditRefusedError,
     EditSession,
     OwnedTool,
     ProjectEdit,
     RemainingMention,
-    specs_after,
+    load_edited_workspace,
 )
 from .references import rename_mentions, rename_references
 from .remaining_mentions import (
     Module,
-    exported,
-    left_imports,
-    left_in_files,
-    left_in_handlers,
-    left_in_specs,
-    left_patterns,
-    modules_with,
+    list_changed_patterns,
+    list_exported_nodes,
+    list_file_mentions,
+    list_handler_mentions,
+    list_spec_mentions,
+    list_type_imports,
+    load_modules_containing,
 )
 from .spec_text import UneditableValueError
 
-_MAY_FOLLOW = ("timeout", "handler", "name")
-"""Behind the first of these that a spec has, `renamed_from` is written."""
+_PRECEDING_FIELDS = ("timeout", "handler", "name")
+"""`renamed_from` is inserted after the first of these fields that a spec has."""
 
 
-def rename(
+def rename_tool(
     workspace: Workspace, owned: OwnedTool, new: str, *, with_handler: bool = False
 ) -> ProjectEdit:
-    """Gives a tool a name that is free, or one that it had before.
+    """Plan the renaming of a tool to an unused name, or to one of its former names.
 
     Args:
-        with_handler: names its handler's function after it, too.
+        workspace: the project.
+        owned: the tool.
+        new: the new name.
+        with_handler: also rename the function that implements the tool.
 
     Raises:
-        EditRefusedError: the name is not to be had, or what would be written is not right.
-        UneditableValueError: a spec has a layout that is not edited.
+        EditRefusedError: the name is not available, the handler cannot be renamed, or the specs
+            would have errors.
+        UneditableValueError: a spec has a layout that cannot be edited.
     """
     toolset, tool = owned
     if new == tool.name:
-        raise EditRefusedError(f"the tool is called `{new}` already", is_usage=True)
-    others = (t for t in toolset.tools if t.name == new)
-    begun = next((t for t in others if tool.name in t.renamed_from), None)
-    refuse_taken_name(toolset, new, tool, begun)
-    function = rename_handler(workspace, owned, new) if with_handler else None
-    editing = _taken_back(workspace, owned, new, function)
+        raise EditRefusedError(f"the tool already has the name `{new}`", is_usage=True)
+    # An interrupted run of the same edit may have written the renamed spec.
+    existing = next(
+        (t for t in toolset.tools if t.name == new and tool.name in t.renamed_from),
+        None,
+    )
+    validate_tool_name(toolset, new, tool, existing)
+    handler = rename_handler(workspace, owned, new) if with_handler else None
+    editing = _undo_rename(workspace, owned, new, handler)
     if editing is None:
-        editing = _edited(workspace, owned, new, function)
-    editing.move(tool.source.file, _file(tool, new), begun)
+        editing = _edit_specs(workspace, owned, new, handler)
+    editing.move(tool.source.file, _spec_path(tool, new), existing)
     rename_in_other_files(editing, workspace, owned, new)
-    change_marks(editing, workspace, owned, new)
-    passed = {"name/retired-name-used"}
-    if function is not None:
-        for file, (old, renamed) in function.files.items():
-            editing.set_bytes(file, old, renamed)
-        editing.left += function.left
-        # They read the module that is on disk.
-        passed |= {"handler/not-found", "handler/imported"}
-    before, after = editing.files()
-    edited = specs_after(workspace, after, renamed=(tool.name, new), passed=passed)
-    left = [
-        *editing.left,
-        *left_patterns(owned, edited, new),
-        *left_in_specs(workspace, owned, edited),
-        *left_in_handlers(workspace, toolset, tool.name),
-        *left_imports(workspace, owned),
-        *left_in_files(edited, tool.name),
+    rename_in_markdown_regions(editing, workspace, owned, new)
+    tolerated_rules = {"name/retired-name-used"}
+    if handler is not None:
+        for file, (before_data, after_data) in handler.files.items():
+            editing.set_bytes(file, before_data, after_data)
+        editing.remaining_mentions += handler.remaining_mentions
+        # These rules check the module on disk, which still has the old function.
+        tolerated_rules |= {"handler/not-found", "handler/imported"}
+    before, after = editing.collect_files()
+    edited = load_edited_workspace(
+        workspace,
+        after,
+        renamed=(tool.name, new),
+        tolerated_rules=tolerated_rules,
+    )
+    remaining_mentions = [
+        *editing.remaining_mentions,
+        *list_changed_patterns(owned, edited, new),
+        *list_spec_mentions(workspace, owned, edited),
+        *list_handler_mentions(workspace, toolset, tool.name),
+        *list_type_imports(workspace, owned),
+        *list_file_mentions(edited, tool.name),
     ]
-    done = f"`{tool.name}` is called `{new}`"
-    return ProjectEdit(done, before, after, tuple(left), ("toolcast generate",))
+    summary = f"`{tool.name}` is renamed to `{new}`"
+    return ProjectEdit(
+        summary, before, after, tuple(remaining_mentions), ("toolcast generate",)
+    )
 
 
-def _edited(
+def _edit_specs(
     workspace: Workspace,
     owned: OwnedTool,
     new: str,
-    function: HandlerEdit | None,
+    handler: HandlerEdit | None,
     *,
-    is_taken_back: bool = False,
+    is_undo: bool = False,
 ) -> EditSession:
-    """The specs with another name of a tool."""
+    """Rename a tool in its spec, in references and in mentions.
+
+    Args:
+        workspace: the project.
+        owned: the tool.
+        new: the new name.
+        handler: the renamed function of the handler, if any.
+        is_undo: drop the former names since `new`, instead of adding the current name.
+    """
     tool = owned.tool
     editing = EditSession()
-    text = editing.text(tool.source)
+    text = editing.get_text(tool.source)
     text.set_name(("name",), new)
-    if is_taken_back:
-        text.shorten(("renamed_from",), tool.renamed_from.index(new))
+    if is_undo:
+        text.truncate_list(("renamed_from",), tool.renamed_from.index(new))
     elif new in tool.renamed_from:
         text.set_name(("renamed_from", tool.renamed_from.index(new)), tool.name)
     elif "renamed_from" in tool.fields:
-        text.append(("renamed_from",), tool.name)
+        text.append_item(("renamed_from",), tool.name)
     else:
-        before = next(key for key in _MAY_FOLLOW if key in tool.fields)
-        text.insert_key((before,), "renamed_from", [tool.name])
-    keep_answering(editing, owned, new)
+        preceding = next(key for key in _PRECEDING_FIELDS if key in tool.fields)
+        text.insert_key((preceding,), "renamed_from", [tool.name])
+    keep_server_name(editing, owned, new)
     rename_references(editing, workspace, owned, new)
     rename_mentions(editing, workspace, owned, new)
-    if function is not None:
-        _name_function(editing, workspace, owned, function)
+    if handler is not None:
+        _rename_function_references(editing, workspace, owned, handler)
     return editing
 
 
-def _taken_back(
-    workspace: Workspace, owned: OwnedTool, new: str, function: HandlerEdit | None
+def _undo_rename(
+    workspace: Workspace, owned: OwnedTool, new: str, handler: HandlerEdit | None
 ) -> EditSession | None:
-    """Takes renames back that git has not seen; None when its index has another spec.
+    """Undo renames that are not in git's index, or return None if this is not possible.
 
-    Nobody else knows the names that came after the one that git has.
+    If the index has exactly the spec from before the renames, the names in between were never
+    published and need no entry in `renamed_from`.
     """
     if new not in owned.tool.renamed_from:
         return None
     index = read_index(workspace.root, owned.toolset.folder)
     try:
-        editing = _edited(workspace, owned, new, function, is_taken_back=True)
-        data = editing.text(owned.tool.source).result()
+        editing = _edit_specs(workspace, owned, new, handler, is_undo=True)
+        data = editing.get_text(owned.tool.source).encode()
     except UneditableValueError:
         return None
-    file = _file(owned.tool, new).removeprefix(f"{owned.toolset.folder}/")
-    was_there = index is not None and index.has(file, data)
-    return editing if was_there else None
+    file = _spec_path(owned.tool, new).removeprefix(f"{owned.toolset.folder}/")
+    is_in_index = index is not None and index.has(file, data)
+    return editing if is_in_index else None
 
 
-def _file(tool: ToolSpec, name: str) -> str:
-    """Where the spec of a tool is by another name: in the same folder."""
+def _spec_path(tool: ToolSpec, name: str) -> str:
+    """Return the path of a tool's spec under another name, in the same folder."""
     return f"{posixpath.dirname(tool.source.file)}/{spec_name(name)}.yaml"
 
 
-def _name_function(
-    editing: EditSession, workspace: Workspace, owned: OwnedTool, function: HandlerEdit
+def _rename_function_references(
+    editing: EditSession, workspace: Workspace, owned: OwnedTool, handler: HandlerEdit
 ) -> None:
-    """Changes the function's name in every spec that has it as its handler."""
-    old = re.compile(rf":{re.escape(function.old)}\b")
+    """Rename the function in `handler` of every spec that uses it."""
+    pattern = re.compile(rf":{re.escape(handler.old)}\b")
+    replace_name = partial(pattern.sub, f":{handler.new}")
     for toolset in workspace.toolsets:
         for spec in (*toolset.tools, *toolset.mcp_specs):
             if spec.handler == owned.tool.handler:
-                text = editing.text(spec.source)
-                text.rewrite(("handler",), partial(old.sub, f":{function.new}"))
+                text = editing.get_text(spec.source)
+                text.rewrite_text(("handler",), replace_name)
 
 
-_FIRST = re.compile(rb"(?:async[ \t\f]+)?def[ \t\f]+")
+_DEF_KEYWORD = re.compile(rb"(?:async[ \t\f]+)?def[ \t\f]+")
 
-_Means = Callable[[str], bool]
-"""Whether the function has its old name in a module."""
+_IsFunctionOfModule = Callable[[str], bool]
+"""Return whether the old name in a module, given by its dotted name, is the function."""
 
 
 class HandlerEdit(NamedTuple):
-    """Modules with another name for one function.
+    """Modules in which a function is renamed.
 
     Attributes:
-        old: the function's name before.
-        new: its name now.
-        files: the bytes before and after, by path; the module that defines it comes last.
-        left: where it may be used as well.
+        old: the old name of the function.
+        new: the new name.
+        files: the bytes before and after, by path; the defining module comes last.
+        remaining_mentions: attributes that may be the function.
     """
 
     old: str
     new: str
     files: dict[str, tuple[bytes, bytes]]
-    left: tuple[RemainingMention, ...] = ()
+    remaining_mentions: tuple[RemainingMention, ...] = ()
 
 
-class _Place(NamedTuple):
+class _Occurrence(NamedTuple):
+    """A name in a module: the offset of its first byte, and the node that contains it."""
+
     offset: int
     node: ast.AST
 
 
 def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerEdit:
-    """Names the handler of a tool after the tool's new name.
+    """Rename the function of a tool's handler to match the tool's new name.
 
-    A function that has the name already is left as it is.
+    A function that already has the new name stays as it is.
+
+    Args:
+        workspace: the project.
+        owned: the tool.
+        new: the tool's new name.
 
     Raises:
-        EditRefusedError: it is not called as the tool is, or not everything that uses it can be
-            told apart. The text has the places.
+        EditRefusedError: the function does not have the tool's old name, or a use of the name
+            is ambiguous. The message has the locations.
     """
     toolset, tool = owned
     reference = tool.handler
@@ -212,183 +247,227 @@ def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerE
         raise EditRefusedError(f"`{tool.name}` has no handler")
     old, name = reference.function, module_name(new)
     if old not in (tool.name, module_name(tool.name)):
-        help_ = "leave out `--handler`, or rename the function by hand"
-        raise EditRefusedError(f"the handler of `{tool.name}` is called `{old}`", help_)
-    if keyword.iskeyword(name) or not name.isidentifier():
-        raise EditRefusedError(f"`{name}` is no name of a function")
-
-    def place_of(module: str, function: str) -> str:
-        code = function_code(workspace, toolset, HandlerReference(module, function))
-        return code.location if code is not None and not code.foreign else ""
-
-    place = place_of(reference.module, old)
-    if not place and place_of(reference.module, name):
-        return HandlerEdit(old, name, {})
-    if not place:
         raise EditRefusedError(
-            f"the function `{reference}` is not found as a plain `def`"
+            f"the handler of `{tool.name}` has a name of its own, `{old}`",
+            "omit `--handler`, or rename the function by hand",
         )
-    defining = place.rpartition(":")[0]
+    if keyword.iskeyword(name) or not name.isidentifier():
+        raise EditRefusedError(f"`{name}` is not a valid function name")
+
+    def locate_function(module: str, function: str) -> str:
+        code = find_function_code(
+            workspace, toolset, HandlerReference(module, function)
+        )
+        return code.location if code is not None and not code.external_reason else ""
+
+    location = locate_function(reference.module, old)
+    if not location and locate_function(reference.module, name):
+        return HandlerEdit(old, name, {})
+    if not location:
+        raise EditRefusedError(f"the function `{reference}` is not defined by a `def`")
+    defining_file = location.rpartition(":")[0]
     files: dict[str, tuple[bytes, bytes]] = {}
-    left: list[RemainingMention] = []
-    modules = modules_with(workspace, toolset, old)
-    for module in sorted(modules, key=lambda one: one.file == defining):
+    remaining_mentions: list[RemainingMention] = []
+    modules = load_modules_containing(workspace, toolset, old)
+    for module in sorted(modules, key=lambda module: module.file == defining_file):
         if module.tree is None:
-            message = f"{module.file} says `{old}`, and is no Python module in UTF-8"
-            raise EditRefusedError(message, "mend it, or rename the function by hand")
-        if module.file == defining:
-            places = _of_definition(module, module.tree, old, name)
-        else:
-            uses = _Uses(
-                module, module.tree, old, lambda at: place_of(at, old) == place
+            raise EditRefusedError(
+                f"{module.file} contains `{old}`, but is not valid Python in UTF-8",
+                "fix the module, or rename the function by hand",
             )
-            places, unclear = uses.places(name)
-            left += unclear
-        if places:
-            after = _replaced(module.data, places, old, name)
-            if not _is_as_meant(module.tree, after, places, old, name):
+        if module.file == defining_file:
+            occurrences = _find_in_defining_module(module, module.tree, old, name)
+        else:
+            search = _UseSearch(
+                module,
+                module.tree,
+                old,
+                lambda candidate: locate_function(candidate, old) == location,
+            )
+            occurrences, mentions = search.find(name)
+            remaining_mentions += mentions
+        if occurrences:
+            after = _replace_occurrences(module.data, occurrences, old, name)
+            if not _has_renamed_tree(module.tree, after, occurrences, old, name):
                 message = f"{module.file}: `{old}` cannot be renamed safely"
                 raise EditRefusedError(message, "rename it by hand")
             files[module.file] = module.data, after
-    return HandlerEdit(old, name, files, tuple(left))
+    return HandlerEdit(old, name, files, tuple(remaining_mentions))
 
 
-def _of_definition(
+def _find_in_defining_module(
     module: Module, tree: ast.Module, old: str, new: str
-) -> list[_Place]:
-    """Where the name stands for the function in the module that defines it.
+) -> list[_Occurrence]:
+    """Return the occurrences of a function's name in the module that defines it.
 
     Raises:
-        EditRefusedError: it also stands for something else, or the new one is taken.
+        EditRefusedError: the old name is ambiguous in the module, or the new one is used.
     """
-    bindings = bindings_of(tree.body, PythonModule(module.name, module.file))
-    bound = (place.bound for place in bindings.get(old, ()))
-    own = [node for node in bound if isinstance(node, FunctionDefinition)]
-    if len(own) != 1:
-        times = f"{module.file} defines `{old}` {len(own)} times"
-        raise EditRefusedError(times, "rename it by hand")
-    _refuse_other_meanings(module, tree, old, new, {id(own[0])})
+    bindings = collect_bindings(tree.body, PythonModule(module.name, module.file))
+    definitions = [
+        binding.value
+        for binding in bindings.get(old, ())
+        if isinstance(binding.value, FunctionDefinition)
+    ]
+    if len(definitions) != 1:
+        message = f"{module.file} defines `{old}` {len(definitions)} times"
+        raise EditRefusedError(message, "rename it by hand")
+    definition = definitions[0]
+    _refuse_other_bindings(module, tree, old, new, {id(definition)})
     lines = _line_starts(module.data)
-    start = lines[own[0].lineno - 1] + own[0].col_offset
-    match = _FIRST.match(module.data, start)
+    start = lines[definition.lineno - 1] + definition.col_offset
+    match = _DEF_KEYWORD.match(module.data, start)
     if match is None:
-        raise EditRefusedError(f"{module.file}:{own[0].lineno}: no plain `def`")
-    return [_Place(match.end(), own[0]), *_loads(module, tree, lines, old)]
+        raise EditRefusedError(
+            f"{module.file}:{definition.lineno}: the function is not defined by a `def`"
+        )
+    name = _Occurrence(match.end(), definition)
+    return [name, *_list_name_uses(module, tree, lines, old)]
 
 
-class _Uses:
-    """What uses the function in another module."""
+class _UseSearch:
+    """Search for the uses of a function in a module that imports it."""
 
     def __init__(
-        self, module: Module, tree: ast.Module, old: str, means: _Means
+        self,
+        module: Module,
+        tree: ast.Module,
+        old: str,
+        is_function_of_module: _IsFunctionOfModule,
     ) -> None:
         self._module, self._tree, self._old = module, tree, old
-        self._means = means
+        self._is_function_of_module = is_function_of_module
         self._lines = _line_starts(module.data)
         nodes = list(ast.walk(tree))
-        self._importing = PythonModule(module.name, module.file)
-        self._imports = imports_of(nodes, self._importing)
-        others = (node for node in nodes if not isinstance(node, ast.alias))
-        self._bound = {name for node in others for name in _bound(node)}
+        self._python_module = PythonModule(module.name, module.file)
+        self._imports = collect_imports(nodes, self._python_module)
+        self._bound_names = {
+            name
+            for node in nodes
+            if not isinstance(node, ast.alias)
+            for name in _bound_names(node)
+        }
 
-    def places(self, new: str) -> tuple[list[_Place], list[RemainingMention]]:
-        """Where the function is named for certain, and where it may be.
+    def find(self, new: str) -> tuple[list[_Occurrence], list[RemainingMention]]:
+        """Return the occurrences of the function, and attributes that may be the function.
 
         Raises:
-            EditRefusedError: where it is imported, the name stands for something else as well.
+            EditRefusedError: the module imports the function, and the name is ambiguous.
         """
-        found: list[_Place] = []
-        left: list[RemainingMention] = []
-        own: set[int] = set()
+        occurrences: list[_Occurrence] = []
+        mentions: list[RemainingMention] = []
+        own_aliases: set[int] = set()
         for node in ast.walk(self._tree):
             if isinstance(node, ast.ImportFrom):
                 for alias in node.names:
-                    if alias.name == self._old and self._is_ours(node, alias):
-                        found.append(_Place(self._offset(alias), alias))
+                    if alias.name == self._old and self._imports_function(node, alias):
+                        occurrences.append(_Occurrence(self._offset(alias), alias))
                         if alias.asname is None:
-                            own.add(id(alias))
+                            own_aliases.add(id(alias))
             elif isinstance(node, ast.Attribute) and node.attr == self._old:
-                module = self._module_in(node.value)
-                if module is not None and self._means(module):
+                module = self._resolve_module(node.value)
+                if module is None:
+                    mentions.append(self._describe_attribute(node))
+                elif self._is_function_of_module(module):
                     end = self._lines[(node.end_lineno or 1) - 1]
                     end += node.end_col_offset or 0
-                    found.append(_Place(end - len(self._old), node))
-                elif module is None:
-                    shown = ast.unparse(node)[:80]
-                    text = f"`{shown}` may be the function"
-                    column = node.col_offset + 1
-                    left.append(
-                        RemainingMention(self._module.file, node.lineno, column, text)
-                    )
-        is_starred = any(key.startswith("*") for key in self._imports)
-        if own or (is_starred and self._means(self._module.name)):
-            _refuse_other_meanings(self._module, self._tree, self._old, new, own)
-            found += _loads(self._module, self._tree, self._lines, self._old)
-        return found, left
+                    occurrences.append(_Occurrence(end - len(self._old), node))
+        has_star_import = any(key.startswith("*") for key in self._imports)
+        if own_aliases or (
+            has_star_import and self._is_function_of_module(self._module.name)
+        ):
+            _refuse_other_bindings(
+                self._module, self._tree, self._old, new, own_aliases
+            )
+            occurrences += _list_name_uses(
+                self._module, self._tree, self._lines, self._old
+            )
+        return occurrences, mentions
 
-    def _is_ours(self, node: ast.ImportFrom, alias: ast.alias) -> bool:
-        one = ast.ImportFrom(node.module, [alias], node.level)
-        brought = imports_of([one], self._importing)
-        return any(self._means(each.module) for each in brought.values())
+    def _describe_attribute(self, node: ast.Attribute) -> RemainingMention:
+        text = f"`{ast.unparse(node)[:80]}` may be the function"
+        column = node.col_offset + 1
+        return RemainingMention(self._module.file, node.lineno, column, text)
 
-    def _module_in(self, node: ast.expr) -> str | None:
-        """The dotted name of the module that an expression may stand for; None for objects."""
+    def _imports_function(self, node: ast.ImportFrom, alias: ast.alias) -> bool:
+        single_import = ast.ImportFrom(node.module, [alias], node.level)
+        imports = collect_imports([single_import], self._python_module)
+        return any(
+            self._is_function_of_module(imported.module)
+            for imported in imports.values()
+        )
+
+    def _resolve_module(self, node: ast.expr) -> str | None:
+        """Return the dotted name of the module that an expression may be; None for objects."""
         names: list[str] = []
         while isinstance(node, ast.Attribute):
             names.append(node.attr)
             node = node.value
-        if not isinstance(node, ast.Name) or node.id in self._bound:
+        if not isinstance(node, ast.Name) or node.id in self._bound_names:
             return None
-        known: ImportedName | None = self._imports.get(node.id)
-        if known is None:
+        imported: ImportedName | None = self._imports.get(node.id)
+        if imported is None:
             return None
-        root = known.module if known.name is None else f"{known.module}.{known.name}"
+        root = imported.module
+        if imported.name is not None:
+            root = f"{root}.{imported.name}"
         return ".".join([root, *reversed(names)])
 
     def _offset(self, node: ast.alias) -> int:
         return self._lines[node.lineno - 1] + node.col_offset
 
 
-def _refuse_other_meanings(
+def _refuse_other_bindings(
     module: Module, tree: ast.Module, old: str, new: str, own: set[int]
 ) -> None:
-    """Raise EditRefusedError if something else has one of the names in a module."""
-    unclear: set[int] = set()
+    """Raise EditRefusedError if a module binds one of the names to something else.
+
+    Args:
+        module: the module.
+        tree: its syntax tree.
+        old: the old name.
+        new: the new name.
+        own: identities of the nodes that bind the old name to the function.
+    """
+    other_lines: set[int] = set()
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 1)
-        bound = _bound(node)
+        bound = _bound_names(node)
         if new in bound or (isinstance(node, ast.Name) and node.id == new):
-            where = f"{module.file}:{line}"
-            raise EditRefusedError(f"{where}: the name `{new}` is taken in the module")
+            raise EditRefusedError(
+                f"{module.file}:{line}: the module already uses the name `{new}`"
+            )
         if old in bound and id(node) not in own:
-            unclear.add(line)
-    if unclear:
-        lines = sorted(unclear)[:MAX_FINDINGS_SHOWN]
-        where = ", ".join(f"{module.file}:{line}" for line in lines)
+            other_lines.add(line)
+    if other_lines:
+        lines = sorted(other_lines)[:MAX_FINDINGS_SHOWN]
+        locations = ", ".join(f"{module.file}:{line}" for line in lines)
         raise EditRefusedError(
-            f"`{old}` is something else, too: {where}", "rename it by hand"
+            f"`{old}` is also the name of something else: {locations}",
+            "rename it by hand",
         )
 
 
-def _loads(
+def _list_name_uses(
     module: Module, tree: ast.Module, lines: list[int], old: str
-) -> Iterator[_Place]:
-    """Where a module's name is used, and where it is a literal of `__all__`."""
+) -> Iterator[_Occurrence]:
+    """Yield the uses of a name in a module, and its string literals in `__all__`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == old:
-            yield _Place(lines[node.lineno - 1] + node.col_offset, node)
-    for node in exported(tree):
+            yield _Occurrence(lines[node.lineno - 1] + node.col_offset, node)
+    for node in list_exported_nodes(tree):
         if isinstance(node, ast.Constant) and node.value == old:
+            # The name follows the quote, unless the literal has a prefix or more quotes.
             start = lines[node.lineno - 1] + node.col_offset + 1
             if module.data[start : start + len(old)] == old.encode():
-                yield _Place(start, node)
+                yield _Occurrence(start, node)
 
 
-def _bound(node: ast.AST) -> frozenset[str]:
-    """The names that a node binds, or declares, in whatever scope."""
+def _bound_names(node: ast.AST) -> frozenset[str]:
+    """Return the names that a node binds or declares, in any scope."""
     names: list[str | None] = []
-    defines = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    if isinstance(node, defines | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    if isinstance(node, definitions | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
         names = [node.name]
     elif isinstance(node, ast.arg):
         names = [node.arg]
@@ -403,21 +482,22 @@ def _bound(node: ast.AST) -> frozenset[str]:
     return frozenset(name for name in names if name is not None)
 
 
-def _replaced(data: bytes, places: list[_Place], old: str, new: str) -> bytes:
-    for place in sorted(places, key=lambda one: one.offset, reverse=True):
-        end = place.offset + len(old)
-        data = data[: place.offset] + new.encode() + data[end:]
+def _replace_occurrences(
+    data: bytes, occurrences: list[_Occurrence], old: str, new: str
+) -> bytes:
+    for start, _ in sorted(occurrences, key=lambda o: o.offset, reverse=True):
+        data = data[:start] + new.encode() + data[start + len(old) :]
     return data
 
 
-def _is_as_meant(
-    tree: ast.Module, after: bytes, places: list[_Place], old: str, new: str
+def _has_renamed_tree(
+    tree: ast.Module, after: bytes, occurrences: list[_Occurrence], old: str, new: str
 ) -> bool:
-    """Whether the new text is the old tree with the nodes of the places renamed, as they are here."""
-    for place in places:
+    """Rename the nodes of a tree, and return whether the new text has the same tree."""
+    for occurrence in occurrences:
         for field in ("name", "id", "attr", "value"):
-            if getattr(place.node, field, None) == old:
-                setattr(place.node, field, new)
+            if getattr(occurrence.node, field, None) == old:
+                setattr(occurrence.node, field, new)
     try:
         return ast.dump(tree) == ast.dump(ast.parse(after))
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""Writes an edit: all of its files, or none."""
+"""Writing of a planned edit: all of its files, or none."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _MAX_FILE_BYTES = 4 * 1024 * 1024
 Files = Mapping[str, bytes | None]
 
 
-def write(root: str, edit: ProjectEdit) -> None:
-    """Writes and removes the files of an edit below `root`, which is made where it is missing.
+def write_edit(root: str, edit: ProjectEdit) -> None:
+    """Write and remove the files of an edit below `root`, which is created if missing.
 
     Raises:
-        EditRefusedError: a file is not what was read, a link or something else stands in its place,
-            or it cannot be written. Then every file is what it was, and no folder is new.
+        EditRefusedError: a file changed since it was read, is a symbolic link or read-only, or
+            cannot be written. All files are then restored, and new folders removed.
     """
     try:
         with Folder.open_path(root, create=True) as top, lock_output_folder(top):
             for path, data in edit.before.items():
-                _refuse_other(top, path, data, edit.after)
-            _replace(top, edit.before, edit.after)
+                _validate_unchanged(top, path, data, edit.after)
+            _replace_files(top, edit.before, edit.after)
     except ConcurrentRunError as error:
         raise EditRefusedError("another run is writing into this project") from error
     except OSError as error:
@@ -43,98 +43,115 @@ def write(root: str, edit: ProjectEdit) -> None:
         raise EditRefusedError(message) from error
 
 
-def refuse_loss(root: str, folder: str, edit: ProjectEdit) -> None:
-    """Refuses to remove what cannot be had back: bytes that git's index does not have.
+def validate_removals(root: str, folder: str, edit: ProjectEdit) -> None:
+    """Raise EditRefusedError if git's index does not contain a file that the edit removes.
 
     Args:
-        folder: the folder of the files that are removed.
-
-    Raises:
-        EditRefusedError: with their names.
+        root: the project's root.
+        folder: the folder of the removed files.
+        edit: the planned edit.
     """
     index = read_index(root, folder)
-    lost = [
+    unrecoverable = [
         path
         for path, data in edit.before.items()
         if edit.after[path] is None
         and data is not None
         and (index is None or not index.has(path.removeprefix(f"{folder}/"), data))
     ]
-    if lost:
+    if unrecoverable:
         raise EditRefusedError(
-            f"git could not give back {', '.join(lost)}",
-            "`git add` it first, or remove it with `--force`",
+            f"git cannot restore {', '.join(unrecoverable)}",
+            "run `git add` for it first, or remove it with `--force`",
         )
 
 
-def _refuse_other(top: Folder, path: str, data: bytes | None, after: Files) -> None:
-    """Raise EditRefusedError if a path does not hold the bytes that were read."""
-    above, _, name = path.rpartition("/")
-    instead = "edit what it leads to"
+def _validate_unchanged(
+    top: Folder, path: str, data: bytes | None, after: Files
+) -> None:
+    """Raise EditRefusedError if a path does not have the bytes that were read.
+
+    Args:
+        top: the project's folder.
+        path: the path of the file.
+        data: the bytes that were read; None for a new file.
+        after: the new bytes of all files.
+    """
+    parent, _, name = path.rpartition("/")
+    link_help = "edit the target of the link"
     try:
-        with top.open_subfolder(above) as folder:
-            there = folder.lstat(name)
-            if stat.S_ISLNK(there.st_mode):
-                raise EditRefusedError(f"{path} is a symbolic link", instead)
-            if not there.st_mode & stat.S_IWUSR:
-                raise EditRefusedError(
-                    f"{path} is read-only", "let yourself write it first"
-                )
-            held = folder.read(name, _MAX_FILE_BYTES)
+        with top.open_subfolder(parent) as folder:
+            status = folder.lstat(name)
+            if stat.S_ISLNK(status.st_mode):
+                raise EditRefusedError(f"{path} is a symbolic link", link_help)
+            if not status.st_mode & stat.S_IWUSR:
+                raise EditRefusedError(f"{path} is read-only", "make it writable first")
+            current = folder.read(name, _MAX_FILE_BYTES)
     except SymlinkError as error:
-        raise EditRefusedError(f"a symbolic link leads to {path}", instead) from error
+        message = f"a folder of {path} is a symbolic link"
+        raise EditRefusedError(message, link_help) from error
     except FileNotFoundError:
-        held = None
-    if held == data:
+        current = None
+    if current == data:
         return
-    is_other_spelling = data is None and any(
+    if data is not None:
+        raise EditRefusedError(
+            f"{path} was changed by another program", "run the command again"
+        )
+    # On a file system that ignores case, a new path may be the path of a file to remove.
+    is_case_change = any(
         old.casefold() == path.casefold() and after[old] is None for old in after
     )
-    if data is None and not is_other_spelling:
-        raise EditRefusedError(f"{path} is in the way")
-    if data is not None:
-        raise EditRefusedError(f"{path} was changed meanwhile", "run the command again")
+    if not is_case_change:
+        raise EditRefusedError(f"{path} exists already", "move or remove it first")
 
 
-def _replace(top: Folder, before: Files, after: Files) -> None:
-    """Writes, then removes; takes everything back when something fails."""
-    done: list[str] = []
-    above = {folder for path in after for folder in _above(path)}
-    absent = [
+def _replace_files(top: Folder, before: Files, after: Files) -> None:
+    """Write files, then remove files; restore everything if a step fails."""
+    finished: list[str] = []
+    parents = {folder for path in after for folder in _list_parents(path)}
+    new_folders = [
         folder
-        for folder in sorted(above)
+        for folder in sorted(parents)
         if not os.path.lexists(os.path.join(top.path, folder))
     ]
-    # On a disk that knows no case, a new spelling is the same file: it is written last.
-    gone = [path for path, data in after.items() if data is None]
-    removed = {path.casefold() for path in gone}
-    written = [path for path in after if path not in gone]
-    respelled = [path for path in written if path.casefold() in removed]
+    removed = [path for path, data in after.items() if data is None]
+    removed_keys = {path.casefold() for path in removed}
+    written: list[str] = []
+    # On a file system that ignores case, removing the old file also removes a new one whose
+    # path differs only in case. Such files are written last.
+    written_last: list[str] = []
+    for path, data in after.items():
+        if data is not None:
+            is_case_change = path.casefold() in removed_keys
+            (written_last if is_case_change else written).append(path)
     try:
-        for path in (*(p for p in written if p not in respelled), *gone, *respelled):
-            _put(top, path, after[path], is_new=before[path] is None)
-            done.append(path)
+        for path in (*written, *removed, *written_last):
+            _write_or_remove(top, path, after[path], is_new=before[path] is None)
+            finished.append(path)
     except BaseException:
-        for path in reversed(done):
+        for path in reversed(finished):
             with contextlib.suppress(OSError):
-                _put(top, path, before[path])
-        for folder in reversed(absent):
-            outer, _, name = folder.rpartition("/")
-            with contextlib.suppress(OSError), top.open_subfolder(outer) as opened:
+                _write_or_remove(top, path, before[path])
+        for folder in reversed(new_folders):
+            parent, _, name = folder.rpartition("/")
+            with contextlib.suppress(OSError), top.open_subfolder(parent) as opened:
                 opened.remove_folder(name)
         raise
 
 
-def _above(path: str) -> Iterator[str]:
+def _list_parents(path: str) -> Iterator[str]:
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
 
 
-def _put(top: Folder, path: str, data: bytes | None, *, is_new: bool = False) -> None:
-    """Writes a file, or removes it where it is to have no bytes."""
-    above, _, name = path.rpartition("/")
-    with top.open_subfolder(above, create=data is not None) as folder:
+def _write_or_remove(
+    top: Folder, path: str, data: bytes | None, *, is_new: bool = False
+) -> None:
+    """Write a file, or remove it if `data` is None."""
+    parent, _, name = path.rpartition("/")
+    with top.open_subfolder(parent, create=data is not None) as folder:
         if data is None:
             folder.remove_file(name)
         else:

@@ -26,7 +26,7 @@ from jinja2.loaders import split_template_path
 from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..encoders.code import Code
-from ..package_data import templates_folder
+from ..package_data import get_templates_folder
 
 _ALLOWED_NODES: tuple[type[nodes.Node], ...] = (
     nodes.Template,
@@ -150,7 +150,7 @@ def create_environment(folders: tuple[str, ...] = ()) -> Environment:
             their files override built-in templates of the same name.
     """
     loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
-    loaders.append(FileSystemLoader(templates_folder()))
+    loaders.append(FileSystemLoader(get_templates_folder()))
     # `finalize` rejects plain text, so that HTML escaping is not needed.
     return Environment(
         loader=ChoiceLoader(loaders),

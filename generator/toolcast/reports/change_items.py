@@ -45,6 +45,7 @@ def build_change_items(
     toolsets = {judged.change.toolset for judged in changes if judged.change.tool}
     get_label = _tool_label if len(toolsets) == 1 else _owner_label
     by_urgency = sorted(changes, key=_urgency)
+    # Order the kinds by their most urgent change, so that changes of a kind are adjacent.
     kind_order: dict[object, int] = {}
     for judged in by_urgency:
         kind_order.setdefault(_change_kind(judged), len(kind_order))

@@ -72,11 +72,11 @@ def escape_markdown(message: str) -> str:
         elif space:
             parts.append(" ")
         elif word:
-            parts.append(_escape_word(word, is_first=not parts))
+            parts.append(_escape_token(word, is_first=not parts))
     return "".join(parts).strip()
 
 
-def _escape_word(word: str, *, is_first: bool) -> str:
+def _escape_token(word: str, *, is_first: bool) -> str:
     # A colon after a word is punctuation and stays outside of the code span.
     core = word.rstrip(":")
     is_plain = _PLAIN_WORD.fullmatch(core) and not _AUTOLINK.search(core)

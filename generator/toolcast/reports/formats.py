@@ -111,11 +111,11 @@ def _build_check_items(verdict: Verdict) -> list[ReportItem]:
 
 
 def _describe_finding_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule]:
-    from ..rules.table import rules
+    from ..rules.table import load_rules
 
     return {
         rule.id: ReportRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
-        for rule in rules(extensions).values()
+        for rule in load_rules(extensions).values()
     }
 
 

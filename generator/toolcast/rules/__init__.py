@@ -1,1 +1,1 @@
-"""Rules: a page a family, and a module for each that this room finds itself."""
+"""Rules of `check`: a module and a documentation page for each family."""

@@ -47,20 +47,22 @@ unknown_tool = unknown_names("access/unknown-tool", "tool_entry")
 
 
 @rule("access/task-support", on="tool", severity=Severity.ERROR, target="mcp")
-def task_required(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    message = "clients may call this tool as a task only, and the server has no tasks"
-    help_ = "leave `taskSupport` out: long calls have `timeout`"
-    yield from _task_support(tool, "required", message, help_)
+def check_required_tasks(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a tool that clients may only call as a task."""
+    message = "clients may call this tool only as a task, but the server has no tasks"
+    help_ = "remove `taskSupport`, and set `timeout` for long calls"
+    yield from _check_task_support(tool, "required", message, help_)
 
 
 @rule("access/task-support", on="tool", severity=Severity.NOTE, target="mcp")
-def task_optional(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    message = "the tool is listed as one for tasks, and the server has none"
-    help_ = "leave `taskSupport` out; plain calls work either way"
-    yield from _task_support(tool, "optional", message, help_)
+def check_optional_tasks(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a tool that clients may call as a task."""
+    message = "the tool is listed with support for tasks, but the server has no tasks"
+    help_ = "remove `taskSupport`; calls without a task work in either case"
+    yield from _check_task_support(tool, "optional", message, help_)
 
 
-def _task_support(
+def _check_task_support(
     tool: ToolSpec, value: str, message: str, help_: str
 ) -> Iterator[Problem]:
     if (tool.execution or {}).get("taskSupport") == value:
@@ -68,128 +70,152 @@ def _task_support(
 
 
 @rule("access/default-client", on="toolset", severity=Severity.ERROR, target="mcp")
-def mcp_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _served_client(toolset, "mcp")
+def check_mcp_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report a missing or unknown client of the target `mcp`."""
+    yield from _check_target_client(toolset, "mcp")
 
 
 @rule("access/default-client", on="toolset", severity=Severity.ERROR, target="cli")
-def cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    yield from _served_client(toolset, "cli")
+def check_cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report a missing or unknown client of the target `cli`."""
+    yield from _check_target_client(toolset, "cli")
 
 
-def _served_client(toolset: Toolset, target: str) -> Iterator[Problem]:
+def _check_target_client(toolset: Toolset, target: str) -> Iterator[Problem]:
     names = [client.name for client in toolset.clients]
-    chosen = toolset.targets[target].get("client")
+    name = toolset.targets[target].get("client")
     path: Path = ("targets", target)
-    if chosen is None and names:
-        message = (
-            f"the toolset has clients, and `{target}` does not say which one it serves"
-        )
-        yield problem_at(
-            toolset, path, message, f"add `client:`, one of {format_quoted_list(names)}"
-        )
-    elif chosen is not None and chosen not in names:
-        help_ = did_you_mean(str(chosen), names) or "add it to `clients`"
-        message = f"the toolset has no client `{chosen}`"
+    if name is None and names:
+        message = f"the toolset has clients, but the target `{target}` has no `client`"
+        help_ = f"add `client:` with one of {format_quoted_list(names)}"
+        yield problem_at(toolset, path, message, help_)
+    elif name is not None and name not in names:
+        message = f"the toolset has no client `{name}`"
+        help_ = did_you_mean(str(name), names) or "add it to `clients`"
         yield problem_at(toolset, (*path, "client"), message, help_)
 
 
 @rule("access/client-contradiction", on="toolset", severity=Severity.ERROR)
-def client_contradiction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    tools = {tool.name: tool for tool in toolset.tools}
+def check_contradictions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report clients, servers and tools whose lists contradict each other."""
     for client in toolset.clients:
-        denied = {entry.text for entry in client.deny_entries}
-        # A pattern stands for many tools, of which it need not have each.
-        for index, (name, _) in enumerate(client.allow_entries):
-            path: Path = ("clients", client.name, "allow", index)
-            tool, own = tools.get(name), f"`{client.name}` allows `{name}`"
-            if name in denied:
-                yield problem_at(toolset, path, *_both(client.name, name))
-            if tool and tool.clients is not None and client.name not in tool.clients:
-                message = f"{own}, whose own `clients` leave it out"
-                help_ = "both must agree; remove it here or add it there"
-                yield problem_at(toolset, path, message, help_)
-            elif tool and _lacks(toolset, client, tool):
-                message = f"{own}, and lacks its permission `{tool.permission}`"
-                help_ = "add it to the client's `permissions`, or remove the tool here"
-                yield problem_at(toolset, path, message, help_)
+        yield from _check_client_lists(toolset, client)
     for server in toolset.listed_servers:
         for index, name in enumerate(server.allow or ()):
             if name in server.deny:
                 path = ("mcp_servers", server.name, "allow", index)
-                yield problem_at(toolset, path, *_both(server.name, name))
+                yield _report_allowed_and_denied(toolset, path, server.name, name)
     for tool in toolset.tools:
-        for index, name in enumerate(tool.clients or ()):
-            meant = toolset.find_client(name)
-            if meant is None:
-                continue
-            if not meant.allows(tool.name):
-                is_denied = tool.name in meant.deny
-                how = "denies it" if is_denied else "does not allow it"
-                help_ = "both must agree; change `clients` here or in toolset.yaml"
-            elif _lacks(toolset, meant, tool):
-                how = f"lacks its permission `{tool.permission}`"
-                help_ = (
-                    "add it to the client's `permissions`, or remove the client here"
-                )
-            else:
-                continue
-            message = f"`{tool.name}` is meant for `{name}`, which {how}"
-            yield problem_at(tool, ("clients", index), message, help_)
+        yield from _check_tool_clients(toolset, tool)
 
 
-def _both(owner: str, name: str) -> tuple[str, str]:
-    return (
-        f"`{owner}` allows and denies `{name}`",
-        "remove it from one of the two lists; as it stands it is denied",
-    )
+def _check_client_lists(toolset: Toolset, client: Client) -> Iterator[Problem]:
+    tools = {tool.name: tool for tool in toolset.tools}
+    denied = {entry.text for entry in client.deny_entries}
+    # Patterns are not in `tools`: a client need not have every tool that a pattern matches.
+    for index, (name, _) in enumerate(client.allow_entries):
+        path: Path = ("clients", client.name, "allow", index)
+        if name in denied:
+            yield _report_allowed_and_denied(toolset, path, client.name, name)
+        tool = tools.get(name)
+        if tool is None:
+            continue
+        if tool.clients is not None and client.name not in tool.clients:
+            message = (
+                f"`{client.name}` allows `{name}`, but `clients` of `{name}` does not"
+                f" include `{client.name}`"
+            )
+            help_ = "remove the tool here, or add the client to the tool's `clients`"
+            yield problem_at(toolset, path, message, help_)
+        elif _lacks_permission(toolset, client, tool):
+            message = (
+                f"`{client.name}` allows `{name}`, but does not have its permission"
+                f" `{tool.permission}`"
+            )
+            help_ = "add it to the client's `permissions`, or remove the tool here"
+            yield problem_at(toolset, path, message, help_)
 
 
-def _lacks(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
-    """Whether another client has the tool's permission, and this one does not.
+def _check_tool_clients(toolset: Toolset, tool: ToolSpec) -> Iterator[Problem]:
+    for index, name in enumerate(tool.clients or ()):
+        client = toolset.find_client(name)
+        if client is None:
+            continue
+        if not client.allows(tool.name):
+            reason = "does not allow it"
+            help_ = "remove the client here, or allow the tool in toolset.yaml"
+            if tool.name in client.deny:
+                reason = "denies it"
+                help_ = "remove the client here, or change its `deny`"
+        elif _lacks_permission(toolset, client, tool):
+            reason = f"does not have its permission `{tool.permission}`"
+            help_ = "add it to the client's `permissions`, or remove the client here"
+        else:
+            continue
+        message = f"`clients` of `{tool.name}` includes `{name}`, which {reason}"
+        yield problem_at(tool, ("clients", index), message, help_)
 
-    A permission that no client has, and one that is not there, have rules of their own.
+
+def _report_allowed_and_denied(
+    toolset: Toolset, path: Path, owner: str, name: str
+) -> Problem:
+    message = f"`{owner}` both allows and denies `{name}`"
+    help_ = "remove it from one of the two lists; `deny` takes precedence"
+    return problem_at(toolset, path, message, help_)
+
+
+def _lacks_permission(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
+    """Return whether a client lacks the tool's permission, and another client has it.
+
+    Permissions that do not exist, or that no client has, are reported by other rules.
     """
-    return not client.has_permission(tool.permission) and toolset.is_granted(
-        tool.permission or ""
-    )
+    has_holder = toolset.is_granted(tool.permission or "")
+    return has_holder and not client.has_permission(tool.permission)
 
 
 @rule("access/endpoint-clash", on="toolset", severity=Severity.ERROR, target="mcp")
-def endpoint_clash(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_endpoints(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report clients that share an HTTP path or a token, and reserved paths."""
     http = toolset.targets["mcp"].get("http", {})
-    admin = http.get(
+    admin_variable = http.get(
         "admin_token_variable", build_variable_name(toolset, "ADMIN_TOKEN")
     )
-    paths: dict[str, str] = {}
-    variables = {admin: "the administrator"}
+    path_owners: dict[str, str] = {}
+    variable_owners = {admin_variable: "the administrator"}
     for plan in list_endpoints(toolset):
-        place: Path = ("clients", plan.client) if plan.client else ("targets", "mcp")
+        path: Path = ("clients", plan.client) if plan.client else ("targets", "mcp")
         name = f"`{plan.client}`" if plan.client else "the endpoint"
-        path = plan.path.rstrip("/")
-        other = paths.setdefault(path, name)
+        url_path = plan.path.rstrip("/")
+        other = path_owners.setdefault(url_path, name)
         if other != name:
             message = f"{other} and {name} are both served at `{plan.path}`"
-            yield problem_at(toolset, place, message, "give one of them another `path`")
-        if path in ("/health", "/ready") or f"{path}/".startswith("/api/admin/"):
-            message = (
-                f"{name} is served at `{plan.path}`, which the server itself answers"
+            yield problem_at(
+                toolset, path, message, "set another `path` for one of them"
             )
-            yield problem_at(toolset, place, message, "give it another `path`")
-        owner = variables.setdefault(plan.token_variable, name)
-        if owner != name:
-            message = f"the token of {owner} and that of {name} are both `{plan.token_variable}`"
-            help_ = "give one of them another `token_variable`"
-            yield problem_at(toolset, place, message, help_)
+        if url_path in ("/health", "/ready") or f"{url_path}/".startswith(
+            "/api/admin/"
+        ):
+            message = f"{name} is served at `{plan.path}`, which the server itself uses"
+            yield problem_at(toolset, path, message, "set another `path`")
+        other = variable_owners.setdefault(plan.token_variable, name)
+        if other != name:
+            message = f"{other} and {name} have the same token variable `{plan.token_variable}`"
+            help_ = "set another `token_variable` for one of them"
+            yield problem_at(toolset, path, message, help_)
 
 
 @rule("access/tool-count", on="toolset", severity=Severity.WARNING)
-def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_tool_count(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report clients with more tools than their program or provider accepts."""
     for client in list_callers(toolset):
         tools = [
-            t for t in toolset.tools if client is None or toolset.is_offered(t, client)
+            tool
+            for tool in toolset.tools
+            if client is None or toolset.is_offered(tool, client)
         ]
-        is_api = (kind := find_client_kind(toolset, client)) is not None and kind.is_api
+        kind = find_client_kind(toolset, client)
+        # An MCP server with tool search lists only some tools; an API request contains all.
+        is_api = kind is not None and kind.is_api
         count = len(tools) if is_api else count_listed_tools(toolset, tools)
         for limit in list_crossed_limits(
             list_client_limits(toolset, client, LimitKind.TOOLS), 0, count
@@ -198,98 +224,111 @@ def too_many_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             if client is not None and client.kind is not None:
                 path = ("clients", client.name, "kind")
             message = (
-                f"{f'`{client.name}`' if client else 'the caller'} has {count} tools;"
-                f" {limit.client} takes {limit.maximum} in a request ({limit.source})"
+                f"{_format_caller(client)} has {count} tools; {limit.client} accepts"
+                f" {limit.maximum} in a request ({limit.source})"
             )
-            help_ = "offer it fewer: `allow`, `deny`, or a toolset of their own"
+            help_ = "offer fewer tools: use `allow` or `deny`, or split the toolset"
             yield problem_at(toolset, path, message, help_)
 
 
+def _format_caller(client: Client | None) -> str:
+    return f"`{client.name}`" if client else "the caller"
+
+
 @rule("access/tool-count", on="toolset", severity=Severity.NOTE)
-def large_namespaces(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    known = {section.name for section in toolset.sections}
+def check_namespace_size(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report sections that are too large as a namespace for tool search."""
+    section_names = {section.name for section in toolset.sections}
     for client in list_callers(toolset):
         limits = list(list_client_limits(toolset, client, LimitKind.NAMESPACE))
-        members: dict[str, list[ToolSpec]] = {}
+        namespaces: dict[str, list[ToolSpec]] = {}
         for tool in toolset.tools:
             if tool.always or (client and not toolset.is_offered(tool, client)):
                 continue
-            section = tool.section if tool.section in known else None
-            members.setdefault(section or OTHER_SECTION, []).append(tool)
-        for section, tools in members.items():
+            section = tool.section if tool.section in section_names else None
+            namespaces.setdefault(section or OTHER_SECTION, []).append(tool)
+        for name, tools in namespaces.items():
             for limit in list_crossed_limits(limits, 0, len(tools)):
-                path = ("sections", section) if section in known else ("name",)
+                is_section = name in section_names
+                path = ("sections", name) if is_section else ("name",)
                 message = (
-                    f"the section `{section}` is a namespace of {len(tools)} tools for"
-                    f" {f'`{client.name}`' if client else 'the caller'};"
-                    f" {limit.client} advises at most {limit.maximum}"
+                    f"the section `{name}` is a namespace of {len(tools)} tools for"
+                    f" {_format_caller(client)}; {limit.client} recommends at most"
+                    f" {limit.maximum}"
                 )
-                at_key = section in known
-                yield problem_at(
-                    toolset, path, message, "split the section", at_key=at_key
-                )
+                help_ = "split the section"
+                yield problem_at(toolset, path, message, help_, at_key=is_section)
 
 
 @rule("access/unreachable", on="toolset", severity=Severity.WARNING)
-def without_clients(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_unreachable_tools(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report tools and external servers that no client can use."""
     for tool in toolset.tools:
-        # `clients: []` is a decision, and an `always` tool has a rule of its own.
-        is_decided = tool.clients == () or tool.always
-        # So is a permission that no client has: there it is told once, with every tool.
+        # `clients: []` is a decision. Tools with `always` are reported as an error.
+        is_excepted = tool.clients == () or tool.always
+        # A permission that no client has is reported once, by `access/unassigned-permission`.
         is_held = tool.permission is None or toolset.is_granted(tool.permission)
-        if is_held and not is_decided and _has_nobody(toolset, tool):
-            place = "clients" if tool.clients is not None else "name"
-            who = (
-                "the `allow` of a client that is permitted it"
-                if tool.permission
-                else "a client's `allow`"
-            )
-            help_ = f"add it to {who}, or remove the tool"
-            yield problem_at(tool, (place,), f"no client may have `{tool.name}`", help_)
+        if is_held and not is_excepted and _has_no_client(toolset, tool):
+            field = "clients" if tool.clients is not None else "name"
+            message = f"no client may use `{tool.name}`"
+            help_ = "add it to `allow` of a client, or remove the tool"
+            if tool.permission:
+                help_ = (
+                    f"add it to `allow` of a client with the permission"
+                    f" `{tool.permission}`, or remove the tool"
+                )
+            yield problem_at(tool, (field,), message, help_)
     for server in toolset.listed_servers:
         clients = toolset.clients
-        if clients and not any(_may_have(client, server) for client in clients):
-            message = f"no client may have a tool of `{server.name}`"
-            help_ = "name its tools in a client's `allow`, or remove the server"
-            yield problem_at(
-                toolset, ("mcp_servers", server.name), message, help_, at_key=True
-            )
+        if clients and not any(_may_use_server(client, server) for client in clients):
+            message = f"no client may use a tool of `{server.name}`"
+            help_ = "add its tools to `allow` of a client, or remove the server"
+            path = ("mcp_servers", server.name)
+            yield problem_at(toolset, path, message, help_, at_key=True)
 
 
 @rule("access/unreachable", on="tool", severity=Severity.ERROR)
-def always_without_clients(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    """What the system prompt counts on, and nobody has."""
-    if tool.always and _has_nobody(where.toolset, tool):
-        message = f"`{tool.name}` is always offered, and no client may have it"
-        yield problem_at(
-            tool, ("always",), message, "let a client have it, or remove `always`"
-        )
+def check_unreachable_always_tools(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a tool with `always` that no client can use."""
+    if tool.always and _has_no_client(scope.toolset, tool):
+        message = f"`{tool.name}` is always listed, but no client may use it"
+        help_ = "add it to `allow` of a client, or remove `always`"
+        yield problem_at(tool, ("always",), message, help_)
 
 
-def _has_nobody(toolset: Toolset, tool: ToolSpec) -> bool:
+def _has_no_client(toolset: Toolset, tool: ToolSpec) -> bool:
+    """Return whether a toolset has clients, and none of them may use a tool."""
     clients = toolset.clients
-    return bool(clients) and not any(toolset.is_offered(tool, one) for one in clients)
+    return bool(clients) and not any(
+        toolset.is_offered(tool, client) for client in clients
+    )
 
 
 @rule("access/unreachable", on="toolset", severity=Severity.WARNING)
-def offers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Resources and prompts that no client has."""
+def check_unreachable_mcp_specs(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report resources and prompts that no client can use."""
     for spec in toolset.mcp_specs:
-        what = f"no client may have the {spec.kind} `{spec.name}`"
+        message = f"no client may use the {spec.kind} `{spec.name}`"
         if "mcp" not in toolset.targets:
-            message = f"{what}: the toolset has no MCP server"
-            yield problem_at(spec, ("name",), message, "add `mcp` to its targets")
+            message = f"{message}: the toolset has no MCP server"
+            help_ = "add `mcp` to the targets"
+            yield problem_at(spec, ("name",), message, help_)
         elif toolset.clients and spec.clients is None:
-            yield problem_at(spec, ("name",), what, "name them in its `clients`")
+            help_ = f"list clients in `clients` of the {spec.kind}"
+            yield problem_at(spec, ("name",), message, help_)
 
 
-def _may_have(client: Client, server: McpServer) -> bool:
+def _may_use_server(client: Client, server: McpServer) -> bool:
     if server.clients is not None and client.name not in server.clients:
         return False
     if client.allow is None:
         return True
-    named = (name for name in client.allow if name not in client.deny)
-    return any(server.declares_tool(name) for name in named)
+    allowed = (name for name in client.allow if name not in client.deny)
+    return any(server.declares_tool(name) for name in allowed)
 
 
 @rule(
@@ -298,51 +337,63 @@ def _may_have(client: Client, server: McpServer) -> bool:
     severity=Severity.ERROR,
     can_be_suppressed=False,
 )
-def oauth_setting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_oauth(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report insecure URLs of the token issuer, and scopes with unknown names."""
     oauth = toolset.targets.get("mcp", {}).get("http", {}).get("oauth")
     if oauth is None:
         return
-    place = ("targets", "mcp", "http", "oauth")
+    path: Path = ("targets", "mcp", "http", "oauth")
     for key in ("issuer", "jwks_uri"):
         if key in oauth and not is_safe_url(oauth[key]):
-            message = f"`{key}` is no URL that can be trusted"
-            help_ = "give an https URL without user, query and fragment; http is for loopback alone"
-            yield problem_at(toolset, (*place, key), message, help_)
+            message = f"`{key}` is not a URL that can be trusted"
+            help_ = (
+                "use an https URL without user, query and fragment; http is allowed only for"
+                " loopback addresses"
+            )
+            yield problem_at(toolset, (*path, key), message, help_)
     clients = {client.name for client in toolset.clients}
-    known = {"clients": clients, "permissions": set(toolset.permissions)}
-    opened = False
-    for scope, given in oauth["scopes"].items():
-        for key, names in given.items():
+    names_by_key = {"clients": clients, "permissions": set(toolset.permissions)}
+    opens_client = False
+    for scope, grants in oauth["scopes"].items():
+        for key, names in grants.items():
             for index, name in enumerate(names):
-                opened |= key == "clients" and name in clients
-                if name not in known[key]:
-                    what = f"the scope `{scope}` names `{name}`"
-                    message = f"{what}, which is none of the toolset's {key}"
+                opens_client |= key == "clients" and name in clients
+                if name not in names_by_key[key]:
+                    message = (
+                        f"the scope `{scope}` contains `{name}`, which is not in `{key}` of"
+                        " the toolset"
+                    )
                     help_ = f"declare it in `{key}` of toolset.yaml, or remove it"
-                    path = (*place, "scopes", scope, key, index)
-                    yield problem_at(toolset, path, message, help_)
-    if clients and not opened:
-        message = "no scope opens the endpoint of a client"
-        help_ = "give one of them `clients`"
-        yield problem_at(toolset, (*place, "scopes"), message, help_, at_key=True)
+                    get_name_path = (*path, "scopes", scope, key, index)
+                    yield problem_at(toolset, get_name_path, message, help_)
+    if clients and not opens_client:
+        message = "no scope gives access to a client's endpoint"
+        help_ = "add `clients` to a scope"
+        yield problem_at(toolset, (*path, "scopes"), message, help_, at_key=True)
 
 
 @rule("access/incomplete-deny-pattern", on="toolset", severity=Severity.ERROR)
-def open_restriction(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    open_servers = [one for one in toolset.listed_servers if one.allow is None]
+def check_deny_patterns(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report deny patterns that cannot cover tools which are listed only at run time."""
+    servers_without_list = [s for s in toolset.listed_servers if s.allow is None]
     for client in toolset.clients:
-        has = [
-            f"`{one.name}`"
-            for one in open_servers
-            if one.clients is None or client.name in one.clients
+        names = [
+            server.name
+            for server in servers_without_list
+            if server.clients is None or client.name in server.clients
         ]
-        entries = client.deny_entries if has and client.allow is None else ()
-        for index, entry in enumerate(entries):
+        if not names or client.allow is not None:
+            continue
+        server_name = names[0]
+        for index, entry in enumerate(client.deny_entries):
+            # Patterns for sections and facts never match tools of servers.
             if entry.is_pattern and entry.matched_path == ("name",):
                 path = ("clients", client.name, "deny", index)
-                what = f"`{entry.text}` keeps no tool from `{client.name}`"
-                message = f"{what} that {has[0]} lists by itself"
-                help_ = f"name the tools that are taken of it, `allow` of {has[0]}"
+                message = (
+                    f"`deny: {entry.text}` cannot cover the tools of `{server_name}`, which"
+                    " are not known before it runs"
+                )
+                help_ = f"list them in `mcp_servers.{server_name}.allow`"
                 yield problem_at(toolset, path, message, help_)
 
 
@@ -358,70 +409,81 @@ _MAX_NAMES_SHOWN = 12
     severity=Severity.NOTE,
     can_be_suppressed=False,
 )
-def outside(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    outside = get_network_reach(toolset)
+def list_external_systems(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """List the programs, hosts and environment variables that a toolset uses."""
+    reach = get_network_reach(toolset)
     parts = [
-        _listed("starts", "program", outside.programs),
-        _listed("speaks to", "host", outside.hosts),
-        _listed("reads", "environment variable", outside.variables),
+        _format_systems("program", reach.programs),
+        _format_systems("host", reach.hosts),
+        _format_systems("variable", reach.variables),
     ]
-    reach = "; ".join(part for part in parts if part)
-    if reach:
-        places = ("mcp_servers", "router", *toolset.extensions)
-        places += ("clients", "targets", "name")
-        path = next((key,) for key in places if key in toolset.fields)
-        help_ = "nothing is wrong: see that you know each of them"
-        yield problem_at(toolset, path, f"the toolset {reach}", help_, at_key=True)
+    systems = ", ".join(part for part in parts if part)
+    if systems:
+        keys = ("mcp_servers", "router", *toolset.extensions)
+        keys += ("clients", "targets", "name")
+        path = next((key,) for key in keys if key in toolset.fields)
+        message = f"external systems used: {systems}"
+        help_ = "check that you expect each of them; no other action is needed"
+        yield problem_at(toolset, path, message, help_, at_key=True)
 
 
-def _listed(verb: str, noun: str, names: Sequence[str]) -> str:
+def _format_systems(noun: str, names: Sequence[str]) -> str:
     if not names:
         return ""
-    cut = [
-        n if len(n) <= _MAX_NAME_CHARACTERS else f"{n[:_MAX_NAME_CHARACTERS]}..."
-        for n in names[:_MAX_NAMES_SHOWN]
+    shown_names = [
+        (
+            f"`{name}`"
+            if len(name) <= _MAX_NAME_CHARACTERS
+            else f"`{name[:_MAX_NAME_CHARACTERS]}...`"
+        )
+        for name in names[:_MAX_NAMES_SHOWN]
     ]
-    more = f" and {len(names) - len(cut)} more" if len(names) > len(cut) else ""
-    listed = ", ".join(f"`{name}`" for name in cut)
-    return f"{verb} the {noun}{'s' if len(names) > 1 else ''} {listed}{more}"
+    omitted = len(names) - len(shown_names)
+    more = f" and {omitted} more" if omitted else ""
+    return f"{noun}{'s' if len(names) > 1 else ''} {', '.join(shown_names)}{more}"
 
 
 @rule("access/unassigned-permission", on="toolset", severity=Severity.WARNING)
-def permission_unheld(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_unassigned_permissions(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report permissions that no client has or no OAuth scope grants."""
     oauth = toolset.targets.get("mcp", {}).get("http", {}).get("oauth")
     scopes = [] if oauth is None else list(oauth["scopes"].values())
-    given = {name for each in scopes for name in each.get("permissions", ())}
+    granted = {name for scope in scopes for name in scope.get("permissions", ())}
     for name in toolset.permissions:
-        needing = [f"`{t.name}`" for t in toolset.tools if t.permission == name]
+        tools = [f"`{t.name}`" for t in toolset.tools if t.permission == name]
+        path = ("permissions", name)
         if toolset.clients and not toolset.is_granted(name):
-            kept = f", so nobody may have {', '.join(needing)}" if needing else ""
-            message = f"no client has the permission `{name}`{kept}"
+            effect = f", so no client may use {', '.join(tools)}" if tools else ""
+            message = f"no client has the permission `{name}`{effect}"
             help_ = "add it to the `permissions` of a client in `clients`, or remove it"
-            yield problem_at(
-                toolset, ("permissions", name), message, help_, at_key=True
-            )
-        elif oauth is not None and needing and name not in given:
+            yield problem_at(toolset, path, message, help_, at_key=True)
+        elif oauth is not None and tools and name not in granted:
             message = (
-                f"no scope gives the permission `{name}`, so nobody who logs in may have"
-                f" {', '.join(needing)}"
+                f"no scope grants the permission `{name}`, so OAuth users may not use"
+                f" {', '.join(tools)}"
             )
             help_ = "add it to the `permissions` of a scope in `targets.mcp.http.oauth`"
-            yield problem_at(
-                toolset, ("permissions", name), message, help_, at_key=True
-            )
+            yield problem_at(toolset, path, message, help_, at_key=True)
 
 
 @rule("access/server-tool-not-allowed", on="toolset", severity=Severity.WARNING)
-def server_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_renamed_server_tools(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report external tools that `tools` renames and `allow` or `deny` excludes."""
     for server in toolset.mcp_servers:
-        for own in server.tools:
-            if not server.is_allowed(own):
-                message = f"`{own}` gets a name, and is not taken from `{server.name}`"
-                near = did_you_mean(own, server.allow or ())
-                help_ = (
-                    near or "add it to the server's `allow`, or remove it from `tools`"
+        for name in server.tools:
+            if not server.is_allowed(name):
+                message = (
+                    f"`mcp_servers.{server.name}.tools` renames `{name}`, which `allow` or"
+                    " `deny` excludes"
                 )
-                path = ("mcp_servers", server.name, "tools", own)
+                help_ = did_you_mean(name, server.allow or ()) or (
+                    "allow it, or remove it from `tools`"
+                )
+                path = ("mcp_servers", server.name, "tools", name)
                 yield problem_at(toolset, path, message, help_, at_key=True)
 
 
@@ -431,55 +493,69 @@ def server_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     severity=Severity.ERROR,
     can_be_suppressed=False,
 )
-def shared_endpoint(workspace: Workspace) -> Iterator[Problem]:
+def check_shared_endpoints(workspace: Workspace) -> Iterator[Problem]:
+    """Report shared endpoints whose toolsets cannot share one server."""
     for endpoint in workspace.endpoints:
-        place = ("endpoints", endpoint.name)
-        for message, help_ in _problems_of_shared_endpoint(endpoint, workspace):
-            yield problem_at(workspace, place, message, help_, at_key=True)
+        path = ("endpoints", endpoint.name)
+        for message, help_ in _check_shared_endpoint(endpoint, workspace):
+            yield problem_at(workspace, path, message, help_, at_key=True)
 
 
-def _problems_of_shared_endpoint(
+def _check_shared_endpoint(
     endpoint: SharedEndpoint, workspace: Workspace
 ) -> Iterator[tuple[str, str]]:
-    names = [one.name for one in workspace.toolsets]
+    names = [toolset.name for toolset in workspace.toolsets]
     if endpoint.name in names:
-        message = f"`{endpoint.name}` is a toolset, whose package has that name"
-        yield message, "give the endpoint another one"
+        message = f"the endpoint `{endpoint.name}` has the name of a toolset"
+        yield message, "rename the endpoint: it is generated as a package of that name"
     for name in endpoint.toolsets:
         if name not in names:
-            yield f"there is no toolset `{name}`", suggest_name(name, names)
-    shared = list_endpoint_toolsets(workspace, endpoint)
-    for one in shared:
-        if "mcp" not in one.targets:
-            message = f"`{one.name}` has no MCP server to share"
-            yield message, "add the target `mcp` to it"
-    without = [one.name for one in shared if not one.clients]
-    if without and len(without) < len(shared):
+            yield f"the toolset `{name}` does not exist", suggest_name(name, names)
+    toolsets = list_endpoint_toolsets(workspace, endpoint)
+    for toolset in toolsets:
+        if "mcp" not in toolset.targets:
+            message = f"`{toolset.name}` has no MCP server"
+            yield message, f"add the target `mcp` to `{toolset.name}`"
+    open_names = [toolset.name for toolset in toolsets if not toolset.clients]
+    if open_names and len(open_names) < len(toolsets):
+        verb = "have" if len(open_names) > 1 else "has"
         yield (
-            f"{format_quoted_list(without)} names no clients, and others of the endpoint do:"
-            " who may have its tools is not said",
-            "name the clients in its toolset.yaml",
+            f"{format_quoted_list(open_names)} {verb} no `clients`, but other toolsets of"
+            " the endpoint have some",
+            "add `clients` to each toolset of the endpoint",
         )
     for option in SHARED_OPTIONS:
-        settings = [(one.name, get_server_option(one, option)) for one in shared]
-        given = [(name, value) for name, value in settings if value is not None]
-        for name, value in given[1:]:
-            first, meant = given[0]
-            if value != meant:
-                differ = f"`{first}` and `{name}` differ in `targets.mcp.{option}`"
-                help_ = "say the same in both, or in one alone"
-                yield f"{differ}, which is the server's", help_
+        settings = [
+            (toolset.name, get_server_option(toolset, option)) for toolset in toolsets
+        ]
+        settings = [(name, value) for name, value in settings if value is not None]
+        for name, value in settings[1:]:
+            first_name, first_value = settings[0]
+            if value != first_value:
+                message = (
+                    f"`{first_name}` and `{name}` share a server, but differ in"
+                    f" `targets.mcp.{option}`"
+                )
+                yield message, "set the same value in both, or set it in only one"
 
 
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
 
-class _Name(NamedTuple):
-    """What callers name, with its place; `server` is whose tool it is where that is not ours."""
+class _DeclaredName(NamedTuple):
+    """A name that callers use.
+
+    Attributes:
+        owner: the object that declares the name.
+        path: path of the name in the owner's file.
+        kind: `tool`, `resource`, `prompt` or `skill`.
+        name: the name.
+        server: the external server that has the tool; empty for own tools.
+    """
 
     owner: Owner
     path: Path
-    what: str
+    kind: str
     name: str
     server: str = ""
 
@@ -490,65 +566,78 @@ class _Name(NamedTuple):
     severity=Severity.ERROR,
     can_be_suppressed=False,
 )
-def shared_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_duplicate_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report names that an earlier toolset of a shared endpoint already has."""
     for endpoint in workspace.endpoints:
-        shared = list_endpoint_toolsets(workspace, endpoint)
-        if toolset not in shared:
+        toolsets = list_endpoint_toolsets(workspace, endpoint)
+        if toolset not in toolsets:
             continue
         first: dict[tuple[str, str], tuple[Toolset, str]] = {}
-        for one in shared[: shared.index(toolset)]:
-            for named in _names(one):
-                first.setdefault((named.what, named.name), (one, named.server))
-        for owner, path, what, name, server in _names(toolset):
-            other, others_server = first.get((what, name), (None, ""))
-            # Toolsets may use one server: its tools are then the first one's.
-            if other is not None and not (server and server == others_server):
-                whose = f" of `{others_server}`" if others_server else ""
-                message = (
-                    f"`{other.name}` has a {what} `{name}`{whose}, too, and both are"
-                    f" served at the endpoint `{endpoint.name}`"
-                )
-                help_ = "rename one of the two, or serve them apart"
-                yield problem_at(owner, path, message, help_, at_key=bool(server))
+        for earlier in toolsets[: toolsets.index(toolset)]:
+            for declared in _list_names(earlier):
+                key = declared.kind, declared.name
+                first.setdefault(key, (earlier, declared.server))
+        for declared in _list_names(toolset):
+            other, other_server = first.get((declared.kind, declared.name), (None, ""))
+            # If toolsets use the same server, its tools belong to the first toolset.
+            is_same_server = declared.server and declared.server == other_server
+            if other is None or is_same_server:
+                continue
+            origin = f" of `{other_server}`" if other_server else ""
+            message = (
+                f"`{other.name}`, which is served at the same endpoint `{endpoint.name}`,"
+                f" also has the {declared.kind} `{declared.name}`{origin}"
+            )
+            help_ = "rename one of the two, or serve the toolsets at separate endpoints"
+            at_key = bool(declared.server)
+            yield problem_at(
+                declared.owner, declared.path, message, help_, at_key=at_key
+            )
 
 
-def _names(toolset: Toolset) -> Iterator[_Name]:
-    """What callers name; former names are called, too."""
+def _list_names(toolset: Toolset) -> Iterator[_DeclaredName]:
+    """Yield the names that callers can use, including previous names of tools."""
     for name in get_server_tool_names(toolset):
         search = ("targets", "mcp", "search")
-        yield _Name(toolset, search, "tool", name, "targets.mcp.search")
+        yield _DeclaredName(toolset, search, "tool", name, "targets.mcp.search")
     for tool in toolset.tools:
-        yield _Name(tool, ("name",), "tool", tool.name)
+        yield _DeclaredName(tool, ("name",), "tool", tool.name)
         for index, name in enumerate(tool.renamed_from):
-            yield _Name(tool, ("renamed_from", index), "tool", name)
+            yield _DeclaredName(tool, ("renamed_from", index), "tool", name)
     if get_server_option(toolset, "external"):
         for server in toolset.listed_servers:
             for name in server.declared_names:
                 path = ("mcp_servers", server.name)
-                yield _Name(toolset, path, "tool", name, server.name)
-    for spec in toolset.mcp_resources:
-        key = "uri" if "uri" in spec.mcp else "uriTemplate"
-        yield _Name(spec, ("uri",), "resource", str(spec.mcp.get(key)))
+                yield _DeclaredName(toolset, path, "tool", name, server.name)
+    for resource in toolset.mcp_resources:
+        key = "uri" if "uri" in resource.mcp else "uriTemplate"
+        uri = str(resource.mcp.get(key))
+        yield _DeclaredName(resource, ("uri",), "resource", uri)
     for prompt in toolset.mcp_prompts:
-        yield _Name(prompt, ("name",), "prompt", prompt.name)
+        yield _DeclaredName(prompt, ("name",), "prompt", prompt.name)
     if "skills" in toolset.targets:
-        for one in list_skill_owners(toolset):
-            yield _Name(
-                one, get_name_path(one), "skill", build_front_matter(one)["name"]
-            )
+        for owner in list_skill_owners(toolset):
+            name = build_front_matter(owner)["name"]
+            yield _DeclaredName(owner, get_name_path(owner), "skill", name)
 
 
 @rule("access/unknown-exclusion", on="toolset", severity=Severity.ERROR)
-def half_excluded(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
-    is_there = {tool.name for tool in toolset.tools}
-    for index, (tool, target, _) in enumerate(toolset.exclusions):
-        for one in chosen if tool in is_there else ():
-            if target in one.needs and tool not in toolset.list_excluded_tools(
-                one.name
-            ):
-                message = f"`{one.name}` needs `{tool}` in `{target}`"
-                help_ = f"exclude `{tool}` from `{one.name}` as well"
-                yield problem_at(
-                    toolset, ("exclusions", index, "target"), message, help_
+def check_incomplete_exclusions(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report exclusions from a target that another target of the tool requires."""
+    enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
+    names = {tool.name for tool in toolset.tools}
+    for index, (tool, excluded_target, _) in enumerate(toolset.exclusions):
+        if tool not in names:
+            continue
+        for target in enabled:
+            needs_tool = tool not in toolset.list_excluded_tools(target.name)
+            if excluded_target in target.needs and needs_tool:
+                path = ("exclusions", index, "target")
+                message = (
+                    f"`{tool}` is excluded from `{excluded_target}`, which `{target.name}`"
+                    " requires"
                 )
+                help_ = f"also exclude `{tool}` from `{target.name}`"
+                yield problem_at(toolset, path, message, help_)

@@ -1,4 +1,7 @@
-"""The rules `cases/...`; `cases.md` says what each is for."""
+"""Rules of the family `cases`: test cases for the selection of tools.
+
+`cases.md` explains each rule.
+"""
 
 from __future__ import annotations
 
@@ -6,57 +9,58 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, Workspace
-from ..tool_selection.trial import cases_of, messages_of
+from ..tool_selection.trial import list_case_messages, list_cases
 from .rule import Problem, problem_at, rule
 from .unknown_names import unknown_names
 
 unknown_tool = unknown_names("cases/unknown-tool", "case_tool")
 
-_HELP = "decide what the message means, and say it once"
+_HELP = "decide which tool the message means, and remove the other case"
 
 
 @rule("cases/contradiction", on="toolset", severity=Severity.ERROR)
-def contradicting(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Finds cases that cannot all pass."""
-    meant: dict[str, str | None] = {}
-    for attempt in messages_of(toolset):
+def check_contradictions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report cases that cannot all pass."""
+    expected_tools: dict[str, str | None] = {}
+    for attempt in list_case_messages(toolset):
         if attempt.is_near:
             continue
-        first = meant.setdefault(attempt.same_words, attempt.tool)
+        first = expected_tools.setdefault(attempt.normalized_text, attempt.tool)
         if first != attempt.tool:
-            text = f"the message means {_name(first)} in another case"
-            yield problem_at(attempt.owner, attempt.path, text, _HELP)
-    for attempt in messages_of(toolset):
-        is_meant = (
-            attempt.tool is not None and meant.get(attempt.same_words) == attempt.tool
-        )
-        if attempt.is_near and is_meant:
-            text = f"a near miss of `{attempt.tool}` means it in another case"
-            yield problem_at(attempt.owner, attempt.path, text, _HELP)
-    for declared in cases_of(toolset):
+            message = f"in another case, the same message means {_format_tool(first)}"
+            yield problem_at(attempt.owner, attempt.path, message, _HELP)
+    for attempt in list_case_messages(toolset):
+        expected = expected_tools.get(attempt.normalized_text)
+        if attempt.is_near and attempt.tool is not None and expected == attempt.tool:
+            message = (
+                f"a near miss of `{attempt.tool}` is a message for it in another case"
+            )
+            yield problem_at(attempt.owner, attempt.path, message, _HELP)
+    for declared in list_cases(toolset):
         case, path = declared.case, declared.path
         if case.tool in case.never:
-            where = (*path, "never", case.never.index(case.tool))
-            text = f"`{case.tool}` is meant, and must never be chosen"
-            yield problem_at(declared.owner, where, text, _HELP)
+            never_path = (*path, "never", case.never.index(case.tool))
+            message = f"`{case.tool}` is expected, but `never` excludes it"
+            help_ = "remove it from `never`, or expect another tool"
+            yield problem_at(declared.owner, never_path, message, help_)
         if case.tool is None and case.near:
-            text = "a case that means no tool has no near misses"
-            help_ = "make each of them a case of its own"
-            yield problem_at(declared.owner, (*path, "near"), text, help_)
+            message = "a case that expects no tool cannot have near misses"
+            help_ = "make each near miss a case of its own"
+            yield problem_at(declared.owner, (*path, "near"), message, help_)
 
 
-def _name(tool: str | None) -> str:
+def _format_tool(tool: str | None) -> str:
     return f"`{tool}`" if tool else "no tool"
 
 
 @rule("cases/contradiction", on="toolset", severity=Severity.WARNING)
-def repeated(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Finds messages that stand twice, for the same tool and in the same sense."""
+def check_duplicates(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report messages that occur twice with the same expectation."""
     seen: set[tuple[str, str | None, bool]] = set()
-    for attempt in messages_of(toolset):
-        key = attempt.same_words, attempt.tool, attempt.is_near
+    for attempt in list_case_messages(toolset):
+        key = attempt.normalized_text, attempt.tool, attempt.is_near
         if key in seen:
-            message = "the same message stands in another case already"
-            help_ = "delete one of them; each counts once among those that pass"
+            message = "another case already has the same message"
+            help_ = "remove one of them: a repeated message counts only once"
             yield problem_at(attempt.owner, attempt.path, message, help_)
         seen.add(key)

@@ -1,4 +1,4 @@
-"""Rules of the family `cli`: keywords, flags and usage lines of the generated commands.
+"""Rules of the family `cli`: keywords, flags and usage of generated commands.
 
 `cli.md` explains each rule.
 """
@@ -18,19 +18,22 @@ from .subjects import Scope
 
 
 @rule("cli/missing-decision", on="tool", severity=Severity.ERROR, target="cli")
-def cli_decision(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    asked = where.toolset.targets["cli"].get("decisions")
-    if asked == "required" and "cli" not in tool.fields:
+def check_decision(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a tool without a required `cli` entry, or excluded without a reason."""
+    decisions = scope.toolset.targets["cli"].get("decisions")
+    if decisions == "required" and "cli" not in tool.fields:
+        message = f"`{tool.name}` has no `cli` entry, which the target requires"
         help_ = "add `cli: {keyword: ...}`, or `cli: {keyword: null, reason: ...}`"
-        yield problem_at(tool, (), f"`{tool.name}` has no CLI decision", help_)
+        yield problem_at(tool, (), message, help_)
     elif tool.cli is not None and tool.cli.keyword is None and not tool.cli.reason:
-        message = f"`{tool.name}` is not in the CLI, and no reason is given"
-        help_ = "add `reason:` beside `keyword: null`"
+        message = f"`{tool.name}` is not in the CLI, but has no `reason`"
+        help_ = "add `reason:` next to `keyword: null`"
         yield problem_at(tool, ("cli", "keyword"), message, help_)
 
 
 @rule("cli/flag-conflict", on="toolset", severity=Severity.ERROR, target="cli")
-def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_flags(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report flags of keywords that are also an option of a tool with the keyword."""
     flags: dict[str, set[str]] = {}
     for tool in toolset.list_target_tools("cli"):
         decision = tool.cli
@@ -38,103 +41,116 @@ def cli_flag(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
             keyword, _, flag = decision.keyword.partition(" ")
             if flag:
                 flags.setdefault(keyword, set()).add(flag)
-    for command in (
-        list_cli_commands(toolset, toolset.list_target_tools("cli")) if flags else ()
-    ):
-        placed = {place.parameter for place in command.positionals}
+    if not flags:
+        return
+    for command in list_cli_commands(toolset, toolset.list_target_tools("cli")):
+        positionals = {positional.parameter for positional in command.positionals}
         for name in command.tool.properties:
             option = option_name(name)
-            if name not in placed and option in flags.get(command.keyword, ()):
-                message = f"`{option}` selects a tool and is an option of `{command.tool.name}`"
-                help_ = f"choose another flag, or put `{name}` into `usage`"
+            if name not in positionals and option in flags.get(command.keyword, ()):
+                message = (
+                    f"`{option}` selects a tool, and is also an option of"
+                    f" `{command.tool.name}`"
+                )
+                help_ = f"choose another flag, or add `{name}` to `usage`"
                 yield problem_at(command.tool, ("cli", "keyword"), message, help_)
 
 
 @rule("cli/keyword-conflict", on="toolset", severity=Severity.ERROR, target="cli")
-def cli_keyword(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    by_keyword: dict[str, list[CliCommand]] = {}
+def check_keywords(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report commands with the same keyword that cannot be distinguished."""
+    commands: dict[str, list[CliCommand]] = {}
     for command in list_cli_commands(toolset, toolset.list_target_tools("cli")):
         decision = command.tool.cli
         has_flag = decision is not None and " " in (decision.keyword or "")
-        place: Path = ("cli", "keyword")
+        path: Path = ("cli", "keyword")
         if command.action is not None and has_flag:
-            message = "a tool with `actions` has no flag"
-            yield problem_at(command.tool, place, message, "remove the flag")
-        earlier = by_keyword.setdefault(command.keyword, [])
-        problem = next(filter(None, (_clash(command, one) for one in earlier)), None)
-        if problem is not None:
-            yield problem_at(command.tool, place, *problem)
-        earlier.append(command)
+            message = "a tool with `actions` cannot have a flag"
+            yield problem_at(command.tool, path, message, "remove the flag")
+        earlier_commands = commands.setdefault(command.keyword, [])
+        for earlier in earlier_commands:
+            problem = _compare_commands(command, earlier)
+            if problem is not None:
+                yield problem_at(command.tool, path, *problem)
+                break
+        earlier_commands.append(command)
 
 
-def _clash(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
+def _compare_commands(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
+    """Return message and help if two commands with one keyword conflict."""
     name, keyword = other.tool.name, command.keyword
     if other.tool is command.tool:
         return None
     if command.action is not None or other.action is not None:
         return (
-            f"`{keyword}` is the keyword of `{name}` too, and one of them has actions",
+            f"`{keyword}` is also the keyword of `{name}`, and one of the tools has actions",
             "choose another keyword",
         )
     if command.flag == other.flag:
-        whole = f"{keyword} {command.flag}" if command.flag else keyword
-        return f"`{whole}` is the keyword of `{name}` too", "choose another keyword"
-    # Fewer words for one of them are fine; the same word must be read in the same way.
-    for one, two in zip(command.positionals, other.positionals, strict=False):
-        if one.rest != two.rest:
+        text = f"{keyword} {command.flag}" if command.flag else keyword
+        return f"`{text}` is also the keyword of `{name}`", "choose another keyword"
+    # One command may have fewer arguments, but arguments at one position are parsed equally.
+    for first, second in zip(command.positionals, other.positionals, strict=False):
+        if first.rest != second.rest:
             return (
-                f"`{keyword}` reads `<{one.parameter}>` in another way for `{name}`",
-                "give both the same `usage`, or one of them another keyword",
+                f"`{keyword}` parses `<{first.parameter}>` differently for `{name}`",
+                "set the same `usage` for both, or choose another keyword for one of them",
             )
     return None
 
 
 @rule("cli/invalid-usage", on="tool", severity=Severity.ERROR, target="cli")
-def cli_usage(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_usage(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a `usage` that cannot be parsed unambiguously."""
     if tool.cli is not None and tool.cli.keyword is not None and tool.cli.usage:
-        for message, help_ in _problems_of_cli_usage(tool, tool.cli.usage):
+        for message, help_ in _check_usage(tool, tool.cli.usage):
             yield problem_at(tool, ("cli", "usage"), message, help_)
 
 
-def _problems_of_cli_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:
+def _check_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:
     if tool.actions is not None:
-        yield "a tool with `actions` has no usage: each action is a subcommand", "remove it"
+        message = (
+            "a tool with `actions` cannot have `usage`: each action is a subcommand"
+        )
+        yield message, "remove `usage`"
         return
-    places = parse_usage(usage)
+    arguments = parse_usage(usage)
     seen: set[str] = set()
     suggestions = Suggestions(tool.properties)
-    for index, place in enumerate(places):
-        name = place.parameter
+    for index, argument in enumerate(arguments):
+        name = argument.parameter
         if name not in tool.properties:
-            yield f"`{name}` is not a parameter", suggestions.near(name)
+            help_ = suggestions.near(name) or "use the name of a parameter"
+            yield f"`{name}` is not a parameter", help_
         if name in seen:
-            yield f"`{name}` stands twice", "name each parameter once"
+            yield f"`usage` contains `{name}` twice", "remove one of the two"
         seen.add(name)
-        if place.rest and index < len(places) - 1:
-            yield f"`<{name}...>` takes all remaining words", "put it last"
-        if not place.optional and any(earlier.optional for earlier in places[:index]):
+        if argument.rest and index < len(arguments) - 1:
+            yield f"`<{name}...>` accepts all remaining arguments", "move it to the end"
+        has_optional = any(earlier.optional for earlier in arguments[:index])
+        if has_optional and not argument.optional:
             yield (
-                f"`<{name}>` follows an optional word, so nobody can tell which is meant",
-                "put optional words last",
+                f"`<{name}>` follows an optional argument, so the two are ambiguous",
+                "move optional arguments to the end",
             )
 
 
 @rule("cli/invalid-usage", on="toolset", severity=Severity.WARNING)
-def program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report a `program` that pyproject.toml does not define as the command."""
     program = toolset.targets.get("cli", {}).get("program")
     if not isinstance(program, str) or workspace.commands is None:
         return
-    # What has a path or further words is started in another way than by its name alone.
+    # A path, or a command with arguments, does not need to be a console script.
     if any(character in program for character in " /"):
         return
-    runs = ".".join(filter(None, (workspace.package, toolset.name))) + ".cli:main"
-    found = workspace.commands.get(program)
-    if found == runs:
+    package = ".".join(filter(None, (workspace.package, toolset.name)))
+    entry_point = f"{package}.cli:main"
+    actual = workspace.commands.get(program)
+    if actual == entry_point:
         return
-    message = (
-        f"`{program}` is no console command of pyproject.toml"
-        if found is None
-        else f"`{program}` of pyproject.toml does not run this toolset's commands"
-    )
-    help_ = f'write `{program} = "{runs}"` in its `[project.scripts]`'
+    message = f"`{program}` of pyproject.toml does not run this toolset's commands"
+    if actual is None:
+        message = f"`{program}` is not a console script of pyproject.toml"
+    help_ = f'write `{program} = "{entry_point}"` in its `[project.scripts]`'
     yield problem_at(toolset, ("targets", "cli", "program"), message, help_)

@@ -1,4 +1,7 @@
-"""The rules `compat/...`; `compat.md` says what each is for."""
+"""Rules of the family `compat`: definitions that strict MCP clients reject.
+
+`compat.md` explains each rule.
+"""
 
 from __future__ import annotations
 
@@ -13,39 +16,42 @@ from .rule import Problem, problem_at, rule
 from .subjects import Scope
 
 _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
+"""Spec fields of MCP keys with another name."""
 
 
 @rule("compat/strict-client", on="tool", severity=Severity.WARNING, target="mcp")
-def strict_list(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    refused: dict[Refusal, list[str]] = {}
+def check_protocol(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report values of a definition that are invalid by a version of MCP."""
+    revisions_by_refusal: dict[Refusal, list[str]] = {}
     for revision, refusals in list_refusals(build_mcp_definition(tool)).items():
         for refusal in refusals:
-            refused.setdefault(refusal, []).append(revision)
-    for refusal, revisions in refused.items():
-        if not _is_told_elsewhere(tool, refusal):
+            revisions_by_refusal.setdefault(refusal, []).append(revision)
+    for refusal, revisions in revisions_by_refusal.items():
+        if not _is_reported_elsewhere(tool, refusal):
             message = (
-                f"clients that check lists by MCP {' and '.join(revisions)} refuse this"
-                f" server's: `{refusal.path_text}` {refusal.problem}"
+                f"`{refusal.path_text}` {refusal.problem}: clients that validate by MCP"
+                f" {' and '.join(revisions)} reject the whole list"
             )
-            help_ = "write what the protocol asks for, or leave the key out"
-            first, *rest = refusal.path
-            path = (_FIELDS.get(str(first), first), *rest)
+            help_ = "correct the value as MCP requires, or remove the key"
+            key, *rest = refusal.path
+            path = (_FIELDS.get(str(key), key), *rest)
             yield problem_at(tool, path, message, help_)
 
 
-def _is_told_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
-    """Whether another rule finds the same, and has better words for it."""
+def _is_reported_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
+    """Return whether another rule reports the problem with a more specific message."""
     first, *rest = refusal.path
     if first in ("inputSchema", "outputSchema"):
         schema = tool.parameters if first == "inputSchema" else tool.returns
         if rest == ["type"]:
-            # `schema/root-not-object` tells it.
+            # `schema/root-not-object` reports a missing or wrong type, but not an array of types.
             return not isinstance(schema.get("type"), list)
-        # What is no JSON Schema at all is for `schema/invalid`.
+        # JSON Schema allows boolean schemas as properties, but MCP does not. `schema/invalid`
+        # reports other values.
         is_property = len(rest) == 2 and rest[0] == "properties"
         return not (is_property and isinstance(schema["properties"][rest[1]], bool))
     if first == "description":
-        return True  # `prompt/description-missing`
-    # `spec/mcp-key` looks at the values of these objects.
-    own = {"annotations": 1, "execution": 1, "icons": 2}.get(str(first))
-    return len(rest) == own and refusal.problem != "is missing"
+        return True  # Reported by `prompt/description-missing`.
+    # `spec/mcp-key` reports wrong values at these depths.
+    depth = {"annotations": 1, "execution": 1, "icons": 2}.get(str(first))
+    return len(rest) == depth and refusal.problem != "is missing"

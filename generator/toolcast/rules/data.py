@@ -1,4 +1,7 @@
-"""The rules `data/...`; `data.md` says what each is for."""
+"""Rules of the family `data`: tables that handlers read, write and delete.
+
+`data.md` explains each rule.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ from collections.abc import Iterator
 
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..static_analysis.call_graph import TableAccess, reached_from
-from ..static_analysis.handler import is_below
+from ..static_analysis.call_graph import TableAccess, trace_handler
+from ..static_analysis.handler import is_in_package
 from ..static_analysis.modules import read_module
 from ..suggestions import did_you_mean, format_quoted_list
-from .handler import place, way_to
+from .handler import format_call_path, format_location
 from .rule import Problem, problem_at, rule
 from .subjects import Scope
 from .unknown_names import unknown_names
@@ -19,121 +22,145 @@ unknown_pool = unknown_names("data/unknown-pool", "pool")
 unknown_table = unknown_names("data/unknown-table", "table")
 
 
-def touched_of(where: Scope, tool: ToolSpec) -> tuple[TableAccess, ...]:
-    """The tables that a tool's handler names; empty when it cannot be read."""
-    reach = reached_from(where.workspace, where.toolset, tool)
-    return reach.touched if reach else ()
+def _list_table_uses(scope: Scope, tool: ToolSpec) -> tuple[TableAccess, ...]:
+    """Return the tables that a tool's handler names; empty if it cannot be analyzed."""
+    reach = trace_handler(scope.workspace, scope.toolset, tool)
+    return reach.tables if reach else ()
 
 
-def wrong_pool(toolset: Toolset, touched: TableAccess) -> str | None:
-    """The pool that has the table, where it is queried through another pool; else None."""
-    if not touched.pools:
+def _find_right_pool(toolset: Toolset, access: TableAccess) -> str | None:
+    """Return the pool that has a table, if the table is used through another pool."""
+    if not access.pools:
         return None
-    homes = [pool for pool, tables in toolset.pools.items() if touched.table in tables]
-    return homes[0] if homes and touched.pools.isdisjoint(homes) else None
+    pools = [pool for pool, tables in toolset.pools.items() if access.table in tables]
+    return pools[0] if pools and access.pools.isdisjoint(pools) else None
 
 
-def declared(tool: ToolSpec) -> dict[str, set[str]]:
-    """The tables that a spec declares, each with the keys of `data` that name it."""
-    found: dict[str, set[str]] = {}
+def _collect_declared_tables(tool: ToolSpec) -> dict[str, set[str]]:
+    """Return the tables in `data` of a spec, each with the keys that contain it."""
+    keys_by_table: dict[str, set[str]] = {}
     for key in ("reads", "writes", "deletes"):
         for table in (tool.data or {}).get(key, ()):
-            found.setdefault(table, set()).add(key)
-    return found
+            keys_by_table.setdefault(table, set()).add(key)
+    return keys_by_table
 
 
-def at_data(tool: ToolSpec, touched: TableAccess, does: str, help_: str) -> Problem:
-    """What a line does, told at a tool's `data`, or at its handler when it has none."""
+def _problem_at_data(
+    tool: ToolSpec, access: TableAccess, predicate: str, help_: str
+) -> Problem:
+    """Return a problem about a line of code, at `data` or `handler` of the spec."""
     path = ("data",) if tool.data is not None else ("handler",)
-    message = f"{place(touched.file, touched.line)} {does}{way_to(touched.way)}"
+    location = format_location(access.file, access.line)
+    message = f"{location} {predicate}{format_call_path(access.call_path)}"
     return problem_at(tool, path, message, help_, at_key=tool.data is not None)
 
 
 @rule("data/undeclared-effect", on="tool", severity=Severity.ERROR)
-def undeclared_effect(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    named = declared(tool)
+def check_effects(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report tables that the handler changes and the spec declares only otherwise."""
+    if not scope.toolset.pools:
+        return
+    declared = _collect_declared_tables(tool)
     reported: set[tuple[str, str]] = set()
-    for one in touched_of(where, tool) if where.toolset.pools else ():
-        said = one.table, one.kind
-        is_undeclared = one.table in named and one.kind not in named[one.table]
-        if one.kind in ("writes", "deletes") and is_undeclared and said not in reported:
-            reported.add(said)
-            message = f"{one.kind} `{one.table}`, and the spec does not say so"
-            help_ = f"add it to `data.{one.kind}`, or leave the table as it is"
-            yield at_data(tool, one, message, help_)
+    for access in _list_table_uses(scope, tool):
+        table, kind = access.table, access.kind
+        if kind not in ("writes", "deletes") or (table, kind) in reported:
+            continue
+        # Tables that the spec does not declare are reported by `data/undeclared-table`.
+        if table in declared and kind not in declared[table]:
+            reported.add((table, kind))
+            predicate = f"{kind} `{table}`, but `data.{kind}` does not contain it"
+            help_ = f"add `{table}` to `data.{kind}`, or do not change the table"
+            yield _problem_at_data(tool, access, predicate, help_)
 
 
 @rule("data/undeclared-table", on="tool", severity=Severity.ERROR)
-def undeclared_table(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    pools = where.toolset.pools
-    known = {table for tables in pools.values() for table in tables}
-    named = declared(tool)
-    reported = {*named}
-    has = f"it names {format_quoted_list(list(named))}" if named else "it names none"
-    for one in touched_of(where, tool) if pools else ():
-        is_table = one.is_certain or one.table in known
-        if one.table in reported or not is_table or wrong_pool(where.toolset, one):
+def check_tables(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report tables that the handler uses and the spec does not declare."""
+    pools = scope.toolset.pools
+    if not pools:
+        return
+    known_tables = {table for tables in pools.values() for table in tables}
+    declared = _collect_declared_tables(tool)
+    reported = {*declared}
+    for access in _list_table_uses(scope, tool):
+        table = access.table
+        is_table = access.is_certain or table in known_tables
+        # Tables of another pool are reported by `data/wrong-pool`.
+        if table in reported or not is_table or _find_right_pool(scope.toolset, access):
             continue
-        reported.add(one.table)
-        message = f"{one.kind} `{one.table}`, a table that the spec does not name"
-        help_ = f"{has}; is it the right table? Then add it to `data.{one.kind}`"
-        yield at_data(tool, one, message, help_)
+        reported.add(table)
+        predicate = f"{access.kind} `{table}`, which `data` does not declare"
+        help_ = f"add `{table}` to `data.{access.kind}`"
+        if declared:
+            tables = format_quoted_list(list(declared))
+            help_ = f"{help_}, or use a declared table: {tables}"
+        yield _problem_at_data(tool, access, predicate, help_)
 
 
 @rule("data/unknown-accessor", on="toolset", severity=Severity.ERROR)
-def unknown_accessor(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_accessors(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report accessors of pools that do not exist in the handlers package."""
     for pool, accessors in toolset.pool_accessors.items():
         for index, accessor in enumerate(accessors):
-            problem = _problem(toolset, workspace, accessor)
+            problem = _check_accessor(toolset, workspace, accessor)
             if problem is not None:
-                yield problem_at(toolset, ("pools", pool, "accessors", index), *problem)
+                path = ("pools", pool, "accessors", index)
+                yield problem_at(toolset, path, *problem)
 
 
-def _problem(
+def _check_accessor(
     toolset: Toolset, workspace: Workspace, accessor: str
 ) -> tuple[str, str] | None:
-    module, _, name = accessor.partition(":")
-    if toolset.handlers is None or not is_below(module, toolset.handlers):
+    """Return message and help if an accessor does not exist."""
+    module_name, _, name = accessor.partition(":")
+    if toolset.handlers is None or not is_in_package(module_name, toolset.handlers):
         return (
-            f"`{module}` is not below the toolset's `handlers`",
-            "only the code of that package is read",
+            f"`{module_name}` is not in the handlers package of the toolset",
+            "use a module of the handlers package: only its code is analyzed",
         )
-    found = read_module(workspace.root, workspace.sources, module)
-    if found is None:
-        return f"there is no module `{module}`", ""
-    if found.problem:
-        return f"{found.file} cannot be read: {found.problem}", ""
-    bound = found.bindings
-    names = [*bound.functions, *bound.classes, *bound.assigned]
+    module = read_module(workspace.root, workspace.sources, module_name)
+    if module is None:
+        message = f"the module `{module_name}` does not exist"
+        return message, "create the module, or correct its name"
+    if module.problem:
+        return f"{module.file} cannot be read: {module.problem}", "fix the file"
+    bindings = module.bindings
+    names = [*bindings.functions, *bindings.classes, *bindings.assignments]
     if name in names:
         return None
-    help_ = did_you_mean(name, names) or "name it where it is defined"
-    return f"{found.file} defines no `{name}`", help_
+    message = f"{module.file} does not define `{name}`"
+    return message, did_you_mean(name, names) or "use the module that defines it"
 
 
 @rule("data/unknown-pool", on="tool", severity=Severity.ERROR)
-def without_pool(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_pool(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report `data` without a pool."""
     if tool.data is not None and "pool" not in tool.data:
-        message = "`data` does not say in which pool the tables are"
-        help_ = "add `pool:`, one of the toolset's `pools`"
+        message = "`data` has no `pool` for its tables"
+        help_ = "add `pool:` with one of the toolset's `pools`"
         yield problem_at(tool, ("data",), message, help_, at_key=True)
 
 
 @rule("data/wrong-pool", on="tool", severity=Severity.ERROR)
-def check_wrong_pool(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    accessors = where.toolset.pool_accessors
+def check_pool_uses(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report tables that are used through a pool which does not have them."""
+    accessors = scope.toolset.pool_accessors
+    if not any(accessors.values()):
+        return
     reported: set[str] = set()
-    for one in touched_of(where, tool) if any(accessors.values()) else ():
-        right = wrong_pool(where.toolset, one)
-        if right is None or one.table in reported:
+    for access in _list_table_uses(scope, tool):
+        right_pool = _find_right_pool(scope.toolset, access)
+        if right_pool is None or access.table in reported:
             continue
-        reported.add(one.table)
-        through = " and ".join(f"`{pool}`" for pool in sorted(one.pools))
-        message = (
-            f"queries `{one.table}` through the pool {through}, and the table is in"
-            f" `{right}`"
+        reported.add(access.table)
+        used_pools = " and ".join(f"`{pool}`" for pool in sorted(access.pools))
+        predicate = (
+            f"queries `{access.table}` through the pool {used_pools}, but the table is in"
+            f" `{right_pool}`"
         )
-        help_ = f"take a connection of `{right}`"
-        if accessors.get(right):
-            help_ = f"use the accessor of `{right}`: {', '.join(accessors[right])}"
-        yield at_data(tool, one, message, help_)
+        help_ = f"use a connection of `{right_pool}`"
+        if accessors.get(right_pool):
+            names = ", ".join(accessors[right_pool])
+            help_ = f"use the accessor of `{right_pool}`: {names}"
+        yield _problem_at_data(tool, access, predicate, help_)

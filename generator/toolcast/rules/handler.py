@@ -1,4 +1,7 @@
-"""The rules `handler/...`; `handler.md` says what each is for."""
+"""Rules of the family `handler`: existence and signatures of handlers.
+
+`handler.md` explains each rule.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +21,26 @@ from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference, PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from ..static_analysis.call_graph import Step, reached_from
+from ..static_analysis.call_graph import CallStep, trace_handler
 from ..static_analysis.classes import ClassField
 from ..static_analysis.handler import (
     HandlerCode,
     Signature,
-    class_problem,
-    defining_module,
-    fields_of_class,
-    function_code,
-    handler_code,
-    handler_module,
-    is_below,
-    names_of,
+    find_class_fields,
+    find_class_problem,
+    find_defining_module,
+    find_function_code,
+    find_handler_code,
+    find_module,
+    get_module_names,
+    is_in_package,
 )
 from ..static_analysis.modules import (
     ImportedName,
     PythonModule,
-    bindings_of,
-    imports_in,
-    last_name,
+    collect_bindings,
+    get_last_name,
+    list_imports,
     read_text,
 )
 from ..suggestions import did_you_mean, suggest_name
@@ -47,104 +50,109 @@ from .subjects import Scope
 
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
+_REMOVE_SLASH = "remove the `/` after it in the function's parameters"
 
-def place(file: str, line: int) -> str:
-    """`file:line`."""
+
+def format_location(file: str, line: int) -> str:
+    """Return `file:line`."""
     return f"{file}:{line}"
 
 
-def way_to(way: Sequence[Step]) -> str:
-    """The calls from the handler to a function; empty for the handler itself."""
-    if len(way) < 2:
+def format_call_path(path: Sequence[CallStep]) -> str:
+    """Describe the calls from the handler to a function; empty for the handler itself."""
+    if len(path) < 2:
         return ""
-    calls = [f"`{step.name}` ({place(step.file, step.line)})" for step in way[:-1]]
-    return f", by way of {' -> '.join([*calls, f'`{way[-1].name}`'])}"
+    calls = [
+        f"`{step.name}` ({format_location(step.file, step.line)})" for step in path[:-1]
+    ]
+    return f", called through {' -> '.join([*calls, f'`{path[-1].name}`'])}"
 
 
-def missing_function(
+def _check_exists(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> tuple[str, str] | None:
-    """What is not there of a function below `handlers`, with a help; None when it is."""
-    module = handler_module(workspace, reference.module)
+    """Return message and help if a function of the handlers package does not exist."""
+    module = find_module(workspace, reference.module)
     if module is None:
         path = reference.module.replace(".", "/") + ".py"
         folders = [source for source in workspace.sources if source != "."]
-        where = f" below {', '.join(folders)}" if folders else ""
+        folder = f" in {', '.join(folders)}" if folders else ""
         help_ = (
-            f"it is looked for as `{path}`{where}; toolcast.yaml's `sources` says where"
+            f"create `{path}`{folder}, or add its folder to `sources` of toolcast.yaml"
         )
-        return f"there is no module `{reference.module}`", help_
+        return f"the module `{reference.module}` does not exist", help_
     if module.problem:
-        return f"{module.file} cannot be read: {module.problem}", ""
-    code = function_code(workspace, toolset, reference)
+        message = f"{module.file} cannot be read: {module.problem}"
+        return message, "fix the file"
+    code = find_function_code(workspace, toolset, reference)
     if code is None or code.is_found:
         return None
-    help_ = suggest_name(reference.function, sorted(module.bindings.functions))
+    functions = sorted(module.bindings.functions)
+    help_ = f"define `{reference.function}` in {module.file}"
+    if functions:
+        help_ = suggest_name(reference.function, functions)
     return f"{module.file} has no function `{reference.function}`", help_
 
 
-def outside(
-    toolset: Toolset, named: HandlerReference, what: str
+def _check_package(
+    toolset: Toolset, reference: HandlerReference
 ) -> tuple[str, str] | None:
-    """Why a spec may not name a function, with a help; None when it may.
-
-    `what`: the functions of which this is one, for the message.
-    """
+    """Return message and help if a function is not in the toolset's handlers package."""
     if toolset.handlers is None:
         return (
-            f"the toolset does not say which package {what} come from",
-            f"add `handlers: {named.module.split('.')[0]}` to toolset.yaml",
+            f"`{reference.module}` is used, but the toolset has no `handlers` package",
+            f"add `handlers: {reference.module.split('.')[0]}` to toolset.yaml",
         )
-    if not is_below(named.module, toolset.handlers):
+    if not is_in_package(reference.module, toolset.handlers):
         return (
-            f"`{named.module}` is not below `{toolset.handlers}`",
-            "the toolset's `handlers` is the only package that specs may name",
+            f"`{reference.module}` is not in the handlers package `{toolset.handlers}`",
+            f"use a module of `{toolset.handlers}`, or change `handlers` of toolset.yaml",
         )
     return None
 
 
-def outside_or_missing(
-    workspace: Workspace, toolset: Toolset, named: HandlerReference
+def _check_reference(
+    workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> tuple[str, str] | None:
-    """Why a function of the toolset itself cannot be had, with a help; None when it can."""
-    problem = outside(toolset, named, "its functions")
-    return problem or missing_function(workspace, toolset, named)
+    """Return message and help if a function does not exist in the handlers package."""
+    problem = _check_package(toolset, reference)
+    return problem or _check_exists(workspace, toolset, reference)
 
 
-def problems_with_dependencies(
+def _check_dependency_parameters(
     signature: Signature, uses: Sequence[str], toolset: Toolset
 ) -> Iterator[tuple[str, str]]:
-    """What a function does not take of the dependencies that it is given, with a help each.
-
-    One that the toolset does not have is `handler/unknown-dependency`'s to tell.
-    """
-    for name in filter(toolset.dependencies.__contains__, uses):
+    """Yield message and help for dependencies that a function does not accept."""
+    for name in uses:
+        if name not in toolset.dependencies:
+            continue  # Reported by `handler/unknown-dependency`.
         if name in signature.positional_only:
-            only = f"the handler takes `{name}` by place only"
-            yield f"{only}, and dependencies come by name", "remove the `/` behind it"
-        elif name not in signature.names and not signature.takes_any:
-            lacks = f"the handler has no parameter for the dependency `{name}`"
+            message = (
+                f"`{name}` is positional-only, but dependencies are passed by name"
+            )
+            yield message, _REMOVE_SLASH
+        elif name not in signature.names and not signature.has_kwargs:
+            message = f"the handler has no parameter for the dependency `{name}`"
             help_ = f"add `{name}` to the function, or remove it from `uses`"
-            yield f"{lacks}, which `uses` names", help_
+            yield message, help_
 
 
 @rule("handler/annotation-mismatch", on="tool", severity=Severity.WARNING)
-def annotation_mismatch(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    code = handler_code(where.workspace, where.toolset, tool)
-    # What is given as another value than JSON is compared by `handler/type-mismatch`.
+def check_annotations(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report type annotations of a handler that do not match the schemas."""
+    code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or tool.handler is None:
         return
-    if where.toolset.has_python_values(tool) or tool.arguments_type:
+    # Arguments that are not passed as JSON values are checked by `handler/type-mismatch`.
+    if scope.toolset.has_python_values(tool) or tool.arguments_type:
         return
-    for problem in _problems_of_annotation_mismatch(tool, code, where.workspace):
+    for problem in _compare_annotations(tool, code, scope.workspace):
         message = f"{problem} (`{tool.handler.function}`, {code.location})"
-        help_ = (
-            "mend the annotation or the schema; the schema is what callers are held to"
-        )
+        help_ = "change the annotation or the schema; calls are validated by the schema"
         yield problem_at(tool, ("handler",), message, help_)
 
 
-def _problems_of_annotation_mismatch(
+def _compare_annotations(
     tool: ToolSpec, code: HandlerCode, workspace: Workspace
 ) -> Iterator[str]:
     signature, module = code.signature, code.source
@@ -152,23 +160,27 @@ def _problems_of_annotation_mismatch(
         return
     if not code.accepts_mapping(tool):
         types = SchemaTypes(tool.parameters, "Arguments")
-        given = types.arguments("Arguments")
-        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
+        arguments = types.build_arguments_class("Arguments")
+        annotations = AnnotationChecker(
+            get_module_names(workspace), module, types.objects
+        )
         for name, node in signature.annotations.items():
-            if name in given.members:
-                yield from annotations.check_parameter(
-                    given.members[name].type, node, name
-                )
+            if name in arguments.members:
+                type_ = arguments.members[name].type
+                yield from annotations.check_parameter(type_, node, name)
     if isinstance(tool.returns, dict) and signature.result and not tool.result_type:
         types = SchemaTypes(tool.returns, "Result")
-        wanted, _ = types.whole("Result")
-        annotations = AnnotationChecker(names_of(workspace), module, types.objects)
-        yield from annotations.check_result(wanted, signature.result, "the result")
+        result, _ = types.build_type("Result")
+        annotations = AnnotationChecker(
+            get_module_names(workspace), module, types.objects
+        )
+        yield from annotations.check_result(result, signature.result, "the result")
 
 
 @rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
-def default(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    code = handler_code(where.workspace, where.toolset, tool)
+def check_defaults(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report default values of a handler that differ from the schema's."""
+    code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     for name, expression in code.signature.optional.items():
@@ -177,19 +189,18 @@ def default(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
             continue
         try:
             default = ast.literal_eval(expression)
-            shown = encode_compact_json(default)
+            text = encode_compact_json(default)
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            # Not a literal, or one that JSON has not: only the handler knows it.
+            # Only literals with a JSON value can be compared without running the handler.
             continue
-        if default is not None and shown != encode_compact_json(schema["default"]):
-            own = f"the handler's own default of `{name}` is {shown[:60]} ({code.location})"
-            help_ = (
-                "callers are told the one of the schema; let the handler have the same"
-                " one, or None"
+        if default is not None and text != encode_compact_json(schema["default"]):
+            path = ("parameters", "properties", name, "default")
+            message = (
+                f"the handler's default of `{name}` is {text[:60]}, which differs from the"
+                f" schema's ({code.location})"
             )
-            yield problem_at(
-                tool, ("parameters", "properties", name, "default"), own, help_
-            )
+            help_ = "use the schema's default in the function, or None"
+            yield problem_at(tool, path, message, help_)
 
 
 @rule(
@@ -198,147 +209,172 @@ def default(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     severity=Severity.ERROR,
     can_be_suppressed=False,
 )
-def ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report a ledger sink that is not a function of the handlers package."""
     if "sink" not in toolset.ledger:
         return
     sink = HandlerReference.parse(toolset.ledger["sink"])
-    problem = outside_or_missing(workspace, toolset, sink)
+    problem = _check_reference(workspace, toolset, sink)
     if problem is not None:
         yield problem_at(toolset, ("ledger", "sink"), *problem)
     elif "path" in toolset.ledger:
-        message = "records go to `sink`, and nothing is written to `path`"
+        message = "`ledger.path` has no effect, because records are passed to `sink`"
         yield problem_at(toolset, ("ledger", "path"), message, "remove one of the two")
 
 
 @rule(
     "handler/lifespan", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
 )
-def lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report a lifespan, or types of dependencies, that cannot be used."""
     if toolset.lifespan is None:
         if toolset.dependencies:
-            message = "nothing gives the dependencies: the toolset has no `lifespan`"
+            message = "the toolset has `dependencies`, but no `lifespan`"
             help_ = (
-                "add `lifespan: module:function`, a context manager that yields them"
+                "add `lifespan: module:function`, a context manager that yields the"
+                " dependencies"
             )
             yield problem_at(toolset, ("dependencies",), message, help_, at_key=True)
         return
-    problem = outside_or_missing(workspace, toolset, toolset.lifespan)
+    problem = _check_reference(workspace, toolset, toolset.lifespan)
     if problem is None:
-        problem = _signature_problem(toolset, workspace)
+        problem = _check_lifespan_signature(toolset, workspace)
     if problem is not None:
         yield problem_at(toolset, ("lifespan",), *problem)
     for name, type_ in toolset.dependencies.items():
-        parts = [*type_.module.split("."), type_.function]
-        if any(map(keyword.iskeyword, parts)):
-            message = f"no module can have a class that is called `{type_}`"
-            yield problem_at(
-                toolset, ("dependencies", name), message, "write `module:Class`"
-            )
-            continue
-        # What others define is not looked for: nothing imports it but type checkers.
-        if toolset.handlers is None or not is_below(type_.module, toolset.handlers):
-            continue
-        absent = missing_function(workspace, toolset, type_)
-        if absent is not None:
-            message = absent[0].replace("has no function", "has no class")
-            near = did_you_mean(type_.function, _classes(workspace, type_))
-            yield problem_at(
-                toolset, ("dependencies", name), message, near or absent[1]
-            )
+        problem = _check_dependency_type(type_, toolset, workspace)
+        if problem is not None:
+            yield problem_at(toolset, ("dependencies", name), *problem)
 
 
-def _classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
-    module = handler_module(workspace, type_.module)
+def _check_dependency_type(
+    type_: HandlerReference, toolset: Toolset, workspace: Workspace
+) -> tuple[str, str] | None:
+    parts = [*type_.module.split("."), type_.function]
+    if any(map(keyword.iskeyword, parts)):
+        message = f"`{type_}` contains a Python keyword"
+        return message, "write `module:Class` with the name of an existing class"
+    # Types of other packages are not checked: only type checkers import them.
+    if toolset.handlers is None or not is_in_package(type_.module, toolset.handlers):
+        return None
+    problem = _check_exists(workspace, toolset, type_)
+    if problem is None:
+        return None
+    message, help_ = problem
+    similar = did_you_mean(type_.function, _list_classes(workspace, type_))
+    return message.replace("has no function", "has no class"), similar or help_
+
+
+def _list_classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
+    module = find_module(workspace, type_.module)
     body = module.tree.body if module is not None and module.tree is not None else []
     return [node.name for node in body if isinstance(node, ast.ClassDef)]
 
 
-def _signature_problem(
+def _check_lifespan_signature(
     toolset: Toolset, workspace: Workspace
 ) -> tuple[str, str] | None:
-    code = toolset.lifespan and function_code(workspace, toolset, toolset.lifespan)
+    code = toolset.lifespan and find_function_code(workspace, toolset, toolset.lifespan)
     if not code or code.signature is None:
         return None
-    needed = [*code.signature.positional_only, *code.signature.names]
-    left = [name for name in needed if name not in code.signature.optional]
-    if not left:
+    signature = code.signature
+    required = [
+        name
+        for name in (*signature.positional_only, *signature.names)
+        if name not in signature.optional
+    ]
+    if not required:
         return None
-    listed = ", ".join(f"`{name}`" for name in left)
+    names = ", ".join(f"`{name}`" for name in required)
     return (
-        f"the lifespan needs {listed}, and it is given nothing ({code.location})",
-        "let it read its settings itself, from the environment for example",
+        f"the lifespan function is called without arguments, but requires {names}"
+        f" ({code.location})",
+        "remove the parameters, and read settings in the function, for example from the"
+        " environment",
     )
 
 
 @rule("handler/mcp-signature", on="toolset", severity=Severity.ERROR)
-def mcp_signature(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_mcp_signatures(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report handlers of resources and MCP prompts that do not accept their arguments."""
     for spec in toolset.mcp_specs:
         if spec.handler is None:
             continue
-        code = function_code(workspace, toolset, spec.handler)
+        code = find_function_code(workspace, toolset, spec.handler)
         if code is None or code.signature is None:
             continue
         if isinstance(spec, ResourceSpec):
-            given = always = list_variables(spec.uri_template or "")
+            arguments = required = list_variables(spec.uri_template or "")
         else:
-            given = tuple(one.name for one in spec.arguments)
-            always = tuple(one.name for one in spec.arguments if one.required)
-        signature = code.signature.without(spec.uses)
+            arguments = tuple(argument.name for argument in spec.arguments)
+            required = tuple(
+                argument.name for argument in spec.arguments if argument.required
+            )
+        signature = code.signature.remove_parameters(spec.uses)
         for message, help_ in (
-            *problems_with_dependencies(code.signature, spec.uses, toolset),
-            *_problems_of_mcp_signature(signature, given, always),
+            *_check_dependency_parameters(code.signature, spec.uses, toolset),
+            *_compare_mcp_signature(signature, arguments, required),
         ):
             yield problem_at(spec, ("handler",), f"{message} ({code.location})", help_)
 
 
-def _problems_of_mcp_signature(
-    signature: Signature, given: tuple[str, ...], always: tuple[str, ...]
+def _compare_mcp_signature(
+    signature: Signature, arguments: tuple[str, ...], required: tuple[str, ...]
 ) -> Iterator[tuple[str, str]]:
-    takes_mapping = (
+    """Yield message and help of each difference between a signature and the arguments.
+
+    Args:
+        signature: the signature without dependencies.
+        arguments: names of all arguments.
+        required: names of the arguments that every request contains.
+    """
+    accepts_mapping = (
         len(signature.names) + len(signature.positional_only) == 1
-        and not (signature.takes_any or signature.has_star or signature.keyword_only)
-        and not set(given) & set(signature.names)
+        and not (
+            signature.has_kwargs or signature.has_varargs or signature.keyword_only
+        )
+        and not set(arguments) & set(signature.names)
     )
-    if takes_mapping:
+    if accepts_mapping:
         return
     for name in signature.positional_only:
         if name not in signature.optional:
-            yield f"`{name}` can be given by place only", "remove the `/` behind it"
-    for name in given:
-        if name not in signature.names and not signature.takes_any:
-            near = [n for n in signature.names if n not in given]
-            help_ = did_you_mean(name, near) or f"add `{name}` to the function"
+            message = f"`{name}` is positional-only, but arguments are passed by name"
+            yield message, _REMOVE_SLASH
+    for name in arguments:
+        if name not in signature.names and not signature.has_kwargs:
+            unknown = [n for n in signature.names if n not in arguments]
+            help_ = did_you_mean(name, unknown) or f"add `{name}` to the function"
             yield f"the handler has no parameter `{name}`", help_
     for name in signature.names:
-        if name not in always and name not in signature.optional:
-            help_ = did_you_mean(name, given) or "give it a default, or remove it"
-            yield f"the handler needs `{name}`, which may not be given", help_
+        if name not in required and name not in signature.optional:
+            message = f"the handler requires `{name}`, which a request may not contain"
+            help_ = did_you_mean(name, arguments) or "add a default, or remove it"
+            yield message, help_
 
 
 @rule("handler/missing", on="toolset", severity=Severity.WARNING)
-def missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
-    if "registry" not in {*toolset.targets}.union(*(one.needs for one in chosen)):
+def check_missing_handlers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report tools that have neither a handler nor a proxy."""
+    enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
+    if "registry" not in {*toolset.targets}.union(*(t.needs for t in enabled)):
         return
-    shown = toolset.list_target_tools("registry")
-    missing = [t for t in shown if t.handler is None and toolset.get_proxy(t) is None]
-    if toolset.handlers is None and len(missing) > 1 and len(missing) == len(shown):
-        # What was imported: nobody would read the same of each.
-        message = (
-            f"none of the {len(shown)} tools of `{toolset.name}` has a handler: they can be"
-            " shown and not called"
-        )
+    tools = toolset.list_target_tools("registry")
+    missing = [t for t in tools if t.handler is None and toolset.get_proxy(t) is None]
+    if toolset.handlers is None and len(missing) > 1 and len(missing) == len(tools):
+        # One finding instead of one per tool, for example after an import.
+        message = f"none of the {len(tools)} tools of `{toolset.name}` has a handler, so calls fail"
         help_ = (
-            "name the package of their `handlers` here and a `handler` in each, or `proxy`"
-            " with a server that answers"
+            "set `handlers` here and `handler` in each tool, or set `proxy` to the server"
+            " that implements them"
         )
         yield problem_at(toolset, ("name",), message, help_)
         return
     for tool in missing:
-        message = f"`{tool.name}` has no handler: it can be shown and not called"
+        message = f"`{tool.name}` has no handler, so calls fail"
         help_ = (
-            "add `handler: module:function`, or `proxy` with a server that answers;"
-            " `toolcast new NAME --kind handler` writes a stub"
+            "add `handler: module:function`, or set `proxy` to the server that implements"
+            " the tool; `toolcast new NAME --kind handler` writes a stub"
         )
         yield problem_at(tool, ("name",), message, help_)
 
@@ -346,12 +382,13 @@ def missing(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule(
     "handler/not-found", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
 )
-def not_found(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_handlers_exist(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report handlers whose module or function does not exist."""
     for spec in (*toolset.tools, *toolset.mcp_specs):
-        named = spec.handler
-        # Of the others `handler/outside-package` tells.
-        if named is not None and outside(toolset, named, "handlers") is None:
-            problem = missing_function(workspace, toolset, named)
+        reference = spec.handler
+        # Handlers in other packages are reported by `handler/outside-package`.
+        if reference is not None and _check_package(toolset, reference) is None:
+            problem = _check_exists(workspace, toolset, reference)
             if problem is not None:
                 yield problem_at(spec, ("handler",), *problem)
 
@@ -359,29 +396,30 @@ def not_found(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule(
     "handler/imported", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
 )
-def not_own(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    named: list[tuple[Owner, Path, HandlerReference | None]] = [
+def check_imported_handlers(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report handlers, lifespans and sinks that the handlers package does not define."""
+    references: list[tuple[Owner, Path, HandlerReference | None]] = [
         (spec, ("handler",), spec.handler)
         for spec in (*toolset.tools, *toolset.mcp_specs)
     ]
-    named.append((toolset, ("lifespan",), toolset.lifespan))
+    references.append((toolset, ("lifespan",), toolset.lifespan))
     if "sink" in toolset.ledger:
         sink = HandlerReference.parse(toolset.ledger["sink"])
-        named.append((toolset, ("ledger", "sink"), sink))
-    for owner, path, reference in named:
-        code = reference and function_code(workspace, toolset, reference)
-        if reference and code and code.foreign:
+        references.append((toolset, ("ledger", "sink"), sink))
+    for owner, path, reference in references:
+        code = reference and find_function_code(workspace, toolset, reference)
+        if reference and code and code.external_reason:
             message = (
-                f"`{reference.function}` is not seen to be defined in"
-                f" `{toolset.handlers}`: it {code.foreign}"
+                f"`{reference}` must be defined in `{toolset.handlers}`, but it"
+                f" {code.external_reason}"
             )
-            yield problem_at(owner, path, message, _HELP)
-
-
-_HELP = (
-    "name a `def` or a `class` of that package, or what a call of one gives; one that is"
-    " written there may call what is imported"
-)
+            help_ = (
+                f"write a function in `{reference.module}` that calls it, and name that"
+                " function"
+            )
+            yield problem_at(owner, path, message, help_)
 
 
 @rule(
@@ -390,284 +428,329 @@ _HELP = (
     severity=Severity.ERROR,
     can_be_suppressed=False,
 )
-def outside_package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    found = [
-        (spec, problem)
-        for spec in (*toolset.tools, *toolset.mcp_specs)
-        if spec.handler and (problem := outside(toolset, spec.handler, "handlers"))
-    ]
-    meant = _meant(toolset, workspace) if found else ""
-    for spec, (message, help_) in found:
-        yield problem_at(spec, ("handler",), message, help_ + meant)
+def check_handler_packages(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report handlers that are not in the toolset's handlers package."""
+    problems: list[tuple[ToolSpec | ResourceSpec | PromptSpec, tuple[str, str]]] = []
+    for spec in (*toolset.tools, *toolset.mcp_specs):
+        problem = spec.handler and _check_package(toolset, spec.handler)
+        if problem:
+            problems.append((spec, problem))
+    suggestion = _suggest_package(toolset, workspace) if problems else ""
+    for spec, (message, help_) in problems:
+        if suggestion:
+            help_ = f"change `handlers` of toolset.yaml: {suggestion}"
+        yield problem_at(spec, ("handler",), message, help_)
 
 
-def _meant(toolset: Toolset, workspace: Workspace) -> str:
-    """What the toolset's package was probably meant to be, where no handler is below it."""
+def _suggest_package(toolset: Toolset, workspace: Workspace) -> str:
+    """Suggest a package of existing handlers with a similar name.
+
+    Empty if a handler is in the toolset's package, or if no package resembles it.
+    """
     package = toolset.handlers
     modules = [tool.handler.module for tool in toolset.tools if tool.handler]
-    if package is None or any(is_below(module, package) for module in modules):
+    if package is None or any(is_in_package(module, package) for module in modules):
         return ""
-    own = (name for name in modules if handler_module(workspace, name) is not None)
-    parts = [name.split(".") for name in own]
-    packages = dict.fromkeys(
-        ".".join(names[:count]) for names in parts for count in range(1, len(names) + 1)
-    )
-    suggestion = did_you_mean(package, packages)
-    return f"; in toolset.yaml, {suggestion}" if suggestion else ""
+    packages: dict[str, None] = {}
+    for module in modules:
+        if find_module(workspace, module) is not None:
+            parts = module.split(".")
+            for count in range(1, len(parts) + 1):
+                packages[".".join(parts[:count])] = None
+    return did_you_mean(package, packages)
 
 
-_UNREAD = {
-    "lock": "what its tools say is in your specs, which need no lock",
-    "on_change": "what its tools say is in your specs, which need no lock",
-    "clients": "the clients of a tool are in its spec, `clients`",
-    "persistent": "what is recorded is in a tool's spec, `persistent`",
-    "result": "what is sent of results is in a tool's spec, `result`",
-    "max_tools": "which of its tools there are is what the specs say",
-    "list_timeout": "a proxied server is not asked for its list",
-    "call_timeout": "the time-out of a call is the tool's own, `timeout`",
+_UNUSED_SERVER_FIELDS = {
+    "lock": "the specs contain the definitions, so there is nothing to lock",
+    "on_change": "the specs contain the definitions, so there is nothing to lock",
+    "clients": "set `clients` in the tool's spec instead",
+    "persistent": "set `persistent` in the tool's spec instead",
+    "result": "set `result` in the tool's spec instead",
+    "max_tools": "the specs determine the tools",
+    "list_timeout": "the list of a proxied server is not requested",
+    "call_timeout": "set `timeout` in the tool's spec instead",
 }
+"""Fields without effect for a proxied server, with the second half of the help."""
 
 
 @rule("handler/proxy", on="toolset", severity=Severity.ERROR)
-def proxy(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_proxies(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report proxies to unknown servers, and contradictory settings of proxied tools."""
     servers = {server.name: server for server in toolset.mcp_servers}
     owners: tuple[Toolset | ToolSpec, ...] = (toolset, *toolset.tools)
     for owner in owners:
         if owner.proxy is not None and owner.proxy not in servers:
-            message = f"`{owner.proxy}` is no entry of `mcp_servers`"
-            near = did_you_mean(owner.proxy, servers)
-            help_ = near or "declare the server, or remove `proxy`"
+            message = f"`proxy`: `{owner.proxy}` is not declared in `mcp_servers`"
+            help_ = did_you_mean(owner.proxy, servers) or (
+                "declare the server, or remove `proxy`"
+            )
             yield problem_at(owner, ("proxy",), message, help_)
     for tool in toolset.tools:
         if tool.proxy is not None and tool.handler is not None:
-            message = (
-                f"`{tool.name}` has a handler and a proxy: one of them answers a call"
-            )
-            yield problem_at(tool, ("proxy",), message, "remove `handler`, or `proxy`")
+            message = f"`{tool.name}` has both `handler` and `proxy`"
+            yield problem_at(tool, ("proxy",), message, "remove one of the two")
         server = servers.get(toolset.get_proxy(tool) or "")
-        own = "" if server is None else server.get_server_name(tool.name)
-        if server is not None and not server.is_allowed(own):
-            message = f"`{own}` is not taken from `{server.name}`, which is to answer its calls"
-            help_ = "remove the server's `allow` and `deny`, or the tool's proxy"
+        if server is None:
+            continue
+        server_name = server.get_server_name(tool.name)
+        if not server.is_allowed(server_name):
+            message = (
+                f"`{server_name}` is proxied to `{server.name}`, whose `allow` or `deny`"
+                " excludes it"
+            )
+            help_ = f"allow it in `mcp_servers.{server.name}`, or remove `proxy`"
             yield problem_at(tool, ("name",), message, help_)
     for name in sorted(toolset.proxied_servers & servers.keys()):
         for field in servers[name].fields:
-            if field in _UNREAD:
-                message = f"`{field}` of `{name}` is not read: its tools are the toolset's own"
-                help_ = f"remove it: {_UNREAD[field]}"
+            if field in _UNUSED_SERVER_FIELDS:
+                message = f"`{field}` of `{name}` has no effect, because specs define its tools"
+                help_ = f"remove `{field}`: {_UNUSED_SERVER_FIELDS[field]}"
                 path = ("mcp_servers", name, field)
                 yield problem_at(toolset, path, message, help_, at_key=True)
 
 
 @rule("handler/signature", on="tool", severity=Severity.ERROR)
-def signature(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    whole = tool.handler and function_code(where.workspace, where.toolset, tool.handler)
-    if not whole or whole.signature is None:
+def check_signature(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a handler that does not accept the tool's parameters or dependencies."""
+    code = tool.handler and find_function_code(
+        scope.workspace, scope.toolset, tool.handler
+    )
+    if not code or code.signature is None:
         return
-    problems = [*problems_with_dependencies(whole.signature, tool.uses, where.toolset)]
-    signature = whole.signature.without(tool.uses)
-    if not whole._replace(signature=signature).accepts_mapping(tool):
-        problems += _problems_of_signature(tool, signature)
+    problems = [*_check_dependency_parameters(code.signature, tool.uses, scope.toolset)]
+    signature = code.signature.remove_parameters(tool.uses)
+    if not code._replace(signature=signature).accepts_mapping(tool):
+        problems += _compare_signature(tool, signature)
     for message, help_ in problems:
-        yield problem_at(tool, ("handler",), f"{message} ({whole.location})", help_)
+        yield problem_at(tool, ("handler",), f"{message} ({code.location})", help_)
 
 
-def _problems_of_signature(
+def _compare_signature(
     tool: ToolSpec, signature: Signature
 ) -> Iterator[tuple[str, str]]:
+    """Yield message and help where a signature differs from the parameters."""
     declared = tool.schemas["parameters"].declared
-    known = declared.names
-    sent = _always_sent(tool)
+    names = declared.names
+    always_sent = _list_always_sent(tool)
     for name in signature.positional_only:
         if name not in signature.optional:
-            only = f"`{name}` can be given by place only, and arguments come by name"
-            yield only, "remove the `/` behind it"
-    if not signature.takes_any:
-        for name in sorted(
-            known.difference(signature.names, signature.positional_only)
-        ):
+            message = f"`{name}` is positional-only, but arguments are passed by name"
+            yield message, _REMOVE_SLASH
+    if not signature.has_kwargs:
+        missing = names.difference(signature.names, signature.positional_only)
+        for name in sorted(missing):
             if not is_keyword_argument(name):
-                help_ = "let the handler take one mapping, or add `**arguments`"
+                help_ = "accept one mapping of all arguments, or add `**arguments`"
             else:
-                near = [n for n in signature.names if n not in known]
-                help_ = did_you_mean(name, near) or f"add `{name}` to the function"
-            word = "required parameter" if name in sent else "parameter"
-            yield f"the handler has no {word} `{name}`", help_
+                undeclared = [n for n in signature.names if n not in names]
+                help_ = did_you_mean(name, undeclared) or (
+                    f"add `{name}` to the function"
+                )
+            label = "required parameter" if name in always_sent else "parameter"
+            yield f"the handler has no {label} `{name}`", help_
     for name in signature.names:
-        if name in signature.optional or name in sent:
+        if name in signature.optional or name in always_sent:
             continue
-        needs = f"the handler needs `{name}`"
         if not declared.find_undeclared([name]):
-            help_ = "give it a default, or make it `required` in the schema"
-            yield f"{needs}, and a call may leave it out", help_
+            help_ = "add a default, or list the parameter in `required` of the schema"
+            yield f"the handler requires `{name}`, which calls may omit", help_
         else:
-            meant = did_you_mean(name, sorted(known))
-            help_ = meant or "give it a default, or remove it"
-            yield f"{needs}, which is not a parameter of the tool", help_
+            message = (
+                f"the handler requires `{name}`, which is not a parameter of the tool"
+            )
+            help_ = did_you_mean(name, sorted(names)) or "add a default, or remove it"
+            yield message, help_
 
 
-def _always_sent(tool: ToolSpec) -> set[str]:
-    """The parameters that every valid call has."""
-    sent = set(tool.required)
-    parts = tool.parameters.get("allOf")
-    for schema in parts if isinstance(parts, list) else ():
-        listed = schema.get("required") if isinstance(schema, dict) else None
-        if isinstance(listed, list):
-            sent.update(name for name in listed if isinstance(name, str))
-    if tool.actions is not None and tool.actions.parameter in sent:
-        needs = [set(action.requires) for action in tool.actions.values]
-        sent |= set.intersection(*needs) if needs else set()
-    return sent
+def _list_always_sent(tool: ToolSpec) -> set[str]:
+    """Return the parameters that every valid call contains."""
+    names = set(tool.required)
+    schemas = tool.parameters.get("allOf")
+    for schema in schemas if isinstance(schemas, list) else ():
+        required = schema.get("required") if isinstance(schema, dict) else None
+        if isinstance(required, list):
+            names.update(name for name in required if isinstance(name, str))
+    if tool.actions is not None and tool.actions.parameter in names:
+        action_names = [set(action.requires) for action in tool.actions.values]
+        names |= set.intersection(*action_names) if action_names else set()
+    return names
 
 
 @rule("handler/type-mismatch", on="tool", severity=Severity.ERROR)
-def type_mismatch(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_types(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report argument and result classes whose fields do not match the schemas."""
     for key, reference, schema in (
         ("arguments_type", tool.arguments_type, tool.parameters),
         ("result_type", tool.result_type, tool.returns),
     ):
         if reference is None or not isinstance(schema, dict):
             continue
-        fields = fields_of_class(where.workspace, where.toolset, reference)
+        fields = find_class_fields(scope.workspace, scope.toolset, reference)
         if fields is None or not isinstance(schema.get("properties"), dict):
             continue
-        for problem in _disagreements(fields, schema, is_sent=key == "arguments_type"):
-            message = (
-                f"`{reference.function}` does not agree with the schema: {problem}"
-            )
-            help_ = "mend one of the two; the schema is what callers are shown"
+        is_argument = key == "arguments_type"
+        for problem in _compare_class(fields, schema, is_argument=is_argument):
+            message = f"`{reference.function}` does not match the schema: {problem}"
+            help_ = "change the class or the schema; calls are validated by the schema"
             yield problem_at(tool, (key,), message, help_)
 
 
-def _disagreements(
-    fields: Mapping[str, ClassField], schema: Mapping[str, Any], *, is_sent: bool
+def _compare_class(
+    fields: Mapping[str, ClassField], schema: Mapping[str, Any], *, is_argument: bool
 ) -> Iterator[str]:
-    """What a class and a schema say otherwise, of what callers send or of what they get."""
-    own_properties, needed = schema["properties"], schema.get("required", ())
-    why = "which callers may send" if is_sent else "which is required"
-    for name in own_properties if is_sent else needed:
+    """Yield the differences between a class and a schema, for messages.
+
+    Args:
+        fields: the fields of the class.
+        schema: the schema of the parameters or of the result.
+        is_argument: whether the schema is that of the parameters.
+    """
+    properties, required = schema["properties"], schema.get("required", ())
+    if is_argument:
+        names, reason = properties, "which callers may send"
+    else:
+        names, reason = required, "which is required"
+    for name in names:
         if name not in fields:
-            yield f"it has no `{name}`, {why}"
+            yield f"it has no field `{name}`, {reason}"
     is_closed = schema.get("additionalProperties", True) is False
     for name, field in fields.items():
-        if is_sent and field.is_required and name not in needed:
-            yield f"it needs `{name}`, which callers need not send"
-        elif not is_sent and is_closed and name not in own_properties:
+        if is_argument and field.is_required and name not in required:
+            yield f"it requires `{name}`, which callers may omit"
+        elif not is_argument and is_closed and name not in properties:
             yield f"`{name}` is not in `returns`"
     for name, field in fields.items():
-        schema = own_properties.get(name)
-        kind = schema.get("type") if isinstance(schema, dict) else None
-        if field.kind is None or not isinstance(kind, str) or kind == field.kind:
+        member = properties.get(name)
+        type_ = member.get("type") if isinstance(member, dict) else None
+        if field.kind is None or not isinstance(type_, str) or type_ == field.kind:
             continue
-        is_iterated = field.is_lazy and kind in ("string", "object")
-        if {kind, field.kind} != {"integer", "number"} and not is_iterated:
-            yield f"`{name}` is of type {field.kind}, and {kind} in the schema"
+        is_iterated = field.is_iterable and type_ in ("string", "object")
+        # A field of one numeric type accepts values of the other.
+        if {type_, field.kind} != {"integer", "number"} and not is_iterated:
+            yield f"`{name}` has the type {field.kind}, and {type_} in the schema"
 
 
 @rule(
     "handler/imported-type", on="tool", severity=Severity.ERROR, can_be_suppressed=False
 )
-def type_not_own(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_imported_types(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report argument and result classes that the handlers package does not define."""
     for field in ("arguments_type", "result_type"):
-        named = getattr(tool, field)
-        problem = named and class_problem(where.workspace, where.toolset, named)
+        reference = getattr(tool, field)
+        if not reference:
+            continue
+        problem = find_class_problem(scope.workspace, scope.toolset, reference)
         if problem:
-            message = (
-                f"`{named.function}` is no class of the handlers' package: it {problem}"
-            )
-            help_ = "name a `class` that is written below the toolset's `handlers`"
+            message = f"`{reference}` must be a class of the handlers package, but it {problem}"
+            help_ = "define a `class` in the toolset's handlers package, and name it"
             yield problem_at(tool, (field,), message, help_)
 
 
-_CALL, _ASK = "current_call", "ask"
+_CURRENT_CALL, _ASK = "current_call", "ask"
 
 
 @rule("handler/unawaited-ask", on="toolset", severity=Severity.ERROR)
-def unawaited_ask(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    read: set[str] = set()
+def check_unawaited_questions(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report `current_call().ask(...)` in handlers' modules without `await`."""
+    checked_files: set[str] = set()
     for tool in toolset.tools:
-        module = defining_module(workspace, toolset, tool)
-        if module is None or module.file in read:
+        module = find_defining_module(workspace, toolset, tool)
+        if module is None or module.file in checked_files:
             continue
-        read.add(module.file)
-        for line in sorted(_unawaited_in(module)):
-            message = f"{place(module.file, line)} asks a person and goes on without the answer"
-            help_ = "`await` it in an async function; a plain one has `ask_sync`"
+        checked_files.add(module.file)
+        for line in sorted(_find_unawaited_questions(module)):
+            location = format_location(module.file, line)
+            message = f"{location} calls `ask` without `await`, so it gets no answer"
+            help_ = "add `await` in an async function, or use `ask_sync` in a sync one"
             yield problem_at(tool, ("handler",), message, help_)
 
 
-def _unawaited_in(module: PythonModule) -> Iterator[int]:
-    """The lines of questions that stand in no `await`."""
-    if module.tree is None or not module.may_have(_CALL):
+def _find_unawaited_questions(module: PythonModule) -> Iterator[int]:
+    """Yield the lines of calls of `ask` that are not part of an `await` expression."""
+    if module.tree is None or not module.may_contain(_CURRENT_CALL):
         return
-    calls: set[str] = set()
-    asks: set[str] = set()
+    # Variables that hold the current call, and its `ask` method.
+    call_variables: set[str] = set()
+    ask_variables: set[str] = set()
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Assign):
-            names = {one.id for one in node.targets if isinstance(one, ast.Name)}
-            if _is_call(node.value):
-                calls |= names
-            elif _is_ask(node.value, calls):
-                asks |= names
-    waiting: list[ast.AST] = [module.tree]
-    while waiting:
-        node = waiting.pop()
+            names = {
+                target.id for target in node.targets if isinstance(target, ast.Name)
+            }
+            if _is_current_call(node.value):
+                call_variables |= names
+            elif _is_ask_method(node.value, call_variables):
+                ask_variables |= names
+    pending: list[ast.AST] = [module.tree]
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.Await):
-            # A question that is given on, to `gather` say, is waited for with it.
+            # An `await` of `gather`, for example, also awaits the questions in its arguments.
             continue
         if isinstance(node, ast.Call) and (
-            _is_ask(node.func, calls)
-            or (isinstance(node.func, ast.Name) and node.func.id in asks)
+            _is_ask_method(node.func, call_variables)
+            or (isinstance(node.func, ast.Name) and node.func.id in ask_variables)
         ):
             yield node.lineno
-        waiting.extend(ast.iter_child_nodes(node))
+        pending.extend(ast.iter_child_nodes(node))
 
 
-def _is_call(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and last_name(node.func) == _CALL
+def _is_current_call(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and get_last_name(node.func) == _CURRENT_CALL
 
 
-def _is_ask(node: ast.expr, calls: set[str]) -> bool:
+def _is_ask_method(node: ast.expr, call_variables: set[str]) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr != _ASK:
         return False
     owner = node.value
-    return _is_call(owner) or (isinstance(owner, ast.Name) and owner.id in calls)
+    is_variable = isinstance(owner, ast.Name) and owner.id in call_variables
+    return is_variable or _is_current_call(owner)
 
 
 @rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
-def undeclared_parameter(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    code = handler_code(where.workspace, where.toolset, tool)
+def check_undeclared_parameters(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report parameters that only the handler or only the schema accepts."""
+    code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
     declared = tool.schemas["parameters"].declared
-    # One without a default is found by `handler/signature`.
+    # Parameters without a default are reported by `handler/signature`.
     for name in declared.find_undeclared(code.signature.optional):
-        what = f"the handler has a parameter `{name}` that the schema does not declare"
-        help_ = did_you_mean(name, sorted(declared.names)) or (
-            "no caller can give it: declare it in `parameters`, or let the handler"
-            " have it in another way"
+        message = (
+            f"the handler has a parameter `{name}` that the schema does not declare"
+            f" ({code.location})"
         )
-        yield problem_at(tool, ("handler",), f"{what} ({code.location})", help_)
+        help_ = did_you_mean(name, sorted(declared.names)) or (
+            "declare it in `parameters`, or remove it: callers cannot send it"
+        )
+        yield problem_at(tool, ("handler",), message, help_)
     if tool.parameters.get("additionalProperties", False) is not False:
         message = (
-            "the schema lets in parameters that it does not name, and a handler that"
-            f" takes keywords is never given one ({code.location})"
+            "the schema allows additional parameters, which a handler with keyword"
+            f" parameters does not receive ({code.location})"
         )
         help_ = (
-            "let the handler take one mapping, or write `additionalProperties: false`"
+            "accept one mapping of all arguments, or set `additionalProperties: false`"
         )
         path = ("parameters", "additionalProperties")
         yield problem_at(tool, path, message, help_, at_key=True)
 
 
+_MAX_REASONS_SHOWN = 3
+"""Findings of `handler/unanalyzed-code` per tool."""
+
+
 @rule("handler/unanalyzed-code", on="tool", severity=Severity.WARNING)
-def unfollowed(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_analyzability(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report code of a handler that the analysis of tables cannot follow."""
     if not tool.data:
         return
-    reach = reached_from(where.workspace, where.toolset, tool)
-    for reason in reach.unread[:3] if reach else ():
-        message = f"what the handler does cannot be followed to the end: {reason}"
-        help_ = "until then nobody knows which tables it queries"
+    reach = trace_handler(scope.workspace, scope.toolset, tool)
+    for reason in reach.problems[:_MAX_REASONS_SHOWN] if reach else ():
+        message = f"the handler's code cannot be analyzed completely: {reason}"
+        help_ = "simplify the code, so that the tables that it queries can be checked"
         yield problem_at(tool, ("handler",), message, help_)
 
 
@@ -677,93 +760,96 @@ def unfollowed(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
     severity=Severity.ERROR,
     can_be_suppressed=False,
 )
-def unknown_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_used_dependencies(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report unknown dependencies in `uses`, and names that cannot be a parameter."""
     for name in toolset.dependencies:
         if not is_keyword_argument(name):
-            message = f"no function can have a parameter `{name}`"
-            help_ = "give the dependency another name"
-            yield problem_at(
-                toolset, ("dependencies", name), message, help_, at_key=True
-            )
+            message = f"the dependency `{name}` cannot be a parameter of a function"
+            path: Path = ("dependencies", name)
+            help_ = "rename the dependency"
+            yield problem_at(toolset, path, message, help_, at_key=True)
     for spec in (*toolset.tools, *toolset.mcp_specs):
-        for number, name in enumerate(spec.uses):
+        for index, name in enumerate(spec.uses):
+            path = ("uses", index)
             if name not in toolset.dependencies:
                 message = f"the toolset has no dependency `{name}`"
-                near = did_you_mean(name, list(toolset.dependencies))
-                help_ = (
-                    near or "add it to `dependencies` of toolset.yaml, with its type"
+                help_ = did_you_mean(name, list(toolset.dependencies)) or (
+                    "add it with its type to `dependencies` of toolset.yaml"
                 )
-                yield problem_at(spec, ("uses", number), message, help_)
-            what, is_sent = _sent(spec, name)
-            if is_sent:
-                message = f"`{name}` is {what}, too: a caller could send it"
-                help_ = "give one of the two another name"
-                yield problem_at(spec, ("uses", number), message, help_)
+                yield problem_at(spec, path, message, help_)
+            label, is_argument = _describe_argument(spec, name)
+            if is_argument:
+                message = f"`{name}` is also {label}, so callers could send it"
+                yield problem_at(spec, path, message, "rename one of the two")
 
 
-def _sent(spec: ToolSpec | ResourceSpec | PromptSpec, name: str) -> tuple[str, bool]:
-    """What callers send, and whether something of that is called so."""
+def _describe_argument(
+    spec: ToolSpec | ResourceSpec | PromptSpec, name: str
+) -> tuple[str, bool]:
+    """Return what an argument of a spec is called, and whether one has this name."""
     if isinstance(spec, ToolSpec):
         declared = spec.schemas["parameters"].declared
         return "a parameter of the tool", not declared.find_undeclared([name])
     if isinstance(spec, ResourceSpec):
         variables = list_variables(spec.uri_template or "")
         return "a variable of the URI", name in variables
-    arguments = {one.name for one in spec.arguments}
+    arguments = {argument.name for argument in spec.arguments}
     return "an argument of the prompt", name in arguments
 
 
 @rule("handler/unused-dependency", on="toolset", severity=Severity.WARNING)
-def unused_resource(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_unused_dependencies(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report dependencies that no spec uses."""
     specs = (*toolset.tools, *toolset.mcp_specs)
     used = {name for spec in specs for name in spec.uses}
     for name in toolset.dependencies:
         if name not in used:
             unknown = sorted(used - toolset.dependencies.keys())
-            message = f"nothing uses the dependency `{name}`"
-            use = (
-                f"say `uses: [{name}]` in a spec, or remove it here and in the lifespan"
+            message = f"no spec uses the dependency `{name}`"
+            help_ = did_you_mean(name, unknown) or (
+                f"add `uses: [{name}]` to a spec, or remove it here and in the lifespan"
             )
-            help_ = did_you_mean(name, unknown) or use
-            yield problem_at(
-                toolset, ("dependencies", name), message, help_, at_key=True
-            )
+            path = ("dependencies", name)
+            yield problem_at(toolset, path, message, help_, at_key=True)
 
 
-def gone_imports(
+def check_generated_imports(
     workspace: Workspace, outputs: Mapping[str, bytes]
 ) -> Iterator[Finding]:
-    """Findings at handlers' imports of generated modules, or names in them, that are not there.
+    """Report imports of generated modules, or names in them, that do not exist.
 
-    Read are the handlers, and the modules of their package that these import.
+    Checks the modules of the handlers, and the modules of their package that these import.
 
     Args:
-        workspace: any.
-        outputs: the bytes of every file, by its path below the output folder.
+        workspace: the workspace.
+        outputs: the content of each generated file by its path in the output folder.
     """
-    below = [workspace.package] if workspace.package else []
-    texts: dict[str, bytes] = {}
+    package = [workspace.package] if workspace.package else []
+    sources: dict[str, bytes] = {}
     for path, data in outputs.items():
-        stem, _, end = ".".join([*below, *path.split("/")]).rpartition(".")
-        if end == "py":
-            texts[stem.removesuffix(".__init__")] = data
-    # Where the output folder is on the path itself, each toolset is a root of its own.
-    roots = below or [toolset.name for toolset in workspace.toolsets]
-    former: dict[str, str] = {}
-    for toolset in workspace.toolsets:
-        tools = ".".join([*below, toolset.name, "tools", ""])
-        for tool in toolset.tools:
-            for old in map(module_name, tool.renamed_from):
-                former[tools + old] = f"did you mean `{tools}{tool.module}`?"
-    for module, node, imported in _imports_of_handlers(workspace):
-        name, help_ = imported.module, ""
-        if not any(is_below(name, root) for root in roots) or imported.dotted in texts:
+        stem, _, extension = ".".join([*package, *path.split("/")]).rpartition(".")
+        if extension == "py":
+            sources[stem.removesuffix(".__init__")] = data
+    # If the output folder itself is on sys.path, each toolset is a top-level package.
+    roots = package or [toolset.name for toolset in workspace.toolsets]
+    suggestions = _suggest_renamed_modules(workspace, package)
+    for module, node, imported in _list_handler_imports(workspace):
+        name = imported.module
+        is_generated = any(is_in_package(name, root) for root in roots)
+        if not is_generated or imported.dotted in sources:
             continue
-        if name in texts:
-            known = bindings_of(ast.parse(texts[name]).body, PythonModule(name, ""))
-            if imported.name in known:
+        help_ = "correct the import, or remove it"
+        if name in sources:
+            tree = ast.parse(sources[name])
+            names = collect_bindings(tree.body, PythonModule(name, ""))
+            if imported.name in names:
                 continue
-            name, help_ = imported.dotted, did_you_mean(imported.name or "", known)
+            name = imported.dotted
+            help_ = did_you_mean(imported.name or "", names) or help_
         text = read_text(workspace.root, module.file) or ""
         line = "".join(text.splitlines()[node.lineno - 1 : node.lineno])
         yield Finding(
@@ -771,27 +857,41 @@ def gone_imports(
             Severity.ERROR,
             Location(module.file, node.lineno, node.col_offset + 1, len(line) + 1),
             f"a handler imports `{name}`, which is not generated",
-            former.get(name, help_),
+            suggestions.get(name, help_),
             line,
         )
 
 
-def _imports_of_handlers(
+def _suggest_renamed_modules(
+    workspace: Workspace, package: Sequence[str]
+) -> dict[str, str]:
+    """Return a help for each module that a tool's previous name would have."""
+    suggestions: dict[str, str] = {}
+    for toolset in workspace.toolsets:
+        prefix = ".".join([*package, toolset.name, "tools", ""])
+        for tool in toolset.tools:
+            for name in map(module_name, tool.renamed_from):
+                suggestions[prefix + name] = f"did you mean `{prefix}{tool.module}`?"
+    return suggestions
+
+
+def _list_handler_imports(
     workspace: Workspace,
 ) -> Iterator[tuple[PythonModule, ast.stmt, ImportedName]]:
-    waiting = [
+    """Yield each import in the modules of handlers, and in modules that these import."""
+    pending = [
         (toolset.handlers, reference.module)
         for toolset in workspace.toolsets
         for owner in (*toolset.tools, *toolset.mcp_specs)
         for reference in (owner.handler, toolset.lifespan)
         if toolset.handlers and reference is not None
     ]
-    seen: set[str] = set()
-    while waiting:
-        package, name = waiting.pop()
-        module = handler_module(workspace, name) if is_below(name, package) else None
-        if module is not None and name not in seen:
-            for node, imported in imports_in(module):
+    visited: set[str] = set()
+    while pending:
+        package, name = pending.pop()
+        module = find_module(workspace, name) if is_in_package(name, package) else None
+        if module is not None and name not in visited:
+            for node, imported in list_imports(module):
                 yield module, node, imported
-                waiting += [(package, imported.module), (package, imported.dotted)]
-        seen.add(name)
+                pending += [(package, imported.module), (package, imported.dotted)]
+        visited.add(name)

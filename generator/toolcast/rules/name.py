@@ -1,4 +1,7 @@
-"""The rules `name/...`; `name.md` says what each is for."""
+"""Rules of the family `name`: names of tools, parameters and packages.
+
+`name.md` explains each rule.
+"""
 
 from __future__ import annotations
 
@@ -37,480 +40,562 @@ from .subjects import Parameter, Scope, Texts
 
 
 @rule("name/server-clash", on="toolset", severity=Severity.WARNING)
-def taken_by_servers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    formers = [(old, tool.name) for tool in toolset.tools for old in tool.renamed_from]
-    # Of former names that look alike the first one counts, and a name before all of them.
-    owners = {
-        look_alike_key(old): (old, f"a former name of `{name}`")
-        for old, name in reversed(formers)
-    }
-    for tool in toolset.tools:
-        owners[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
+def check_server_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report tools of external servers with the name of another tool."""
+    owners = _list_own_names(toolset)
     prefixes: dict[str, str] = {}
     for server in toolset.listed_servers:
-        for path, own in _named(server):
-            name = server.get_local_name(own)
-            if not server.is_allowed(own):
+        path = ("mcp_servers", server.name)
+        server_label = f"a tool of `{server.name}`"
+        for tool_path, server_tool in _list_declared_tools(server):
+            if not server.is_allowed(server_tool):
                 continue
-            mine = (name, f"a tool of `{server.name}`")
-            other = owners.setdefault(look_alike_key(name), mine)
-            taken, owner = other
-            # Names of one server may look alike.
-            if other is not mine and (taken == name or owner != mine[1]):
-                is_taken = "is" if taken == name else f"looks like `{taken}`,"
-                what = f"`{name}` of `{server.name}` {is_taken} {owner} already, which wins"
-                help_ = "give the server a `prefix`, its tool another name in `tools`, or leave it out"
-                yield problem_at(
-                    toolset, ("mcp_servers", server.name, *path), what, help_
-                )
+            name = server.get_local_name(server_tool)
+            own_entry = (name, server_label)
+            entry = owners.setdefault(look_alike_key(name), own_entry)
+            other_name, owner = entry
+            # The names of one server may look alike, but must not be equal.
+            is_clash = other_name == name or owner != server_label
+            if entry is not own_entry and is_clash:
+                relation = "has the same name as"
+                if other_name != name:
+                    relation = f"looks like `{other_name}`,"
+                message = f"`{name}` of `{server.name}` {relation} {owner}, which takes precedence"
+                help_ = "set a `prefix` for the server, rename its tool in `tools`, or exclude it"
+                yield problem_at(toolset, (*path, *tool_path), message, help_)
         first = prefixes.setdefault(server.prefix, server.name)
         if server.prefix and first != server.name:
-            what = (
+            message = (
                 f"`{server.name}` and `{first}` have the same prefix `{server.prefix}`"
             )
-            help_ = "give each its own: of two tools with one name, only the first is offered"
-            yield problem_at(
-                toolset, ("mcp_servers", server.name, "prefix"), what, help_
+            help_ = (
+                "set different prefixes: of two tools with the same name, only the first is"
+                " listed"
             )
+            yield problem_at(toolset, (*path, "prefix"), message, help_)
+
+
+def _list_own_names(toolset: Toolset) -> dict[str, tuple[str, str]]:
+    """Return the toolset's own names by look-alike key, with a description."""
+    names: dict[str, tuple[str, str]] = {}
+    # Later entries win: of previous names the first one, and a present name before all of them.
+    for tool in reversed(toolset.tools):
+        for name in reversed(tool.renamed_from):
+            names[look_alike_key(name)] = (name, f"a previous name of `{tool.name}`")
+    for tool in toolset.tools:
+        names[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
+    return names
 
 
 @rule("name/server-clash", on="toolset", severity=Severity.ERROR)
-def also_live(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_locked_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report tools that have a spec and are also listed by a locked server."""
     specs = {tool.name: tool.source.file for tool in toolset.tools}
     for server in toolset.listed_servers:
         if server.locked is None:
             continue
-        # Its reader is not needed where there is no lock.
+        # Imported here because only toolsets with a lock need it.
         from ..mcp_client.server_listing import ListingError, parse_lock
 
         try:
             listing = parse_lock(server.locked, server.lock or "")
         except ListingError:
-            continue  # `spec/server-lock` tells it.
-        for own in (tool["name"] for tool in listing.tools):
-            name = server.get_local_name(own)
-            if name in specs and server.is_allowed(own):
-                what = f"`{name}` is a tool with a spec, and taken live from `{server.name}`, too"
+            continue  # Reported by `spec/server-lock`.
+        for server_tool in (tool["name"] for tool in listing.tools):
+            name = server.get_local_name(server_tool)
+            if name in specs and server.is_allowed(server_tool):
+                message = (
+                    f"`{name}` has a spec, and is also a tool of the locked server"
+                    f" `{server.name}`"
+                )
                 help_ = (
-                    f"leave it out of the server's tools (`deny: [{own}]`), remove"
-                    f" {specs[name]}, or say `proxy: {server.name}` instead of `lock`"
+                    f"exclude it from the server's tools (`deny: [{server_tool}]`), remove"
+                    f" {specs[name]}, or replace `lock` with `proxy: {server.name}`"
                 )
-                yield problem_at(
-                    toolset, ("mcp_servers", server.name, "lock"), what, help_
-                )
+                path = ("mcp_servers", server.name, "lock")
+                yield problem_at(toolset, path, message, help_)
 
 
 @rule("name/client-prefix", on="tool", severity=Severity.WARNING, target="mcp")
-def client_prefix(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    for limit in list_tool_limits(where.toolset, tool, LimitKind.NAME):
-        name = f"{limit.prefix.format(where.toolset.name)}{tool.name}"
+def check_prefixed_length(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a name that is too long with the prefix that a client adds."""
+    for limit in list_tool_limits(scope.toolset, tool, LimitKind.NAME):
+        name = f"{limit.prefix.format(scope.toolset.name)}{tool.name}"
         if len(name) > limit.maximum:
             message = (
-                f"`{name}`, as {limit.client} calls it, has {len(name)} characters; it"
-                f" takes {limit.maximum}"
+                f"`{name}`, the name of the tool in {limit.client}, has {len(name)}"
+                f" characters; the limit is {limit.maximum}"
             )
-            help_ = "shorten the name of the tool, or that of the toolset"
+            help_ = "shorten the name of the tool or of the toolset"
             yield problem_at(tool, ("name",), message, help_)
             break
 
 
 @rule("name/collision", on="toolset", severity=Severity.ERROR)
-def collision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_collisions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report tools, sections and clients whose generated files have the same name."""
     modules: dict[str, ToolSpec] = {}
     for tool in toolset.tools:
         other = modules.setdefault(tool.module, tool)
         if other is not tool:
-            yield _tools(tool, other)
-    yield from _section_tools(toolset)
+            yield _report_module_collision(tool, other)
+    yield from _check_tools_section(toolset)
     for key, names in (
         ("sections", [section.name for section in toolset.sections]),
         ("clients", [client.name for client in toolset.clients]),
     ):
-        yield from _collisions(toolset, key, names)
+        yield from _check_file_names(toolset, key, names)
 
 
-def _section_tools(toolset: Toolset) -> Iterator[Problem]:
-    """Tools without a section stand in a block called `tools`."""
+def _check_tools_section(toolset: Toolset) -> Iterator[Problem]:
+    """Report a section `tools`: that is the block of the tools without a section."""
     if "prompts" not in toolset.targets:
         return
-    loose = next(
-        (t for t in toolset.list_target_tools("prompts") if t.section is None), None
-    )
+    tools = [
+        tool for tool in toolset.list_target_tools("prompts") if tool.section is None
+    ]
+    if not tools:
+        return
+    tool = tools[0]
     for section in toolset.sections:
-        if loose is not None and section.name and module_name(section.name) == "tools":
-            message = f"`{loose.name}` has no section, and the block of such tools is `tools`, too"
-            help_ = f"rename the section, or give `{loose.name}` one"
-            yield problem_at(
-                toolset, ("sections", section.name), message, help_, at_key=True
+        if section.name and module_name(section.name) == "tools":
+            message = (
+                f"the section `{section.name}` has the name of the block for tools without"
+                f" a section, such as `{tool.name}`"
             )
+            help_ = f"rename the section, or add `section:` to `{tool.name}`"
+            path = ("sections", section.name)
+            yield problem_at(toolset, path, message, help_, at_key=True)
 
 
-def _tools(tool: ToolSpec, other: ToolSpec) -> Problem:
+def _report_module_collision(tool: ToolSpec, other: ToolSpec) -> Problem:
     message = (
-        f"`{tool.name}` and `{other.name}` of {other.source.file} give the same module"
-        f" `{tool.module}`"
+        f"`{tool.name}` and `{other.name}` of {other.source.file} would both generate the"
+        f" module `{tool.module}`"
     )
-    plain = other.name if tool.module == distinct_name(tool.name) else tool.name
+    # The file name determines the module. One of the two may have a distinct file name already.
+    has_distinct_file = tool.module == distinct_name(tool.name)
+    name = other.name if has_distinct_file else tool.name
     help_ = (
-        f"rename one of the two, or the file of `{plain}` to"
-        f" `{distinct_name(plain)}.yaml`: then its module is called so, too"
+        f"rename one of the tools, or rename the file of `{name}` to"
+        f" `{distinct_name(name)}.yaml` to change only its module"
     )
     return problem_at(tool, ("name",), message, help_)
 
 
-def _collisions(toolset: Toolset, key: str, names: list[str]) -> Iterator[Problem]:
+def _check_file_names(
+    toolset: Toolset, key: str, names: list[str]
+) -> Iterator[Problem]:
     first: dict[str, str] = {}
     for name in names:
-        derived = module_name(name)
-        other = first.setdefault(derived, name)
+        file_name = module_name(name)
+        other = first.setdefault(file_name, name)
         if other != name:
             line = toolset.source.span((key, other), at_key=True).line
             message = (
-                f"`{name}` and `{other}` on line {line} give the same file `{derived}`"
+                f"`{name}` and `{other}` on line {line} would both generate the file"
+                f" `{file_name}`"
             )
             help_ = "rename one of the two"
             yield problem_at(toolset, (key, name), message, help_, at_key=True)
 
 
 @rule("name/retired-name-used", on="prose", severity=Severity.ERROR)
-def alive(prose: Texts, where: Scope) -> Iterator[Problem]:
-    yield from _reserved(where.toolset)
-    yield from _clashes(where.toolset)
-    yield from _said(prose, where, not_listed=False)
+def check_retired_names(prose: Texts, scope: Scope) -> Iterator[Problem]:
+    """Report previous and reserved names that texts or tools still use."""
+    yield from _check_reserved_names(scope.toolset)
+    yield from _check_previous_names(scope.toolset)
+    yield from _check_mentions(prose, scope, is_unlisted=False)
 
 
-def _said(prose: Texts, where: Scope, *, not_listed: bool) -> Iterator[Problem]:
-    """Texts that say the name of a tool that is gone, by our doing or by its server's."""
-    names = get_tool_names(*where)
-    reasons = where.toolset.reserved_names
-    texts = prose.different if names.retired else ()
-    said = {text: tuple(names.find_retired_names(text)) for text in texts}
-    for text in prose.places(text for text, gone in said.items() if gone):
-        for name, help_ in said[text.text]:
-            if (reasons.get(name) == NOT_LISTED_REASON) is not_listed:
-                yield problem_at(
-                    text.owner, text.path, f"the text still says `{name}`", help_
-                )
+def _check_mentions(
+    prose: Texts, scope: Scope, *, is_unlisted: bool
+) -> Iterator[Problem]:
+    """Report texts that contain the name of a removed or renamed tool.
+
+    Args:
+        prose: the texts.
+        scope: the toolset and workspace.
+        is_unlisted: report the names that an external server no longer lists, or all
+            other names.
+    """
+    names = get_tool_names(*scope)
+    reasons = scope.toolset.reserved_names
+    if not names.retired:
+        return
+    mentions = {
+        text: tuple(names.find_retired_names(text)) for text in prose.unique_texts
+    }
+    for text in prose.locate(text for text, found in mentions.items() if found):
+        for name, help_ in mentions[text.text]:
+            if (reasons.get(name) == NOT_LISTED_REASON) is is_unlisted:
+                message = f"the text still mentions `{name}`"
+                yield problem_at(text.owner, text.path, message, help_)
 
 
-def _reserved(toolset: Toolset) -> Iterator[Problem]:
-    """Names that are reserved, or look like one that is, and are taken all the same."""
+def _check_reserved_names(toolset: Toolset) -> Iterator[Problem]:
+    """Report tools and previous names that are reserved, or look like a reserved name."""
     reasons = {**toolset.reserved_names, **get_server_tool_names(toolset)}
     reserved = {look_alike_key(name): name for name in reasons}
-    taken: list[tuple[Toolset | ToolSpec, Path, str, str, str]] = []
-    other = "choose another name"
+    used: list[tuple[Toolset | ToolSpec, Path, str, str, str]] = []
+    help_ = "choose another name"
     for tool in toolset.tools:
-        taken.append((tool, ("name",), tool.name, f"the name `{tool.name}`", other))
+        used.append((tool, ("name",), tool.name, f"the name `{tool.name}`", help_))
         for index, name in enumerate(tool.renamed_from):
-            what = f"the former name `{name}`"
-            taken.append((tool, ("renamed_from", index), name, what, other))
-    other = "give the server a `prefix`, or its tool another name in `tools`"
+            label = f"the previous name `{name}`"
+            used.append((tool, ("renamed_from", index), name, label, help_))
+    help_ = "set a `prefix` for the server, or rename its tool in `tools`"
     for server in toolset.listed_servers:
-        path = ("mcp_servers", server.name)
         for name in server.declared_names:
-            what = f"`{name}` of `{server.name}`"
-            taken.append((toolset, path, name, what, other))
-    for owner, place, name, what, help_ in taken:
-        owned = reserved.get(look_alike_key(name))
-        if owned is not None:
-            like = "is" if name == owned else f"looks like `{owned}`, which is"
-            message = f"{what} {like} reserved: {reasons[owned]}"
-            yield problem_at(owner, place, message, help_)
+            label = f"`{name}` of `{server.name}`"
+            used.append((toolset, ("mcp_servers", server.name), name, label, help_))
+    for owner, path, name, label, help_ in used:
+        reserved_name = reserved.get(look_alike_key(name))
+        if reserved_name is not None:
+            verb = "is"
+            if name != reserved_name:
+                verb = f"looks like `{reserved_name}`, which is"
+            message = f"{label} {verb} reserved: {reasons[reserved_name]}"
+            yield problem_at(owner, path, message, help_)
 
 
-def _clashes(toolset: Toolset) -> Iterator[Problem]:
-    """Former names that are those of other tools."""
-    live = {tool.name for tool in toolset.tools}
+def _check_previous_names(toolset: Toolset) -> Iterator[Problem]:
+    """Report previous names that are also a name of another tool."""
+    current_names = {tool.name for tool in toolset.tools}
     owners: dict[str, str] = {}
     for tool in toolset.tools:
         for index, name in enumerate(tool.renamed_from):
             first = owners.setdefault(name, tool.name)
-            if name in live:
-                message = f"the former name `{name}` is the name of a tool"
+            if name in current_names:
+                message = f"the previous name `{name}` is the name of a tool"
             elif first != tool.name:
-                message = f"`{first}` has the former name `{name}` as well"
+                message = f"`{name}` is also a previous name of `{first}`"
             else:
                 continue
-            help_ = "a call by that name would have two meanings; remove one"
+            help_ = "remove one of the two: a call by that name would be ambiguous"
             yield problem_at(tool, ("renamed_from", index), message, help_)
 
 
 @rule("name/retired-name-used", on="prose", severity=Severity.WARNING)
-def in_files(prose: Texts, where: Scope) -> Iterator[Problem]:
-    toolset, workspace = where
-    yield from _said(prose, where, not_listed=True)
-    found = scan_files(workspace)
-    not_live = get_tool_names(toolset, workspace).retired
-    for mention in found.mentions:
-        if mention.name in not_live:
+def check_scanned_files(prose: Texts, scope: Scope) -> Iterator[Problem]:
+    """Report retired names in files of `scan`, and mentions of unlisted server tools."""
+    toolset, workspace = scope
+    yield from _check_mentions(prose, scope, is_unlisted=True)
+    scan = scan_files(workspace)
+    removed = get_tool_names(toolset, workspace).retired
+    for mention in scan.mentions:
+        if mention.name in removed:
             end = mention.column + len(mention.name)
             yield Problem(
                 Location(mention.file, mention.line, mention.column, end),
-                f"the file still says `{mention.name}`",
-                not_live[mention.name],
+                f"the file still mentions `{mention.name}`",
+                removed[mention.name],
                 mention.text,
             )
+    # The scan covers the workspace, so its problems are reported once.
     if toolset is workspace.toolsets[0]:
-        for index, problem in found.problems:
-            yield problem_at(workspace, ("scan", index), problem)
+        for index, message in scan.problems:
+            help_ = "correct the entry of `scan`, or exclude files in `not_scanned`"
+            yield problem_at(workspace, ("scan", index), message, help_)
 
 
-NEEDED = frozenset("""
+PROTECTED_MODULES = frozenset("""
     toolcast toolcast_runtime anyio click h11 httpx httpx2 jsonschema_rs jwt langchain_core langgraph
     mcp mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger starlette
     typing_extensions uvicorn yaml
     """.split())
+"""Third-party modules that the runtime and generated code import."""
 
 
 @rule("name/not-importable", on="toolset", severity=Severity.ERROR)
-def hiding(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_hidden_modules(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report packages that would hide a module of Python or of a dependency."""
     output = workspace.package.partition(".")[0]
-    if _is_needed(output):
+    if _is_protected(output):
         help_ = "choose another folder, such as `generated`"
-        yield problem_at(workspace, ("output",), _message(output), help_)
-    # Where the output folder itself is on the path, each toolset is a package there.
-    if not output and _is_needed(toolset.name):
-        yield problem_at(
-            toolset, ("name",), _message(toolset.name), "choose another name"
-        )
+        yield problem_at(workspace, ("output",), _describe_hidden_module(output), help_)
+    # If the output folder itself is on sys.path, each toolset is a top-level package.
+    if not output and _is_protected(toolset.name):
+        message = _describe_hidden_module(toolset.name)
+        yield problem_at(toolset, ("name",), message, "choose another name")
     handlers = (toolset.handlers or "").partition(".")[0]
-    if _is_needed(handlers):
-        yield problem_at(
-            toolset, ("handlers",), _message(handlers), "rename the package"
-        )
+    if _is_protected(handlers):
+        message = _describe_hidden_module(handlers)
+        yield problem_at(toolset, ("handlers",), message, "rename the package")
 
 
-def _is_needed(name: str) -> bool:
-    return name in NEEDED or name in sys.stdlib_module_names
+def _is_protected(name: str) -> bool:
+    return name in PROTECTED_MODULES or name in sys.stdlib_module_names
 
 
-def _message(name: str) -> str:
-    owner = "Python's own" if name in sys.stdlib_module_names else "an installed"
-    return f"the package `{name}` would hide {owner} module `{name}`"
+def _describe_hidden_module(name: str) -> str:
+    is_standard = name in sys.stdlib_module_names
+    kind = "standard library" if is_standard else "installed"
+    return f"the package `{name}` would hide the {kind} module `{name}`"
 
 
 @rule("name/langchain-conflict", on="parameter", severity=Severity.WARNING)
-def langchain_lost(parameter: Parameter, where: Scope) -> Iterator[Problem]:
+def check_langchain_parameters(parameter: Parameter, scope: Scope) -> Iterator[Problem]:
+    """Report a parameter whose name LangChain uses itself."""
     name = parameter.name
     if name in LANGCHAIN_RESERVED_PARAMETERS:
-        message = f"the parameter `{name}` does not reach the tool: {LANGCHAIN_RESERVED_PARAMETERS[name]}"
+        message = f"LangChain does not support the parameter `{name}`: {LANGCHAIN_RESERVED_PARAMETERS[name]}"
         help_ = (
-            "choose another name; the generated wrappers are not affected,"
-            " agents that load the tool over MCP are"
+            "rename it; the generated LangChain wrappers are not affected, but agents that"
+            " load the tool over MCP are"
         )
         yield problem_at(parameter.tool, parameter.path, message, help_, at_key=True)
 
 
 @rule("name/not-importable", on="toolset", severity=Severity.ERROR)
-def no_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    no = "no package can be called"
-    named: list[tuple[Toolset | Workspace, Path, str]] = []
-    named.append((toolset, ("name",), toolset.name))
+def check_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report names that cannot be the name of a Python package."""
+    names: list[tuple[Toolset | Workspace, Path, str]] = []
+    names.append((toolset, ("name",), toolset.name))
+    # Endpoints belong to the workspace, so they are reported once.
     if toolset is workspace.toolsets[0]:
-        names = [endpoint.name for endpoint in workspace.endpoints]
-        named += [(workspace, ("endpoints", name), name) for name in names]
-    for owner, path, name in named:
-        other = module_name(name)
-        if other != name:
-            help_ = f"`{other}` is free, for example"
+        for endpoint in workspace.endpoints:
+            names.append((workspace, ("endpoints", endpoint.name), endpoint.name))
+    for owner, path, name in names:
+        valid_name = module_name(name)
+        if valid_name != name:
+            message = f"`{name}` cannot be the name of a Python package"
+            help_ = f"rename it, for example to `{valid_name}`"
             at_key = owner is workspace
-            yield problem_at(owner, path, f"{no} `{name}`", help_, at_key=at_key)
-    for step in filter(keyword.iskeyword, workspace.output.split("/")):
-        help_ = "it is a word of Python; choose another folder"
-        yield problem_at(workspace, ("output",), f"{no} `{step}`", help_)
-        break
+            yield problem_at(owner, path, message, help_, at_key=at_key)
+    for folder in workspace.output.split("/"):
+        if keyword.iskeyword(folder):
+            message = f"`{folder}` cannot be the name of a Python package"
+            help_ = "choose a folder that is not a keyword of Python"
+            yield problem_at(workspace, ("output",), message, help_)
+            break
 
 
 @rule("name/portability", on="tool", severity=Severity.WARNING)
-def portability(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_portability(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a tool name that a model provider rejects."""
     problem = describe_name_problem(tool.name)
     if problem:
+        message = f"the name `{tool.name}` {problem}"
         help_ = (
-            "letters, digits, `_` and `-`, a letter first and at most 64 characters,"
-            " are taken everywhere"
+            "use at most 64 letters, digits, `_` and `-`, starting with a letter: all"
+            " providers accept such a name"
         )
-        yield problem_at(tool, ("name",), f"the name `{tool.name}` {problem}", help_)
+        yield problem_at(tool, ("name",), message, help_)
 
 
-def _named(server: McpServer) -> Iterator[tuple[Path, str]]:
-    """The tools of a server that the toolset names, with the place: each once."""
-    for own in server.tools:
-        yield ("tools", own), own
-    for index, own in enumerate(server.allow or ()):
-        if own not in server.tools:
-            yield ("allow", index), own
+def _list_declared_tools(server: McpServer) -> Iterator[tuple[Path, str]]:
+    """Yield each tool of a server that toolset.yaml names, with its path, once."""
+    for name in server.tools:
+        yield ("tools", name), name
+    for index, name in enumerate(server.allow or ()):
+        if name not in server.tools:
+            yield ("allow", index), name
 
 
 @rule("name/similar", on="toolset", severity=Severity.WARNING)
-def similar(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    others = [
+def check_similar_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report tools with almost the same name."""
+    other_tools = [
         tool
         for other in workspace.toolsets
         if other.name != toolset.name
         for tool in other.tools
     ]
-    known: dict[str, ToolSpec] = {}
-    for tool in (*others, *toolset.tools):
-        known[tool.name] = tool
+    # If toolsets have a tool of the same name, the one of this toolset is reported.
+    tools = {tool.name: tool for tool in (*other_tools, *toolset.tools)}
     own = {tool.name for tool in toolset.tools}
-    for first, second in similar_pairs(sorted(known)):
-        # Reported once: at the later name, in the toolset that has it.
+    for first, second in list_similar_pairs(sorted(tools)):
+        # Each pair is reported once: at the later name, in the toolset that has it.
         if second in own:
-            message = f"the name `{second}` is nearly `{first}`"
+            message = f"the name `{second}` is almost the same as `{first}`"
             help_ = "choose names that a model does not confuse"
-            yield problem_at(known[second], ("name",), message, help_)
+            yield problem_at(tools[second], ("name",), message, help_)
+
+
+_SET_SKILL_NAME = "set another name in `skill.name`"
 
 
 @rule("name/skill-name", on="toolset", severity=Severity.ERROR, target="skills")
-def no_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    taken: dict[str, Toolset | ToolSpec] = {}
-    for owner, name in _skills(toolset):
+def check_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report invalid and duplicate names of skills."""
+    owners: dict[str, Toolset | ToolSpec] = {}
+    for owner, name in _list_skills(toolset):
         if not 0 < len(name) <= MAX_NAME_CHARACTERS:
             message = (
-                f"the skill's name would have {len(name)} characters; one has 1 to"
+                f"the skill's name has {len(name)} characters; it must have 1 to"
                 f" {MAX_NAME_CHARACTERS}"
             )
         elif name in WINDOWS_DEVICES:
-            message = f"Windows has no folder named `{name}`, as the skill's would be"
-        elif name in taken:
-            message = f"the skill's name, `{name}`, is that of `{taken[name].name}`'s skill, too"
+            message = f"the skill's name `{name}` cannot be a folder on Windows"
+        elif name in owners:
+            message = (
+                f"the skill's name `{name}` is also that of the skill of"
+                f" `{owners[name].name}`"
+            )
         else:
-            taken[name] = owner
+            owners[name] = owner
             continue
-        yield problem_at(owner, get_name_path(owner), message, _HELP)
+        yield problem_at(owner, get_name_path(owner), message, _SET_SKILL_NAME)
 
 
-def _skills(toolset: Toolset) -> Iterator[tuple[Toolset | ToolSpec, str]]:
-    """What has a skill, with the skill's name."""
+def _list_skills(toolset: Toolset) -> Iterator[tuple[Toolset | ToolSpec, str]]:
+    """Yield each toolset or tool that has a skill, with the skill's name."""
     for owner in list_skill_owners(toolset):
         yield owner, build_front_matter(owner)["name"]
 
 
 # Source: https://platform.claude.com/docs/en/agents-and-tools/agent-skills/overview
-_RESERVED = ("anthropic", "claude")
-_HELP = "say another one in `skill.name`"
+_RESERVED_WORDS = ("anthropic", "claude")
 
 
 @rule("name/skill-name", on="toolset", severity=Severity.WARNING, target="skills")
-def not_taken_everywhere(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    taken: dict[str, str] = {}
-    for other in workspace.toolsets:
-        if other.name == toolset.name:
+def check_skill_portability(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report skill names that Claude rejects, or that an earlier toolset has."""
+    owners: dict[str, str] = {}
+    for earlier in workspace.toolsets:
+        if earlier.name == toolset.name:
             break
-        if "skills" in other.targets:
-            for _, name in _skills(other):
-                taken.setdefault(name, other.name)
-    for owner, name in _skills(toolset):
-        for word in _RESERVED:
+        if "skills" in earlier.targets:
+            for _, name in _list_skills(earlier):
+                owners.setdefault(name, earlier.name)
+    for owner, name in _list_skills(toolset):
+        for word in _RESERVED_WORDS:
             if word in name:
-                message = f"the skill's name, `{name}`, has `{word}` in it, which Claude's API refuses"
-                yield problem_at(owner, get_name_path(owner), message, _HELP)
-        if name in taken:
-            message = f"the toolset {taken[name]} has a skill named `{name}`, too"
-            yield problem_at(owner, get_name_path(owner), message, _HELP)
+                message = (
+                    f"the skill's name `{name}` contains `{word}`, which Claude's API"
+                    " rejects"
+                )
+                yield problem_at(owner, get_name_path(owner), message, _SET_SKILL_NAME)
+        if name in owners:
+            message = f"the toolset `{owners[name]}` also has a skill named `{name}`"
+            yield problem_at(owner, get_name_path(owner), message, _SET_SKILL_NAME)
 
 
 @rule("name/unknown-tool", on="prose", severity=Severity.WARNING)
-def of_no_tool(prose: Texts, where: Scope) -> Iterator[Problem]:
-    names = get_tool_names(*where)
-    said = {text: tuple(names.find_unknown_names(text)) for text in prose.different}
-    for text in prose.places(text for text, words in said.items() if words):
-        for word, help_ in said[text.text]:
-            message = f"the text says `{word}`, and there is no such tool"
+def check_unknown_tools(prose: Texts, scope: Scope) -> Iterator[Problem]:
+    """Report texts that mention a tool that does not exist."""
+    names = get_tool_names(*scope)
+    mentions = {
+        text: tuple(names.find_unknown_names(text)) for text in prose.unique_texts
+    }
+    for text in prose.locate(text for text, found in mentions.items() if found):
+        for name, help_ in mentions[text.text]:
+            message = f"the text mentions `{name}`, which is not a tool"
             yield problem_at(text.owner, text.path, message, help_)
 
 
-# A name without a hyphen or an underscore may be a word of the text, unless it stands as code.
+# A name without a hyphen or an underscore counts only in backticks: it may be an ordinary word.
 _NAME_IN_TEXT = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
 
 
 @rule("name/unknown-tool", on="toolset", severity=Severity.WARNING, target="skills")
-def not_everybodys(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_shared_skill_texts(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report shared texts of a skill that mention tools which a client lacks."""
     if not has_toolset_skill(toolset):
         return
     texts = list(list_shared_texts(toolset))
     for client in toolset.clients:
-        theirs = {t.name for t in toolset.tools if toolset.is_offered(t, client)}
-        if not theirs:
+        offered = {t.name for t in toolset.tools if toolset.is_offered(t, client)}
+        if not offered:
             continue
-        others = {tool.name for tool in toolset.tools} - theirs
+        unavailable = {tool.name for tool in toolset.tools} - offered
         for path, text in texts:
-            named = {found[1] or found[2] for found in _NAME_IN_TEXT.finditer(text)}
-            for name in sorted(named & others):
-                message = f"`{client.name}` is told of `{name}`, which it may not have"
-                help_ = f"say it in the `when_to_use` or `guidance` of `{name}`"
+            mentions = {match[1] or match[2] for match in _NAME_IN_TEXT.finditer(text)}
+            for name in sorted(mentions & unavailable):
+                message = (
+                    f"the text mentions `{name}`, which `{client.name}` may not use"
+                )
+                help_ = f"move it to `when_to_use` or `guidance` of `{name}`"
                 yield problem_at(toolset, path, message, help_)
 
 
-_SHORTEST_WORD = 5
-"""Shorter words are often one edit apart (`get` and `set`, `lpop` and `rpop`)."""
+_MIN_COMPARED_LENGTH = 5
+"""Shorter parts of names are often one edit apart, such as `get` and `set`."""
 
 
-def similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The pairs of nearly the same names, each once, in order."""
-    listed = sorted(set(names))
-    found: set[tuple[str, str]] = set()
+def list_similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of almost equal names, each once, in alphabetical order."""
+    unique_names = sorted(set(names))
+    pairs: set[tuple[str, str]] = set()
     by_fold: dict[str, list[str]] = {}
     by_letter: dict[tuple[str, ...], list[str]] = {}
     by_digit: dict[tuple[str, ...], list[str]] = {}
-    for name in listed:
+    for name in unique_names:
         by_fold.setdefault(look_alike_key(name), []).append(name)
-        for key, is_letter in _deletions(_words(name)):
-            by_key = by_letter if is_letter else by_digit
+        for key, lost_letter in _list_deletions(_split_name(name)):
+            by_key = by_letter if lost_letter else by_digit
             by_key.setdefault(key, []).append(name)
     for group in by_fold.values():
-        found.update(combinations(group, 2))
-    # Names that differ in their digits alone are meant to; of others one loses a letter.
+        pairs.update(combinations(group, 2))
+    # Names that differ only in digits, such as `v1` and `v2`, are not similar. So one of the
+    # two names must have lost a letter.
     for key, group in by_letter.items():
-        members, others = dict.fromkeys(group), dict.fromkeys(by_digit.get(key, ()))
-        for pair in (*combinations(members, 2), *product(members, others)):
+        names_by_letter = dict.fromkeys(group)
+        names_by_digit = dict.fromkeys(by_digit.get(key, ()))
+        for pair in (
+            *combinations(names_by_letter, 2),
+            *product(names_by_letter, names_by_digit),
+        ):
             first, second = sorted(pair)
-            if first != second and _one_edit(first, second):
-                found.add((first, second))
-    yield from sorted(found)
+            if first != second and _is_one_edit_apart(first, second):
+                pairs.add((first, second))
+    yield from sorted(pairs)
 
 
-def _words(name: str) -> tuple[str, ...]:
+def _split_name(name: str) -> tuple[str, ...]:
+    """Split a name in snake case or camel case into lower case parts."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return tuple(re.findall(r"[a-z0-9]+", spaced.lower()))
 
 
-def _deletions(words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """The words, and all that one deleted character leaves of one longer word.
+def _list_deletions(
+    parts: tuple[str, ...],
+) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Yield the parts of a name, and each variant without one character.
 
-    Two words are one edit apart only if they share one of these. Each comes with whether
-    it lost a letter.
+    Two names can be one edit apart only if they have a variant in common. Each variant comes
+    with whether the deleted character is a letter; parts that are too short are not varied.
     """
-    yield words, False
-    for place, word in enumerate(words):
-        if len(word) < _SHORTEST_WORD:
+    yield parts, False
+    for position, part in enumerate(parts):
+        if len(part) < _MIN_COMPARED_LENGTH:
             continue
-        for index in range(len(word)):
-            shorter = word[:index] + word[index + 1 :]
-            is_letter = not word[index].isdigit()
-            yield (*words[:place], shorter, *words[place + 1 :]), is_letter
+        for index, character in enumerate(part):
+            shorter = part[:index] + part[index + 1 :]
+            variant = (*parts[:position], shorter, *parts[position + 1 :])
+            yield variant, not character.isdigit()
 
 
-def _one_edit(first: str, second: str) -> bool:
-    pairs = list(zip(_words(first), _words(second), strict=True))
+def _is_one_edit_apart(first: str, second: str) -> bool:
+    """Return whether two names differ by one edit of a letter in one long part."""
+    pairs = list(zip(_split_name(first), _split_name(second), strict=True))
     differing = [(a, b) for a, b in pairs if a != b]
     if len(differing) != 1:
         return not differing
     shorter, longer = sorted(differing[0], key=len)
-    if len(shorter) < _SHORTEST_WORD or _is_plural(shorter, longer):
+    if len(shorter) < _MIN_COMPARED_LENGTH or _is_inflection(shorter, longer):
         return False
-    if len(shorter) == len(longer) and not _swapped_or_replaced(shorter, longer):
+    if len(shorter) == len(longer) and not _is_swap_or_replacement(shorter, longer):
         return False
     return re.sub(r"\d", "", shorter) != re.sub(r"\d", "", longer)
 
 
-def _is_plural(shorter: str, longer: str) -> bool:
+def _is_inflection(shorter: str, longer: str) -> bool:
+    """Return whether a word is another one with an ending, such as `note` and `notes`."""
     return longer in (f"{shorter}s", f"{shorter}d", f"{shorter}r")
 
 
-def _swapped_or_replaced(first: str, second: str) -> bool:
-    places = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
-    if len(places) == 2 and places[1] == places[0] + 1:
-        a, b = places
+def _is_swap_or_replacement(first: str, second: str) -> bool:
+    """Return whether strings of one length differ by one character or a swap of two."""
+    positions = [
+        i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b
+    ]
+    if len(positions) == 2 and positions[1] == positions[0] + 1:
+        a, b = positions
         return first[a] == second[b] and first[b] == second[a]
-    return len(places) == 1
+    return len(positions) == 1

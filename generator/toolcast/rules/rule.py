@@ -1,6 +1,6 @@
-"""A rule: how bad what it finds is, and the function that finds it.
+"""Rules and the problems that their check functions report.
 
-What a person reads of a rule stands in its family's page, beside the module.
+The documentation of a rule is a section of its family's Markdown page (see `rule_docs`).
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import Definitions, PromptSpec, ResourceSpec
 from ..parsing.tree import Path
-from .rule_docs import Paragraph, page
+from .rule_docs import Paragraph, load_page
 from .subjects import Parameter, Scope, Texts, ToolSchema
 
 
 class Problem(NamedTuple):
-    """What a check finds.
+    """A problem that a check reports, without rule id and severity.
 
     Attributes:
-        place: where it is.
-        message: what is wrong, lower case, names in backticks.
-        help: what to do; empty when the message says it already.
-        source_line: the text of the line at the place.
+        location: file, line and columns of the problem.
+        message: description of the problem in lower case, with names in backticks.
+        help: imperative instruction how to fix it.
+        source_line: text of the line at the location.
     """
 
     location: Location
@@ -44,7 +44,7 @@ class Problem(NamedTuple):
     source_line: str = ""
 
 
-On = Literal[
+SubjectKind = Literal[
     "workspace",
     "toolset",
     "tool",
@@ -53,9 +53,9 @@ On = Literal[
     "schema",
     "parameter",
 ]
-"""What a check is given, once for each there is."""
+"""The kinds of values that a check can receive."""
 Check = Callable[..., Iterator[Problem]]
-"""What finds the problems of what it is given; `rule` says which arguments it takes."""
+"""A function that yields the problems of one subject; `rule` documents its arguments."""
 
 
 def problem_at(
@@ -66,71 +66,79 @@ def problem_at(
     *,
     at_key: bool = False,
 ) -> Problem:
-    """A problem at a path of a spec, of `toolset.yaml`, of the definitions or the project."""
-    place, line = owner.source.locate(path, at_key=at_key)
-    return Problem(place, message, help, line)
+    """Return a problem at a path of a spec or another file.
+
+    Args:
+        owner: the object whose file contains the path.
+        path: keys and indexes in that file.
+        message: see `Problem`.
+        help: see `Problem`.
+        at_key: locate the last key of the path instead of its value.
+    """
+    location, line = owner.source.locate(path, at_key=at_key)
+    return Problem(location, message, help, line)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule, or a part of one: what is found by several checks has as many parts.
+    """A rule, or one part of a rule that has several checks.
 
     Attributes:
         id: `family/kebab-name`.
-        severity: an error only where an output would be wrong, unsafe or impossible.
-        page: the file of the family's page, which has a paragraph of it.
-        on: what the check is given.
-        check: finds the problems of that; None for what is found elsewhere.
-        target: the check is given only what is in this target; empty for everything.
-        can_be_suppressed: false where nobody may decide that the finding does not matter:
-            without it a spec would decide what code runs.
-        others: the other parts, by whose severity their problems are told.
+        severity: `ERROR` only if an output would be wrong, unsafe or impossible.
+        page: path of the family's Markdown page, which documents the rule.
+        on: kind of the check's subject.
+        check: the check function; None if another package reports the findings.
+        target: the check receives only subjects of this target; empty for all subjects.
+        can_be_suppressed: whether specs may suppress findings of the rule. False where a
+            suppression would, for example, allow a spec to run arbitrary code.
+        other_parts: the other parts of the rule. Each reports with its own severity.
     """
 
     id: str
     severity: Severity
     page: str
-    on: On = "workspace"
+    on: SubjectKind = "workspace"
     check: Check | None = None
     target: str = ""
     can_be_suppressed: bool = True
-    others: tuple[Rule, ...] = ()
+    other_parts: tuple[Rule, ...] = ()
 
     @property
     def parts(self) -> tuple[Rule, ...]:
-        """Itself and the other parts."""
-        return (self, *self.others)
+        """This rule and its other parts."""
+        return (self, *self.other_parts)
 
-    def problems(self, *given: Any) -> Iterator[Problem]:
-        """What the check finds in what it is given."""
-        return self.check(*given) if self.check is not None else iter(())
+    def problems(self, *subject: Any) -> Iterator[Problem]:
+        """Run this part's check with the arguments of one subject."""
+        return self.check(*subject) if self.check is not None else iter(())
 
     def finding(self, problem: Problem) -> Finding:
-        """A problem that the check has found, as a finding of this rule."""
+        """Return a problem as a finding with this rule's id and severity."""
         return Finding(self.id, self.severity, *problem)
 
     @property
     def text(self) -> Paragraph:
-        """What a person reads of it.
+        """The documentation of the rule.
 
         Raises:
-            PageError: the family's page does not say it.
+            PageError: the family's page has no section for the rule.
         """
-        return page(self.page).paragraph(self.id)
+        return load_page(self.page).paragraph(self.id)
 
 
-def family_page(id: str) -> str:
-    """The page of the built-in family that an id begins with."""
+def get_family_page(id: str) -> str:
+    """Return the path of the page that documents a built-in rule."""
     return os.path.join(os.path.dirname(__file__), f"{id.partition('/')[0]}.md")
 
 
-def page_beside(module: str) -> str:
-    """The file of the page of a family, which stands beside its module."""
+def get_module_page(module: str) -> str:
+    """Return the path of the page next to a rule module: `rules.md` for `rules.py`."""
     return f"{os.path.splitext(sys.modules[module].__file__ or '')[0]}.md"
 
 
-_Given = ParamSpec("_Given")
-_Makes = Callable[[Callable[_Given, Iterator[Problem]]], Rule]
+_Arguments = ParamSpec("_Arguments")
+_Decorator = Callable[[Callable[_Arguments, Iterator[Problem]]], Rule]
 
 
 class _RuleMetadata(TypedDict, total=False):
@@ -139,72 +147,74 @@ class _RuleMetadata(TypedDict, total=False):
     can_be_suppressed: bool
 
 
+# One overload per signature of checks, so that type checkers verify the decorated function.
 @overload
 def rule(
-    id: str, *, on: Literal["workspace"], **said: Unpack[_RuleMetadata]
-) -> _Makes[[Workspace]]: ...
-
-
-@overload
-def rule(
-    id: str, *, on: Literal["toolset"], **said: Unpack[_RuleMetadata]
-) -> _Makes[[Toolset, Workspace]]: ...
+    id: str, *, on: Literal["workspace"], **metadata: Unpack[_RuleMetadata]
+) -> _Decorator[[Workspace]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["tool"], **said: Unpack[_RuleMetadata]
-) -> _Makes[[ToolSpec, Scope]]: ...
+    id: str, *, on: Literal["toolset"], **metadata: Unpack[_RuleMetadata]
+) -> _Decorator[[Toolset, Workspace]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["texts", "prose"], **said: Unpack[_RuleMetadata]
-) -> _Makes[[Texts, Scope]]: ...
+    id: str, *, on: Literal["tool"], **metadata: Unpack[_RuleMetadata]
+) -> _Decorator[[ToolSpec, Scope]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["schema"], **said: Unpack[_RuleMetadata]
-) -> _Makes[[ToolSchema, Scope]]: ...
+    id: str, *, on: Literal["texts", "prose"], **metadata: Unpack[_RuleMetadata]
+) -> _Decorator[[Texts, Scope]]: ...
 
 
 @overload
 def rule(
-    id: str, *, on: Literal["parameter"], **said: Unpack[_RuleMetadata]
-) -> _Makes[[Parameter, Scope]]: ...
+    id: str, *, on: Literal["schema"], **metadata: Unpack[_RuleMetadata]
+) -> _Decorator[[ToolSchema, Scope]]: ...
+
+
+@overload
+def rule(
+    id: str, *, on: Literal["parameter"], **metadata: Unpack[_RuleMetadata]
+) -> _Decorator[[Parameter, Scope]]: ...
 
 
 def rule(
     id: str,
     *,
-    on: On,
+    on: SubjectKind,
     severity: Severity,
     target: str = "",
     can_be_suppressed: bool = True,
 ) -> Callable[[Check], Rule]:
-    """Makes a rule of the function that checks what it is given; several parts make one.
+    """Decorate a check function to make it a rule; several functions may have one id.
 
     Args:
-        id: `family/kebab-name`; the heading of its paragraph on the family's page.
-        on: what the function is given, once for each there is: the `workspace` alone; a
-            `toolset` and the workspace; a `tool` and where it stands; the `texts` of a toolset,
-            every string of its tools that models read, and the prose of all else; the `prose`
-            of all; a `schema` of a tool; a `parameter`.
-        severity: an error only where an output would be wrong, unsafe or impossible; of
-            several parts, pages tell that of the first.
-        target: the function is given only toolsets that have the target, and tools that are
-            in it; what a project has as a whole is in none.
-        can_be_suppressed: whether a spec may say that a finding does not matter.
+        id: `family/kebab-name`, which is also a heading of the family's page.
+        on: the subject, for each of which the function is called. `workspace`: the
+            workspace. `toolset`: a toolset and the workspace. All others also pass the
+            `Scope`. `tool`: a tool. `texts`: all strings of a toolset's tools, and the prose
+            of its other specs. `prose`: the prose of all specs of a toolset. `schema`: the
+            schema of a tool's parameters or result. `parameter`: a parameter of a tool.
+        severity: `ERROR` only if an output would be wrong, unsafe or impossible. If a rule
+            has several functions, its documentation states the severity of the first.
+        target: call the function only for toolsets with this target and for tools that are
+            not excluded from it; no effect on `workspace`.
+        can_be_suppressed: whether `suppress` of a spec may list the rule.
     """
 
-    def made(check: Check) -> Rule:
-        file = page_beside(check.__module__)
-        return Rule(id, severity, file, on, check, target, can_be_suppressed)
+    def build_rule(check: Check) -> Rule:
+        page = get_module_page(check.__module__)
+        return Rule(id, severity, page, on, check, target, can_be_suppressed)
 
-    return made
+    return build_rule
 
 
-def limit(rule: Rule) -> str:
-    """What pages say of a rule behind its severity."""
+def format_suppression_note(rule: Rule) -> str:
+    """Return the text that documentation prints after the severity of a rule."""
     return "" if rule.can_be_suppressed else ", cannot be suppressed"

@@ -1,7 +1,8 @@
-"""The page of a family of rules: what a person reads, in Markdown.
+"""Parser for the documentation pages of rule families.
 
-A page has a title, what the family is about, and for each rule a heading, which is its id, a
-sentence that starts "Checks that", the reason, and a bad and a good example where there is one:
+A page has a title, a sentence about the family, and a section for each rule. The heading of
+the section is the rule id. A sentence that starts with "Checks that" and the reason follow,
+then optional examples:
 
     ## prompt/todo
 
@@ -32,7 +33,7 @@ from functools import cache
 from toolcast_runtime.core.safe_file import read_regular_file
 
 _MAX_PAGE_BYTES = 1024 * 1024
-"""Size of a rule's documentation page."""
+"""Maximum size of a documentation page."""
 _HEADING = re.compile(r"^## (?=[a-z]+/[a-z0-9-]+$)", re.MULTILINE)
 _EXAMPLES = re.compile(
     r"(?P<before>.*?)"
@@ -43,18 +44,18 @@ _EXAMPLES = re.compile(
 
 
 class PageError(Exception):
-    """A page is not there, cannot be read, or does not have a rule."""
+    """A page cannot be read, is malformed, or does not document a rule."""
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """What a person reads of a rule.
+    """The documentation of one rule.
 
     Attributes:
-        purpose: one sentence that starts "Checks that".
-        why: what goes wrong without it.
-        bad: a spec, or the part of one, that it finds; empty where it is too long to show.
-        good: the same, right; may be empty, too.
+        purpose: one sentence that starts with "Checks that".
+        why: the reason for the rule.
+        bad: an example that the rule reports; empty if an example would be too long.
+        good: the corrected example; may be empty.
     """
 
     purpose: str
@@ -65,12 +66,12 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Page:
-    """The page of a family.
+    """The documentation page of a rule family.
 
     Attributes:
-        file: where it stands.
-        about: what the family looks at, in a sentence.
-        paragraphs: the rules by their ids, in the order of the page.
+        file: path of the page.
+        about: one sentence that describes the family.
+        paragraphs: the rules by id, in the order of the page.
     """
 
     file: str
@@ -78,10 +79,10 @@ class Page:
     paragraphs: Mapping[str, Paragraph]
 
     def paragraph(self, id: str) -> Paragraph:
-        """What it says of a rule.
+        """Return the documentation of a rule.
 
         Raises:
-            PageError: it says nothing of it.
+            PageError: the page has no section for the rule.
         """
         if id not in self.paragraphs:
             raise PageError(f"{self.file} has no heading `## {id}`")
@@ -89,33 +90,31 @@ class Page:
 
 
 @cache
-def page(file: str) -> Page:
-    """A page, read and taken apart.
+def load_page(file: str) -> Page:
+    """Read and parse a documentation page.
 
     Raises:
-        PageError: it cannot be read, or a paragraph is not as it should be.
+        PageError: the page cannot be read, or a section is malformed.
     """
     try:
-        text = (
-            read_regular_file(file, _MAX_PAGE_BYTES)
-            .decode("utf-8")
-            .replace("\r\n", "\n")
-        )
+        text = read_regular_file(file, _MAX_PAGE_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PageError(f"{file} cannot be read: {error}") from error
-    start, *rules = _HEADING.split(text)
-    about = start.partition("\n")[2].strip()
-    return Page(file, about, dict(_paragraph(file, rule) for rule in rules))
+    introduction, *sections = _HEADING.split(text.replace("\r\n", "\n"))
+    about = introduction.partition("\n")[2].strip()
+    paragraphs = dict(_parse_section(file, section) for section in sections)
+    return Page(file, about, paragraphs)
 
 
-def _paragraph(file: str, text: str) -> tuple[str, Paragraph]:
-    id_, _, rest = text.partition("\n")
-    parts = _EXAMPLES.fullmatch(rest.strip("\n") + "\n")
-    before = parts["before"].strip().split("\n\n") if parts else []
-    if parts is None or len(before) != 2:
+def _parse_section(file: str, text: str) -> tuple[str, Paragraph]:
+    """Return the rule id and the documentation of one section."""
+    id_, _, body = text.partition("\n")
+    match = _EXAMPLES.fullmatch(body.strip("\n") + "\n")
+    sentences = match["before"].strip().split("\n\n") if match else []
+    if match is None or len(sentences) != 2:
         raise PageError(
             f"{file}: `{id_}` needs a sentence, the reason, and its examples below"
             " `Bad:` and `Good:`"
         )
-    purpose, why = (" ".join(words.split()) for words in before)
-    return id_.strip(), Paragraph(purpose, why, parts["bad"] or "", parts["good"] or "")
+    purpose, why = (" ".join(sentence.split()) for sentence in sentences)
+    return id_.strip(), Paragraph(purpose, why, match["bad"] or "", match["good"] or "")

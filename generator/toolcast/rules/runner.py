@@ -1,4 +1,4 @@
-"""Runs the rules over a workspace and removes suppressed findings."""
+"""Run the rules over a workspace and apply suppressions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..analysis.texts import (
     Owner,
@@ -26,9 +26,23 @@ from ..parsing.tree import Source
 from ..suggestions import did_you_mean
 from .rule import Rule
 from .subjects import Parameter, Scope, Text, Texts, ToolSchema
-from .table import rules
+from .table import load_rules
 
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+class _Subject(NamedTuple):
+    """One value that checks can subscribe to.
+
+    Attributes:
+        kind: the subscription name, as in `@rule(..., on=kind)`.
+        arguments: the arguments of the check.
+        targets: the targets that the value is rendered for.
+    """
+
+    kind: str
+    arguments: tuple[Any, ...]
+    targets: Collection[str]
 
 
 def check_workspace(
@@ -36,218 +50,255 @@ def check_workspace(
     today: datetime.date | None = None,
     severities: Collection[Severity] = tuple(Severity),
 ) -> list[Finding]:
-    """The findings of every rule over every toolset, before suppression.
+    """Return the findings of all rules for all toolsets, before suppression.
 
     Args:
-        workspace: what is checked.
-        today: decides on what is over by its date; default: the clock's.
-        severities: those of the rules that are asked; default: all.
+        workspace: the workspace to check.
+        today: the date that expiry dates are compared with; defaults to the current date.
+        severities: run only the rules with these severities.
     """
-    asked: dict[str, list[Rule]] = {}
-    for one in rules(workspace.extensions).values():
-        for part in one.parts:
+    checks = _group_checks_by_subject(workspace, severities)
+    findings = []
+    for subject in _list_subjects(workspace):
+        for rule in checks.get(subject.kind, ()):
+            if rule.target and rule.target not in subject.targets:
+                continue
+            findings += [
+                rule.finding(problem) for problem in rule.problems(*subject.arguments)
+            ]
+    findings += _find_expired_removals(workspace, today or datetime.date.today())
+    return findings
+
+
+def _group_checks_by_subject(
+    workspace: Workspace, severities: Collection[Severity]
+) -> dict[str, list[Rule]]:
+    checks: dict[str, list[Rule]] = {}
+    for rule in load_rules(workspace.extensions).values():
+        for part in rule.parts:
             if part.check is not None and part.severity in severities:
-                asked.setdefault(part.on, []).append(part)
-    found = [
-        rule.finding(problem)
-        for on, given, targets in _places(workspace)
-        for rule in asked.get(on, ())
-        if not rule.target or rule.target in targets
-        for problem in rule.problems(*given)
+                checks.setdefault(part.on, []).append(part)
+    return checks
+
+
+def _list_subjects(workspace: Workspace) -> Iterator[_Subject]:
+    yield _Subject("workspace", (workspace,), ())
+    for toolset in workspace.toolsets:
+        scope = Scope(toolset, workspace)
+        yield _Subject("toolset", (toolset, workspace), toolset.targets)
+        excluded_tools = {
+            target: toolset.list_excluded_tools(target) for target in toolset.targets
+        }
+        for tool in toolset.tools:
+            targets = [
+                target
+                for target, names in excluded_tools.items()
+                if tool.name not in names
+            ]
+            yield _Subject("tool", (tool, scope), targets)
+            for field, graph in tool.schemas.items():
+                yield _Subject(
+                    "schema", (ToolSchema(tool, field, graph), scope), targets
+                )
+            for name, schema in tool.properties.items():
+                yield _Subject(
+                    "parameter", (Parameter(tool, name, schema), scope), targets
+                )
+        for kind, texts in _collect_texts(toolset):
+            yield _Subject(kind, (texts, scope), toolset.targets)
+
+
+def _collect_texts(toolset: Toolset) -> Iterator[tuple[str, Texts]]:
+    """Yield the subjects `prose` and `texts` of a toolset.
+
+    `prose` has the sentences of all specs; `texts` has every string of the tools, and the
+    sentences of all other specs.
+    """
+    prose = [
+        (owner, [text for _, text in list_prose(owner)])
+        for owner in list_text_owners(toolset)
     ]
-    return [*found, *_removals_over(workspace, today or datetime.date.today())]
+    yield "prose", Texts(prose, _list_prose_texts)
+    # Owners come with the tools first; in `texts` every string of a tool replaces its prose.
+    tools = [(tool, list_strings(tool)) for tool in toolset.tools]
+    other_owners = prose[len(tools) :]
+    yield "texts", Texts([*tools, *other_owners], _list_all_texts)
 
 
-def by_their_authors(
+def demote_upstream_findings(
     workspace: Workspace, findings: Iterable[Finding]
 ) -> Iterator[Finding]:
-    """The findings; warnings about what a server alone can write are notes.
+    """Turn warnings about text that only an upstream server can change into notes.
 
-    The spec of a tool whose calls a server answers has what that server lists. Where its list
-    changes, a review is told of it as ever.
+    The spec of a proxied tool repeats what its server lists, so the project cannot fix such a
+    text. `diff` still reports when the server changes it.
     """
-    theirs: dict[str, tuple[Source, Collection[str]]] = {}
+    upstream_fields: dict[str, tuple[Source, Collection[str]]] = {}
     for toolset in workspace.toolsets:
         if toolset.proxy is not None:
-            theirs[toolset.source.file] = toolset.source, ("instructions",)
+            upstream_fields[toolset.source.file] = toolset.source, ("instructions",)
         for tool in toolset.tools:
             if toolset.get_proxy(tool) is not None:
-                theirs[tool.source.file] = tool.source, get_listed_fields(tool)
+                upstream_fields[tool.source.file] = tool.source, get_listed_fields(tool)
     for finding in findings:
-        if finding.severity is Severity.WARNING and finding.location.file in theirs:
-            source, fields = theirs[finding.location.file]
-            field = _field_at(source, finding.location.line)
-            # A tool's own decisions are told at its name, too.
-            if field in fields or (
-                field == "name" and finding.rule.startswith("name/")
-            ):
+        file = finding.location.file
+        if finding.severity is Severity.WARNING and file in upstream_fields:
+            source, fields = upstream_fields[file]
+            field = _field_at_line(source, finding.location.line)
+            # Other findings at `name` are about decisions of the project, e.g. a missing section.
+            is_upstream_name = field == "name" and finding.rule.startswith("name/")
+            if field in fields or is_upstream_name:
                 finding = replace(finding, severity=Severity.NOTE)
         yield finding
 
 
-def _field_at(source: Source, line: int) -> str:
-    """The field of a spec that a line is in."""
-    begun = (k for k in source.tree if source.span((k,), at_key=True).line <= line)
-    return max(begun, key=lambda key: source.span((key,), at_key=True).line, default="")
+def _field_at_line(source: Source, line: int) -> str:
+    """Return the top-level field that contains a line, or "" above the first one."""
+
+    def first_line(field: str) -> int:
+        return source.span((field,), at_key=True).line
+
+    fields = [field for field in source.tree if first_line(field) <= line]
+    return max(fields, key=first_line, default="")
 
 
-def _places(
-    workspace: Workspace,
-) -> Iterator[tuple[str, tuple[Any, ...], Collection[str]]]:
-    """Everything that a check can be given: the word for it, the arguments, the targets."""
-    yield "workspace", (workspace,), ()
+def _find_expired_removals(
+    workspace: Workspace, today: datetime.date
+) -> Iterator[Finding]:
     for toolset in workspace.toolsets:
-        yield "toolset", (toolset, workspace), toolset.targets
-        where = Scope(toolset, workspace)
-        excluded = {name: toolset.list_excluded_tools(name) for name in toolset.targets}
         for tool in toolset.tools:
-            targets = [name for name in excluded if tool.name not in excluded[name]]
-            for on, place in _of_tool(tool):
-                yield on, (place, where), targets
-        for on, texts in _texts_of(toolset):
-            yield on, (texts, where), toolset.targets
+            removal = (tool.deprecated or {}).get("removal", "")
+            # ISO dates sort as text. Other formats are reported by the spec's schema.
+            if _ISO_DATE.fullmatch(removal) and removal <= today.isoformat():
+                yield tool.source.finding(
+                    "spec/removal-expired",
+                    Severity.WARNING,
+                    ("deprecated", "removal"),
+                    f"`{tool.name}` was scheduled for removal on {removal}",
+                    "remove the tool, or set a later date",
+                )
 
 
-def _of_tool(tool: ToolSpec) -> Iterator[tuple[str, Any]]:
-    """What there is in a tool, each with the word by which checks ask for it."""
-    yield "tool", tool
-    for field, graph in tool.schemas.items():
-        yield "schema", ToolSchema(tool, field, graph)
-    for name, schema in tool.properties.items():
-        yield "parameter", Parameter(tool, name, schema)
+# Suppressions
+
+_SuppressingSpec = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
 
-def _texts_of(toolset: Toolset) -> Iterator[tuple[str, Texts]]:
-    """What models read of a toolset, and the sentences in it that people read, too."""
-    owners = list_text_owners(toolset)
-    prose = [(owner, [text for _, text in list_prose(owner)]) for owner in owners]
-    yield "prose", Texts(prose, _prose)
-    tools = [(tool, list_strings(tool)) for tool in toolset.tools]
-    yield "texts", Texts([*tools, *prose[len(tools) :]], _texts)
+def apply_suppressions(
+    workspace: Workspace, findings: Iterable[Finding], today: datetime.date
+) -> list[Finding]:
+    """Remove suppressed findings, and add findings about the suppressions.
+
+    A suppression applies to its own file; one in `toolset.yaml` also applies to the toolset's
+    `definitions.yaml`. Suppressions with an unknown rule, without effect, or past their `until`
+    date are reported.
+    """
+    rules = load_rules(workspace.extensions)
+    suppressions = dict(_list_suppressions(workspace))
+    remaining: list[Finding] = []
+    used: set[tuple[str, int]] = set()
+    for finding in findings:
+        rule = rules.get(finding.rule)
+        match = None
+        if rule is None or rule.can_be_suppressed:
+            match = _find_suppression(finding, suppressions, workspace, today)
+        if match is None:
+            remaining.append(finding)
+        else:
+            used.add(match)
+    for file, (spec, entries) in suppressions.items():
+        for index, entry in enumerate(entries):
+            problem = _check_suppression(entry, (file, index) in used, today, rules)
+            if problem is not None:
+                rule_id, severity, message, help_text = problem
+                path = ("suppress", index, "rule")
+                remaining.append(
+                    spec.source.finding(rule_id, severity, path, message, help_text)
+                )
+    return remaining
 
 
-def _texts(owner: Owner) -> Iterator[Text]:
+def _list_suppressions(
+    workspace: Workspace,
+) -> Iterator[tuple[str, tuple[_SuppressingSpec, tuple[Suppression, ...]]]]:
+    """Yield each file that has suppressions, with its spec and the entries."""
+    for toolset in workspace.toolsets:
+        if toolset.suppress:
+            yield f"{toolset.folder}/{TOOLSET_FILE}", (toolset, toolset.suppress)
+        for spec in (*toolset.tools, *toolset.mcp_specs):
+            if spec.suppress:
+                yield spec.source.file, (spec, spec.suppress)
+
+
+def _find_suppression(
+    finding: Finding,
+    suppressions: Mapping[str, tuple[_SuppressingSpec, tuple[Suppression, ...]]],
+    workspace: Workspace,
+    today: datetime.date,
+) -> tuple[str, int] | None:
+    """Return the file and index of the suppression that applies to a finding."""
+    for file in _list_suppressing_files(finding.location.file, workspace):
+        _, entries = suppressions.get(file, (None, ()))
+        for index, entry in enumerate(entries):
+            if entry.rule == finding.rule and not _is_expired(entry, today):
+                return file, index
+    return None
+
+
+def _list_suppressing_files(file: str, workspace: Workspace) -> list[str]:
+    """Return the files whose suppressions apply to a file."""
+    folder, name = posixpath.split(file)
+    if name != DEFINITIONS_FILE:
+        return [file]
+    # The workspace's own definitions are shared by all toolsets.
+    folders = [folder] if folder else [toolset.folder for toolset in workspace.toolsets]
+    return [f"{toolset_folder}/{TOOLSET_FILE}" for toolset_folder in folders]
+
+
+def _is_expired(entry: Suppression, today: datetime.date) -> bool:
+    return entry.until is not None and entry.until <= today.isoformat()
+
+
+def _check_suppression(
+    entry: Suppression, is_used: bool, today: datetime.date, rules: Mapping[str, Rule]
+) -> tuple[str, Severity, str, str] | None:
+    """Return rule id, severity, message and help if a suppression has a problem."""
+    if entry.rule not in rules:
+        message = f"unknown rule `{entry.rule}`"
+        help_ = did_you_mean(entry.rule, [*rules]) or (
+            "write the id of an existing rule; `toolcast explain` lists all of them"
+        )
+        return "spec/unknown-rule", Severity.ERROR, message, help_
+    if not rules[entry.rule].can_be_suppressed:
+        message = f"`{entry.rule}` cannot be suppressed"
+        return (
+            "spec/unsuppressable-rule",
+            Severity.ERROR,
+            message,
+            "fix the finding, and remove this suppression",
+        )
+    if _is_expired(entry, today):
+        message = f"the suppression of `{entry.rule}` expired on {entry.until}"
+        return (
+            "spec/suppression-expired",
+            Severity.WARNING,
+            message,
+            "fix the finding, or set a later `until`",
+        )
+    if not is_used:
+        message = f"the suppression of `{entry.rule}` has no effect"
+        return "spec/unused-suppression", Severity.WARNING, message, "remove the entry"
+    return None
+
+
+def _list_all_texts(owner: Owner) -> Iterator[Text]:
     if not isinstance(owner, ToolSpec):
-        yield from _prose(owner)
+        yield from _list_prose_texts(owner)
         return
     for path, text, is_key in list_texts(owner):
         yield Text(owner, path, text, is_key, is_in_definition(path))
 
 
-def _prose(owner: Owner) -> Iterator[Text]:
+def _list_prose_texts(owner: Owner) -> Iterator[Text]:
     for path, text in list_prose(owner):
         yield Text(owner, path, text)
-
-
-def _removals_over(workspace: Workspace, today: datetime.date) -> Iterator[Finding]:
-    for toolset in workspace.toolsets:
-        for tool in toolset.tools:
-            removal = (tool.deprecated or {}).get("removal", "")
-            if _DATE.fullmatch(removal) and removal <= today.isoformat():
-                yield tool.source.finding(
-                    "spec/removal-expired",
-                    Severity.WARNING,
-                    ("deprecated", "removal"),
-                    f"`{tool.name}` was to be removed on {removal}",
-                    "remove it, or name a later day",
-                )
-
-
-def without_suppressed(
-    workspace: Workspace, findings: Iterable[Finding], today: datetime.date
-) -> list[Finding]:
-    """The findings that are not suppressed, and those about the suppressions themselves.
-
-    A suppression counts in its own file, one of `toolset.yaml` in the definitions, too. One
-    whose rule is unknown, that nothing needs, or whose date has come is a finding itself.
-    """
-    listed = list(findings)
-    known = rules(workspace.extensions)
-    suppressions = dict(_suppressions(workspace))
-    remaining: list[Finding] = []
-    used: set[tuple[str, int]] = set()
-    for finding in listed:
-        found_by = known.get(finding.rule)
-        if found_by is not None and not found_by.can_be_suppressed:
-            remaining.append(finding)
-            continue
-        for file in _homes(finding.location.file, workspace):
-            match = _match(finding, suppressions.get(file), today)
-            if match is not None:
-                used.add((file, match))
-                break
-        else:
-            remaining.append(finding)
-    for file, (owner, listed_here) in suppressions.items():
-        for index, entry in enumerate(listed_here):
-            problem = _problem(entry, (file, index) in used, today, known)
-            if problem is not None:
-                rule, severity, message, help_ = problem
-                remaining.append(
-                    owner.source.finding(
-                        rule, severity, ("suppress", index, "rule"), message, help_
-                    )
-                )
-    return remaining
-
-
-def _homes(file: str, workspace: Workspace) -> list[str]:
-    """The files whose suppressions count in a file: in the workspace's definitions, all toolsets'."""
-    folder, name = posixpath.split(file)
-    folders = [folder] if folder else [toolset.folder for toolset in workspace.toolsets]
-    of_toolsets = [f"{one}/{TOOLSET_FILE}" for one in folders]
-    return of_toolsets if name == DEFINITIONS_FILE else [file]
-
-
-Entries = tuple[Toolset | ToolSpec | ResourceSpec | PromptSpec, tuple[Suppression, ...]]
-
-
-def _suppressions(workspace: Workspace) -> Iterator[tuple[str, Entries]]:
-    for toolset in workspace.toolsets:
-        if toolset.suppress:
-            yield f"{toolset.folder}/{TOOLSET_FILE}", (toolset, toolset.suppress)
-        for tool in toolset.tools:
-            if tool.suppress:
-                yield tool.source.file, (tool, tool.suppress)
-        for spec in toolset.mcp_specs:
-            if spec.suppress:
-                yield spec.source.file, (spec, spec.suppress)
-
-
-def _match(
-    finding: Finding, entries: Entries | None, today: datetime.date
-) -> int | None:
-    if entries is None:
-        return None
-    for index, entry in enumerate(entries[1]):
-        if entry.rule == finding.rule and not _is_over(entry, today):
-            return index
-    return None
-
-
-def _is_over(entry: Suppression, today: datetime.date) -> bool:
-    return entry.until is not None and entry.until <= today.isoformat()
-
-
-def _problem(
-    entry: Suppression,
-    is_used: bool,
-    today: datetime.date,
-    known: Mapping[str, Rule],
-) -> tuple[str, Severity, str, str] | None:
-    if entry.rule not in known:
-        message = f"there is no rule `{entry.rule}`"
-        help_ = did_you_mean(entry.rule, [*known])
-        return "spec/unknown-rule", Severity.ERROR, message, help_
-    if not known[entry.rule].can_be_suppressed:
-        message = f"findings of `{entry.rule}` cannot be suppressed"
-        help_ = "mend what it finds, and remove this"
-        return "spec/unsuppressable-rule", Severity.ERROR, message, help_
-    if _is_over(entry, today):
-        message = f"the suppression of `{entry.rule}` ended on {entry.until}"
-        help_ = "mend the finding, or decide anew"
-        return "spec/suppression-expired", Severity.WARNING, message, help_
-    if not is_used:
-        message = f"nothing here needs the suppression of `{entry.rule}`"
-        return "spec/unused-suppression", Severity.WARNING, message, "remove it"
-    return None

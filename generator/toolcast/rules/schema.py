@@ -1,6 +1,6 @@
-"""The rules `schema/...`; `schema.md` says what each is for.
+"""Rules of the family `schema`: JSON Schemas of parameters and results.
 
-At the end, what a regular expression of a schema may cost.
+`schema.md` explains each rule. The last part of the module analyzes regular expressions.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Nobody else parses Python's regular expressions: `sre_parse` is these modules, deprecated.
+# Python has no public parser of regular expressions: `sre_parse` is deprecated for these modules.
 from re import _constants as constants  # type: ignore[attr-defined]  # not in typeshed
-from re import _parser as parser  # type: ignore[attr-defined]  # likewise
+from re import _parser as parser  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.calls.tool_validators import check_action
@@ -40,111 +40,143 @@ from ..suggestions import Suggestions, did_you_mean
 from .rule import Problem, problem_at, rule
 from .subjects import Scope, ToolSchema
 
+_MAX_TEXT_SHOWN = 60
+"""Characters of a pattern, value or name that a message prints."""
+_MAX_REFERENCE_SHOWN = 80
+"""Characters of a reference that a message prints."""
 
-def _patterns_that(
-    schema: ToolSchema, problem: Callable[[str, Pattern], str], help: str
+
+def _check_patterns(
+    schema: ToolSchema,
+    find_problem: Callable[[str, PatternAnalysis], tuple[str, str] | None],
 ) -> Iterator[Problem]:
-    """A problem at each regular expression of a schema that has one.
+    """Report the regular expressions of a schema that have a problem.
 
     Args:
-        schema: whose expressions are looked at.
-        problem: says what is wrong with a pattern, after its text; empty when nothing is.
-        help: what to do.
+        schema: the schema.
+        find_problem: returns a predicate for the message and a help, or None if the pattern
+            has no problem.
     """
     if schema.graph.has_too_many_patterns:
-        return  # `schema/bad-pattern` says so
+        return  # Reported by `schema/bad-pattern`.
     for path, text, is_key in schema.graph.patterns:
-        words = problem(text, pattern(text))
-        if words:
-            message = f"`{text[:60]}` {words}"
-            yield problem_at(
-                schema.tool, (schema.field, *path), message, help, at_key=is_key
-            )
+        problem = find_problem(text, analyze_pattern(text))
+        if problem is not None:
+            predicate, help_ = problem
+            message = f"`{text[:_MAX_TEXT_SHOWN]}` {predicate}"
+            pattern_path = (schema.field, *path)
+            yield problem_at(schema.tool, pattern_path, message, help_, at_key=is_key)
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
-def no_expression(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    yield from _patterns_that(
-        schema,
-        lambda _, facts: facts.error and f"is no regular expression: {facts.error}",
-        "quote the pattern and escape what is meant literally",
-    )
+def check_pattern_syntax(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report patterns that are not regular expressions."""
+
+    def find_problem(text: str, analysis: PatternAnalysis) -> tuple[str, str] | None:
+        if not analysis.error:
+            return None
+        return (
+            f"is not a regular expression: {analysis.error}",
+            "quote the pattern, and escape characters that are meant literally",
+        )
+
+    yield from _check_patterns(schema, find_problem)
 
 
 @rule("schema/default-mismatch", on="schema", severity=Severity.WARNING)
-def default_mismatch(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    defaults = {path[1:-1]: value for path, value in schema.having("default")}
-    checker = _checker(schema.graph, schema.field, where)
+def check_defaults(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report defaults that are invalid by their own schema."""
+    defaults = {
+        path[1:-1]: value for path, value in schema.list_keyword_values("default")
+    }
+    checker = _build_value_checker(schema.graph, schema.field, scope)
     for path, value in defaults.items():
         problem = checker.problem(value, path)
         if problem:
             message = f"the default is not valid: {problem}"
-            help_ = (
-                "a caller that sends it is refused; change the default or the schema"
-            )
-            yield problem_at(
-                schema.tool, (schema.field, *path, "default"), message, help_
-            )
+            help_ = "change the default or the schema; calls that send it are refused"
+            default_path = (schema.field, *path, "default")
+            yield problem_at(schema.tool, default_path, message, help_)
 
 
-def _checker(graph: JsonSchema, field: str, where: Scope) -> ValueChecker:
-    asserts = field == "parameters" and where.toolset.asserts_formats
+def _build_value_checker(graph: JsonSchema, field: str, scope: Scope) -> ValueChecker:
+    asserts = field == "parameters" and scope.toolset.asserts_formats
     return ValueChecker(graph, asserts_formats=asserts)
 
 
-_NAMING = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
+_IDENTIFYING_KEYWORDS = (
+    "$schema",
+    "$id",
+    "id",
+    "$anchor",
+    "$dynamicAnchor",
+    "$recursiveAnchor",
+)
+"""Keywords that change how references are resolved."""
 
 
 @rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
-def ambiguous_references(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_shared_definitions(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report shared definitions that are ambiguous or depend on other schemas."""
     definitions = toolset.definitions
     if definitions is None:
         return
-    own, above = definitions.source.tree, definitions.source.above
-    for name in filter(own.__contains__, above.tree if above is not None else ()):
-        message = f"`{name}` stands in {above.file}, too" if above else ""
-        help_ = "give one of the two another name"
-        yield problem_at(definitions, (name,), message, help_, at_key=True)
+    source = definitions.source
+    # `above` is the workspace's definitions file.
+    if source.above is not None:
+        for name in source.above.tree:
+            if name in source.tree:
+                message = f"`{name}` is also defined in {source.above.file}"
+                help_ = "rename one of the two"
+                yield problem_at(definitions, (name,), message, help_, at_key=True)
     for name, definition in definitions.schemas.items():
-        yield from _in_definition(definitions, name, JsonSchema(definition))
+        yield from _check_definition(definitions, name, JsonSchema(definition))
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
-def to_all_definitions(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
+def check_whole_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report references to the object that contains all shared definitions."""
+    if not scope.toolset.definitions:
+        return
     whole = SHARED_REFERENCE_PREFIX.rstrip("/")
-    for reference in schema.graph.references if where.toolset.definitions else ():
+    for reference in schema.graph.references:
         if reference.text == whole:
-            message = f"`{whole}` names all shared definitions, which are no schema"
-            help_ = f"name one: `{SHARED_REFERENCE_PREFIX}NAME`"
-            yield problem_at(
-                schema.tool, (schema.field, *reference.path), message, help_
-            )
+            message = f"`{whole}` contains all shared definitions, and is not a schema"
+            help_ = f"refer to one definition: `{SHARED_REFERENCE_PREFIX}NAME`"
+            path = (schema.field, *reference.path)
+            yield problem_at(schema.tool, path, message, help_)
 
 
-def _in_definition(
+def _check_definition(
     definitions: Definitions, name: str, schema: JsonSchema
 ) -> Iterator[Problem]:
     for reference in schema.references:
         if parse_shared_name(reference.text) is None:
-            what = "means another thing in each tool's schema"
-            what = what if reference.is_local else "leads out of the definitions"
-            message = f"`{reference.text[:80]}` {what}"
-            help_ = f"a definition refers to others as `{SHARED_REFERENCE_PREFIX}NAME`"
-            yield problem_at(definitions, (name, *reference.path), message, help_)
-    for path, subschema in schema.subschemas.items():
-        for keyword in _NAMING:
+            predicate = "has a different target in each schema that uses the definition"
+            if not reference.is_local:
+                predicate = "refers to another document"
+            message = f"`{reference.text[:_MAX_REFERENCE_SHOWN]}` {predicate}"
+            help_ = f"refer to other definitions as `{SHARED_REFERENCE_PREFIX}NAME`"
+            path = (name, *reference.path)
+            yield problem_at(definitions, path, message, help_)
+    for subschema_path, subschema in schema.subschemas.items():
+        for keyword in _IDENTIFYING_KEYWORDS:
             if isinstance(subschema.get(keyword), str | bool):
                 message = (
-                    f"`{keyword}` changes what references mean where this is put in"
+                    f"`{keyword}` changes the targets of references in schemas that use"
+                    " the definition"
                 )
-                help_ = f"leave it out; tools refer to it as `{SHARED_REFERENCE_PREFIX}{name}`"
-                path = (name, *path, keyword)
+                help_ = f"remove it; tools refer to the definition as `{SHARED_REFERENCE_PREFIX}{name}`"
+                path = (name, *subschema_path, keyword)
                 yield problem_at(definitions, path, message, help_, at_key=True)
 
 
 @rule("schema/invalid-enum", on="schema", severity=Severity.ERROR)
-def empty_enum(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    for path, values in schema.having("enum"):
+def check_empty_enums(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report an `enum` without values."""
+    for path, values in schema.list_keyword_values("enum"):
         if values == []:
             message = "`enum` is empty: no value is valid"
             help_ = "list the values, or remove `enum`"
@@ -152,225 +184,271 @@ def empty_enum(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
 
 
 @rule("schema/invalid-enum", on="schema", severity=Severity.WARNING)
-def twice_in_enum(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    for path, values in schema.having("enum"):
+def check_duplicate_enum_values(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report values that an `enum` contains twice."""
+    for path, values in schema.list_keyword_values("enum"):
         seen: set[str] = set()
         for index, value in enumerate(values if isinstance(values, list) else ()):
             text = encode_compact_json(value)
             if text in seen:
-                message = f"{text[:60]} stands twice in `enum`"
+                message = f"`enum` contains {text[:_MAX_TEXT_SHOWN]} twice"
                 help_ = "remove one of the two"
                 yield problem_at(schema.tool, (*path, index), message, help_)
             seen.add(text)
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.WARNING)
-def not_for_python(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    words = "is a regular expression that Python cannot read"
-    yield from _patterns_that(
-        schema,
-        lambda _, facts: words if facts.is_ecma_only else "",
-        "write it without `\\p{...}`, `(?<name>...)` and needless escapes",
-    )
+def check_python_patterns(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report patterns that are valid in ECMA-262, but not in Python."""
+
+    def find_problem(text: str, analysis: PatternAnalysis) -> tuple[str, str] | None:
+        if not analysis.is_ecma_only:
+            return None
+        return (
+            "is a regular expression that Python does not support",
+            "write it without `\\p{...}`, `(?<name>...)` and unnecessary escapes",
+        )
+
+    yield from _check_patterns(schema, find_problem)
 
 
 @rule("schema/example-mismatch", on="tool", severity=Severity.ERROR)
-def example_mismatch(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    schemas = tool.schemas if tool.examples else {}
-    checkers = {field: _checker(one, field, where) for field, one in schemas.items()}
+def check_examples(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report examples with invalid arguments or an invalid result."""
+    if not tool.examples:
+        return
+    checkers = {
+        field: _build_value_checker(graph, field, scope)
+        for field, graph in tool.schemas.items()
+    }
     for index, example in enumerate(tool.examples):
-        # An example with an error may show how wrong arguments are refused.
+        # An example with an error may demonstrate how invalid arguments are refused.
         if example.error is None:
-            refused = checkers["parameters"].problem(example.arguments)
-            problems = [refused] if refused else _problems_with_action(tool, example)
+            problem = checkers["parameters"].problem(example.arguments)
+            problems = [problem] if problem else _check_example_action(tool, example)
             for problem in problems:
                 path = ("examples", index, "arguments")
-                message = f"the example is refused: {problem}"
-                yield problem_at(tool, path, message, "mend the example")
+                message = f"the arguments of the example are not valid: {problem}"
+                help_ = "correct the arguments, or change the schema"
+                yield problem_at(tool, path, message, help_)
         if example.has_result and "returns" in checkers:
             problem = checkers["returns"].problem(example.result)
             if problem:
                 path = ("examples", index, "result")
-                message = f"the result is not what `returns` says: {problem}"
-                yield problem_at(tool, path, message, "mend one of the two")
+                message = (
+                    f"the result of the example does not match `returns`: {problem}"
+                )
+                help_ = "correct the result, or change `returns`"
+                yield problem_at(tool, path, message, help_)
 
 
-def _problems_with_action(tool: ToolSpec, example: Example) -> Iterator[str]:
+def _check_example_action(tool: ToolSpec, example: Example) -> Iterator[str]:
+    """Yield why the arguments of an example are not valid for its action."""
     if tool.actions is None:
         return
     parameter = tool.actions.parameter
-    for one in tool.actions.values:
-        if example.arguments.get(parameter) == one.name:
-            action = Action(one.summary, one.requires, one.requires_any, one.accepts)
+    for spec in tool.actions.values:
+        if example.arguments.get(parameter) == spec.name:
+            action = Action(
+                spec.summary, spec.requires, spec.requires_any, spec.accepts
+            )
             yield from check_action(parameter, action, example.arguments)
 
 
 @rule("schema/invalid", on="schema", severity=Severity.ERROR)
-def invalid(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    for path, declared in schema.having("$schema"):
-        if declared is not None and get_dialect({"$schema": declared}) is None:
-            known = ", ".join(DIALECTS.values())
-            message = f"the dialect `{str(declared)[:80]}` is not known"
-            help_ = f"the dialects are {known}; without `$schema` it is 2020-12"
+def check_validity(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report schemas that are invalid in their dialect, and unknown dialects."""
+    for path, dialect in schema.list_keyword_values("$schema"):
+        if dialect is not None and get_dialect({"$schema": dialect}) is None:
+            message = f"`{str(dialect)[:_MAX_REFERENCE_SHOWN]}` is not a known dialect"
+            help_ = (
+                "remove `$schema` to use 2020-12, or use one of"
+                f" {', '.join(DIALECTS.values())}"
+            )
             yield problem_at(schema.tool, path, message, help_)
     for path, message, help_ in find_schema_problems(schema.graph):
+        help_ = help_ or "correct the value of this keyword"
         yield problem_at(schema.tool, (schema.field, *path), message, help_)
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
-def loops(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
+def check_circular_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report references that recur without descending into the value."""
     for reference in schema.graph.loops:
-        message = f"`{reference.text[:80]}` leads back to itself"
+        message = f"the reference `{reference.text[:_MAX_REFERENCE_SHOWN]}` is circular"
         help_ = (
-            "a schema may contain itself only below `properties` or `items`,"
-            " where the data ends the recursion"
+            "move the reference under `properties` or `items`, so that the data ends the"
+            " recursion"
         )
         yield problem_at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
-def too_many_ways(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
+def check_reference_paths(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report schemas whose references expand to too many paths."""
     if schema.graph.multiplies:
-        message = f"more than {MAX_PATHS:,} ways lead to one place of a value"
-        help_ = "let fewer alternatives name the same definition"
+        message = f"`$ref`s expand to more than {MAX_PATHS:,} paths"
+        help_ = "use fewer `anyOf` or `oneOf` branches with the same definition"
         yield problem_at(schema.tool, (schema.field,), message, help_)
 
 
 @rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
-def other_root(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    kinds = tool.parameters.get("type", "object")
-    if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
-        help_ = "write `type: object` and make the value one of its `properties`"
-        yield problem_at(
-            tool, ("parameters", "type"), "arguments are always an object", help_
-        )
+def check_root_type(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report `parameters` with a type that does not include `object`."""
+    types = tool.parameters.get("type", "object")
+    if types != "object" and not (isinstance(types, list) and "object" in types):
+        message = "`parameters` must have the type `object`, as arguments are an object"
+        help_ = "write `type: object`, and make the value one of its `properties`"
+        yield problem_at(tool, ("parameters", "type"), message, help_)
 
 
 @rule("schema/root-not-object", on="tool", severity=Severity.WARNING)
-def root_without_type(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_missing_root_type(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report `parameters` without `type`."""
     if "type" not in tool.parameters:
         message = "`parameters` has no `type`"
-        yield problem_at(
-            tool, ("parameters",), message, "add `type: object`", at_key=True
-        )
+        help_ = "add `type: object`"
+        yield problem_at(tool, ("parameters",), message, help_, at_key=True)
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
-def own_shared(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    if where.toolset.definitions is None:
-        return  # tools of a server's list have no file either
-    defs, shared = SHARED
-    written = schema.tool.source.tree[schema.field]
-    own = written.get(defs) if isinstance(written, dict) else None
-    if isinstance(own, dict) and shared in own:
-        message = "`$defs/shared` is where the shared definitions are put"
-        help_ = "give this definition another name"
-        yield problem_at(
-            schema.tool, (schema.field, *SHARED), message, help_, at_key=True
-        )
+def check_reserved_definition(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report a definition of a schema at the path of the shared definitions."""
+    # Tools that are read from a server's list have no spec file to check.
+    if scope.toolset.definitions is None:
+        return
+    defs_key, shared_key = SHARED
+    raw_schema = schema.tool.source.tree[schema.field]
+    own = raw_schema.get(defs_key) if isinstance(raw_schema, dict) else None
+    if isinstance(own, dict) and shared_key in own:
+        message = "`$defs/shared` is reserved for the shared definitions"
+        help_ = "rename this definition"
+        path = (schema.field, *SHARED)
+        yield problem_at(schema.tool, path, message, help_, at_key=True)
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
-def leading_out(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
+def check_external_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report references to other documents, and subschemas with their own base URI."""
     for reference in schema.graph.references:
-        # Of those in definitions `schema/definition-reference` tells.
+        # References in definitions are reported by `schema/definition-reference`.
         if not reference.is_local and not schema.is_shared(reference.path):
-            message = f"`{reference.text[:80]}` leads out of this schema"
-            help_ = "copy what it names into `$defs` and write `#/$defs/...`"
-            yield problem_at(
-                schema.tool, (schema.field, *reference.path), message, help_
-            )
+            text = reference.text[:_MAX_REFERENCE_SHOWN]
+            message = f"`{text}` refers to another document"
+            help_ = "copy the definition into `$defs`, and refer to `#/$defs/...`"
+            path = (schema.field, *reference.path)
+            yield problem_at(schema.tool, path, message, help_)
     keyword = "id" if schema.graph.dialect == "draft-04" else "$id"
-    for path, base in schema.having(keyword):
-        is_address = isinstance(base, str) and not base.startswith("#")
-        if path[1:-1] and is_address and not schema.is_shared(path[1:]):
-            message = f"`{keyword}` gives a part of the schema an address of its own"
-            help_ = f"remove `{keyword}`; references by `#/...` need none"
+    for path, base in schema.list_keyword_values(keyword):
+        is_base = isinstance(base, str) and not base.startswith("#")
+        if path[1:-1] and is_base and not schema.is_shared(path[1:]):
+            message = f"`{keyword}` sets another base URI for a part of the schema"
+            help_ = f"remove `{keyword}`; references such as `#/...` do not need it"
             yield problem_at(schema.tool, path, message, help_)
 
 
 @rule("schema/required-undeclared", on="schema", severity=Severity.WARNING)
-def required_undeclared(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    for path, name, _ in _unknown_names(schema, permitted=True):
+def check_undeclared_required(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report required properties that are allowed, but not described."""
+    for path, name, _ in _list_unknown_required(schema, is_allowed=True):
         message = f"`required` names `{name}`, which no property describes"
-        help_ = f"add `{name}` to `properties`, so that a caller learns what it is"
+        help_ = f"add `{name}` to `properties` with a description"
         yield problem_at(schema.tool, path, message, help_)
 
 
 @rule("schema/required-unknown", on="schema", severity=Severity.ERROR)
-def required_unknown(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    for path, name, suggestions in _unknown_names(schema, permitted=False):
+def check_unknown_required(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report required properties that do not exist."""
+    for path, name, suggestions in _list_unknown_required(schema, is_allowed=False):
         message = f"`required` names `{name}`, which is not a property"
-        yield problem_at(schema.tool, path, message, suggestions.near(name))
+        help_ = suggestions.near(name) or (
+            f"add `{name}` to `properties`, or remove it from `required`"
+        )
+        yield problem_at(schema.tool, path, message, help_)
 
 
-def _unknown_names(
-    schema: ToolSchema, *, permitted: bool
+def _list_unknown_required(
+    schema: ToolSchema, *, is_allowed: bool
 ) -> Iterator[tuple[Path, str, Suggestions]]:
-    """Names of `required` that no property has.
+    """Yield the names in `required` that are not in `properties`.
 
     Args:
-        schema: where they are looked for.
-        permitted: those that `additionalProperties` or `patternProperties` lets in, or
-            those that nothing lets in.
+        schema: the schema.
+        is_allowed: yield the names that `additionalProperties` or `patternProperties`
+            allows, or the names that neither allows.
+
+    Yields:
+        The path in the spec, the name, and suggestions of similar properties.
     """
-    for place, listed in schema.having("required"):
-        path = place[1:-1]
+    for required_path, required in schema.list_keyword_values("required"):
+        path = required_path[1:-1]
         own = schema.graph.subschemas[path].get("properties")
         own = own if isinstance(own, dict) else None
-        # An object without properties of its own may be half of another schema.
-        if not isinstance(listed, list) or (own is None and path):
+        # A subschema without properties may extend the properties of another subschema.
+        if not isinstance(required, list) or (own is None and path):
             continue
-        if own and all(isinstance(name, str) and name in own for name in listed):
+        if own and all(isinstance(name, str) and name in own for name in required):
             continue
-        known, is_open, patterns = _properties_of(schema, path)
-        suggestions = Suggestions(known)
-        for index, name in enumerate(listed):
-            if not isinstance(name, str) or name in known:
+        properties, is_open, patterns = _collect_properties(schema, path)
+        suggestions = Suggestions(properties)
+        for index, name in enumerate(required):
+            if not isinstance(name, str) or name in properties:
                 continue
-            lets_in = is_open or any(_matches(text, name) for text in patterns)
-            if lets_in == permitted:
-                yield (*place, index), name, suggestions
+            allows = is_open or any(_matches(text, name) for text in patterns)
+            if allows == is_allowed:
+                yield (*required_path, index), name, suggestions
 
 
-def _properties_of(
+def _collect_properties(
     schema: ToolSchema, path: Path
 ) -> tuple[dict[str, None], bool, list[str]]:
-    """The properties of an object, whether it is open by its own word, and its patterns."""
-    known: dict[str, None] = {}
+    """Collect the properties of an object from all subschemas that apply to it.
+
+    Returns:
+        The property names, whether other names are allowed, and the patterns of
+        `patternProperties`.
+    """
+    names: dict[str, None] = {}
     patterns: list[str] = []
-    # What a caller is not told it cannot send; what a handler gives nobody needs to guess.
+    # Results may have undeclared properties. Callers cannot know undeclared parameters, so
+    # these must be allowed explicitly.
     is_open, is_closed = schema.field == "returns", False
-    for part in schema.graph.list_applied_schemas(path):
-        if isinstance(part.get("properties"), dict):
-            known |= dict.fromkeys(part["properties"])
-        if isinstance(part.get("patternProperties"), dict):
-            patterns += part["patternProperties"]
-        more = part.get("additionalProperties")
-        is_open = is_open or more is True or isinstance(more, dict)
-        is_closed = is_closed or more is False
-    return known, is_open and not is_closed, patterns
+    for subschema in schema.graph.list_applied_schemas(path):
+        if isinstance(subschema.get("properties"), dict):
+            names |= dict.fromkeys(subschema["properties"])
+        if isinstance(subschema.get("patternProperties"), dict):
+            patterns += subschema["patternProperties"]
+        additional = subschema.get("additionalProperties")
+        is_open = is_open or additional is True or isinstance(additional, dict)
+        is_closed = is_closed or additional is False
+    return names, is_open and not is_closed, patterns
 
 
 def _matches(text: str, name: str) -> bool:
-    facts = pattern(text)
-    if not facts.is_quick(len(name)):
-        return not facts.error
+    """Return whether a pattern matches; true for valid patterns that may be slow."""
+    analysis = analyze_pattern(text)
+    if not analysis.is_quick(len(name)):
+        return not analysis.error
     return re.search(text, name) is not None
 
 
 @rule("schema/slow-pattern", on="schema", severity=Severity.WARNING)
-def slow_pattern(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    words = "repeats a repetition: matching can take time without end"
-    yield from _patterns_that(
-        schema,
-        lambda _, facts: words if facts.is_slow else "",
-        "let each round of the outer repetition begin with a character of its own",
-    )
+def check_slow_patterns(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report patterns that can take exponential time."""
+
+    def find_problem(text: str, analysis: PatternAnalysis) -> tuple[str, str] | None:
+        if not analysis.is_slow:
+            return None
+        return (
+            "has nested repetitions: matching can take exponential time",
+            "make each repetition start with a distinct character",
+        )
+
+    yield from _check_patterns(schema, find_problem)
 
 
-# Those of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
-# of providers.
+# Formats of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
+# in the second part formats of model providers.
 _OTHER_FORMATS = (
     "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int"
     " decimal128 byte binary base64url char password commonmark html media-range"
@@ -382,69 +460,80 @@ _OTHER_FORMATS = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Standard:
-    """What standards know as the value of a keyword.
+class _Vocabulary:
+    """The standardized values of a keyword.
 
     Attributes:
-        keyword: whose value it is.
-        what: what it is, and whose.
-        known: the values.
-        meant: those that are meant by what others say.
-        otherwise: what to do where none is near.
+        keyword: the keyword.
+        label: description of a value with its article, for messages.
+        values: the standardized values.
+        synonyms: the standardized value for names that are often used instead.
+        effect: what happens to an unknown value, for messages.
+        help: help for values that resemble no standardized one.
     """
 
     keyword: str
-    what: str
-    known: Sequence[str]
-    meant: Mapping[str, str]
-    otherwise: str
+    label: str
+    values: Sequence[str]
+    synonyms: Mapping[str, str]
+    effect: str
+    help: str
 
 
-_FORMATS = _Standard(
+_FORMATS = _Vocabulary(
     "format",
-    "format of JSON Schema or OpenAPI",
+    "a format of JSON Schema or OpenAPI",
     (*FORMATS, *sorted(_OTHER_FORMATS)),
     {"url": "uri", "guid": "uuid", "timestamp": "date-time", "iso8601": "date-time"},
-    "say what a value has to be with `pattern`, or in the description; suppress this where"
-    " all your clients know it",
+    "validators and clients ignore it",
+    "describe the value with `pattern` or in the description, or suppress this finding if all"
+    " your clients support the format",
 )
-_ENCODINGS = _Standard(
+_ENCODINGS = _Vocabulary(
     "contentEncoding",
-    "encoding of RFC 4648 or RFC 2045",
-    # The last three change nothing of a text: RFC 2045, section 6.2.
+    "an encoding of RFC 4648 or RFC 2045",
+    # The last three do not change a string (RFC 2045, section 6.2).
     (*ENCODINGS, "7bit", "8bit", "binary"),
     {"hex": "base16", "qp": "quoted-printable"},
-    "such a text stays a text for handlers; say in its description what it is",
+    "the string is not decoded",
+    "remove it, and describe the encoding in the description",
 )
 
 
 @rule("schema/unknown-format", on="schema", severity=Severity.WARNING)
-def unknown_format(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    yield from _unknown_values(schema, _FORMATS)
+def check_formats(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report values of `format` that are not standardized."""
+    yield from _check_vocabulary(schema, _FORMATS)
 
 
 @rule("schema/unknown-format", on="schema", severity=Severity.WARNING)
-def unknown_encoding(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    yield from _unknown_values(schema, _ENCODINGS)
+def check_encodings(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report values of `contentEncoding` that are not standardized."""
+    yield from _check_vocabulary(schema, _ENCODINGS)
 
 
-def _unknown_values(schema: ToolSchema, standard: _Standard) -> Iterator[Problem]:
-    for path, name in schema.having(standard.keyword):
-        if isinstance(name, str) and name not in standard.known:
-            message = f"`{name[:60]}` is no {standard.what}, so nothing knows it"
-            yield problem_at(schema.tool, path, message, _near_value(standard, name))
+def _check_vocabulary(schema: ToolSchema, vocabulary: _Vocabulary) -> Iterator[Problem]:
+    for path, name in schema.list_keyword_values(vocabulary.keyword):
+        if isinstance(name, str) and name not in vocabulary.values:
+            message = (
+                f"`{name[:_MAX_TEXT_SHOWN]}` is not {vocabulary.label}, so"
+                f" {vocabulary.effect}"
+            )
+            yield problem_at(
+                schema.tool, path, message, _suggest_value(vocabulary, name)
+            )
 
 
 @lru_cache(maxsize=4096)
-def _near_value(standard: _Standard, name: str) -> str:
-    meant = standard.meant.get(name.casefold())
-    if meant:
-        return f"did you mean `{meant}`?"
-    return did_you_mean(name, standard.known) or standard.otherwise
+def _suggest_value(vocabulary: _Vocabulary, name: str) -> str:
+    synonym = vocabulary.synonyms.get(name.casefold())
+    if synonym:
+        return f"did you mean `{synonym}`?"
+    return did_you_mean(name, vocabulary.values) or vocabulary.help
 
 
-# Widely used words of other vocabularies, some of them near a keyword.
-OTHERS = frozenset(
+# Common keywords of other vocabularies. Some resemble a keyword of JSON Schema.
+OTHER_KEYWORDS = frozenset(
     (
         "example nullable discriminator xml externalDocs enumNames"
         " enumDescriptions markdownDescription propertyOrdering optional ref"
@@ -455,59 +544,67 @@ OTHERS = frozenset(
 
 
 @rule("schema/unknown-keyword", on="schema", severity=Severity.WARNING)
-def unknown_keyword(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
+def check_keywords(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report misspelled keywords."""
     for path, subschema in schema.graph.subschemas.items():
-        for word in () if subschema.keys() <= KEYWORDS else subschema:
-            if word in KEYWORDS or word in OTHERS or word.startswith("x-"):
+        if subschema.keys() <= KEYWORDS:
+            continue
+        for key in subschema:
+            if key in KEYWORDS or key in OTHER_KEYWORDS or key.startswith("x-"):
                 continue
-            meant = _near(word)
-            if meant:
-                message = f"`{word}` is no keyword of JSON Schema, so nothing checks it"
-                place = (schema.field, *path, word)
-                yield problem_at(schema.tool, place, message, meant, at_key=True)
+            help_ = _suggest_keyword(key)
+            if help_:
+                message = (
+                    f"`{key}` is not a keyword of JSON Schema, so validators ignore it"
+                )
+                key_path = (schema.field, *path, key)
+                yield problem_at(schema.tool, key_path, message, help_, at_key=True)
 
 
 @lru_cache(maxsize=4096)
-def _near(word: str) -> str:
-    """The keyword that a word is nearly, which begins or ends as it does."""
+def _suggest_keyword(key: str) -> str:
+    """Suggest the keyword that a key probably misspells; empty for other keys.
+
+    A misspelled keyword has the same first or the same last character as the keyword.
+    """
     candidates = [
         keyword
         for keyword in sorted(KEYWORDS)
-        if abs(len(keyword) - len(word)) <= 2
-        and (keyword[0] == word[:1].lower() or keyword[-1] == word[-1:])
+        if abs(len(keyword) - len(key)) <= 2
+        and (keyword[0] == key[:1].lower() or keyword[-1] == key[-1:])
     ]
-    return did_you_mean(word, candidates) if candidates else ""
+    return did_you_mean(key, candidates) if candidates else ""
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
-def naming_nothing(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
+def check_dangling_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report references without a target."""
+    definitions = scope.toolset.definitions
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:
         if not reference.is_local or reference.target is not None:
             continue
         name = parse_shared_name(reference.text)
-        is_whole = (
-            f"{reference.text}/" == SHARED_REFERENCE_PREFIX
-            and where.toolset.definitions
-        )
+        is_whole = f"{reference.text}/" == SHARED_REFERENCE_PREFIX and definitions
         if is_whole or (name is None and schema.is_shared(reference.path)):
-            continue  # `schema/definition-reference` says so
+            continue  # Reported by `schema/definition-reference`.
+        # Built here because most schemas have no dangling reference.
         if suggestions is None:
-            suggestions = Suggestions(
-                _references_that_lead(schema.graph, where.toolset.definitions)
-            )
-        message = f"`{reference.text[:80]}` names nothing in this schema"
+            suggestions = Suggestions(_list_targets(schema.graph, definitions))
+        text = reference.text[:_MAX_REFERENCE_SHOWN]
         help_ = suggestions.near(reference.text)
         if name is not None:
-            message = f"`{reference.text[:80]}` names no shared definition"
-            help_ = help_ or f"write it into {where.toolset.folder}/{DEFINITIONS_FILE}"
+            message = f"`{text}` is not a shared definition"
+            file = f"{scope.toolset.folder}/{DEFINITIONS_FILE}"
+            help_ = help_ or f"add the definition to {file}"
+        else:
+            message = f"`{text}` does not exist in this schema"
+            help_ = help_ or "add the definition to `$defs`, or correct the reference"
         yield problem_at(schema.tool, (schema.field, *reference.path), message, help_)
 
 
-def _references_that_lead(
-    schema: JsonSchema, shared: Definitions | None
-) -> Iterator[str]:
-    """The references that would name something."""
+def _list_targets(schema: JsonSchema, shared: Definitions | None) -> Iterator[str]:
+    """Yield references to all definitions of a schema and all shared ones."""
     for path in schema.subschemas:
         if path[-2:-1] in (("$defs",), ("definitions",)):
             yield "#/" + "/".join(map(str, path))
@@ -515,68 +612,85 @@ def _references_that_lead(
         yield from (SHARED_REFERENCE_PREFIX + name for name in shared.schemas)
 
 
-_OWN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
+# The runtime's regex engine matches the edges of words with `\\<` and `\\>`.
+_WORD_EDGE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
-def not_applicable(schema: ToolSchema, where: Scope) -> Iterator[Problem]:
-    if _are_too_large_together(schema.graph):
-        message = "the patterns are too large together to check calls by"
-        help_ = "write fewer, with smaller counts, and use `maxLength` for lengths"
+def check_pattern_support(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+    """Report patterns that the runtime's validator rejects or reads differently."""
+    if _exceed_size_together(schema.graph):
+        message = "the patterns of the schema are too large together to validate calls"
+        help_ = "use fewer patterns with smaller repetition counts, and `maxLength` for lengths"
         yield problem_at(schema.tool, (schema.field,), message, help_)
-    help_ = (
-        "write it in the syntax of ECMA-262 (`$` for `\\Z`, `<` for `\\<`), with smaller"
-        " counts and fewer brackets"
-    )
-    yield from _patterns_that(schema, _problem, help_)
+    yield from _check_patterns(schema, _find_support_problem)
 
 
-def _are_too_large_together(schema: JsonSchema) -> bool:
-    """Whether there are too many, where each alone can be applied."""
+def _exceed_size_together(schema: JsonSchema) -> bool:
+    """Return whether all patterns together are too large, but none alone."""
     return schema.patterns_are_too_large and (
         schema.has_too_many_patterns
         or all(can_be_applied(text) for _, text, _ in schema.patterns)
     )
 
 
-def _problem(text: str, facts: Pattern) -> str:
-    if facts.error:
-        return ""
+def _find_support_problem(
+    text: str, analysis: PatternAnalysis
+) -> tuple[str, str] | None:
+    if analysis.error:
+        return None
     if not can_be_applied(text):
-        return "is a regular expression that calls cannot be checked by"
-    own = _OWN_ESCAPE.search(text)
-    what = "the edge of a word to the validator of calls alone"
-    return "" if own is None else f"has `{own[1]}`, {what}"
+        return (
+            "is too large or not valid in ECMA-262, so calls cannot be validated",
+            "use the syntax of ECMA-262 (`$` instead of `\\Z`), smaller repetition counts"
+            " and fewer groups",
+        )
+    edge = _WORD_EDGE.search(text)
+    if edge is None:
+        return None
+    return (
+        f"contains `{edge[1]}`, about which validators disagree",
+        f"use `\\b` for the edge of a word, or `{edge[1][1]}` for the character",
+    )
 
 
 @rule("schema/unused-definition", on="workspace", severity=Severity.WARNING)
-def unused_definition(workspace: Workspace) -> Iterator[Problem]:
-    found: dict[tuple[str, str], Definitions] = {}
+def check_unused_definitions(workspace: Workspace) -> Iterator[Problem]:
+    """Report shared definitions that no tool uses."""
+    # Toolsets can share the workspace's file, so definitions are identified by file and name.
+    owners: dict[tuple[str, str], Definitions] = {}
     used: set[tuple[str, str]] = set()
     for toolset in workspace.toolsets:
         if toolset.definitions is None:
             continue
-        schemas = [one for tool in toolset.tools for one in tool.schemas.values()]
-        names = {name for one in schemas for name in get_shared_definitions(one.value)}
+        used_names = {
+            name
+            for tool in toolset.tools
+            for graph in tool.schemas.values()
+            for name in get_shared_definitions(graph.value)
+        }
         for name in toolset.definitions.schemas:
-            place = toolset.definitions.source.home((name,))[0].file, name
-            found[place] = toolset.definitions
-            used.update([place] if name in names else [])
-    for place, definitions in found.items():
-        if place not in used:
-            message = f"no tool uses the definition `{place[1]}`"
-            yield problem_at(
-                definitions, (place[1],), message, "remove it", at_key=True
-            )
+            key = toolset.definitions.source.home((name,))[0].file, name
+            owners[key] = toolset.definitions
+            if name in used_names:
+                used.add(key)
+    for key, definitions in owners.items():
+        if key not in used:
+            _, name = key
+            message = f"no tool uses the definition `{name}`"
+            help_ = "remove the definition"
+            yield problem_at(definitions, (name,), message, help_, at_key=True)
 
 
-_MANY = 16
-"""Repeating this often is as bad as repeating without end."""
+_MIN_LARGE_REPEAT = 16
+"""Repetitions with at least this upper bound count as unbounded."""
 _MAX_BACKTRACKS = 1_000_000
-"""Estimated backtracking steps of a pattern."""
+"""Estimated backtracking steps that count as quick."""
+_MAX_NESTED_LENGTH = 200
+"""Length from which on a pattern with nested repetitions never counts as quick."""
 _REPEATS = (constants.MAX_REPEAT, constants.MIN_REPEAT, constants.POSSESSIVE_REPEAT)
-# ECMA-262 with words that Python spells in another way or has not at all.
-_ECMA = (
+# Syntax of ECMA-262 that Python lacks, with a replacement of the same structure.
+_ECMA_REPLACEMENTS = (
     (re.compile(r"\\[pP]\{[A-Za-z_]+(=[A-Za-z_]+)?\}"), r"\\w"),
     (re.compile(r"\(\?<(?![=!])([A-Za-z_]\w*)>"), r"(?P<\1>"),
     (re.compile(r"\\k<([A-Za-z_]\w*)>"), r"(?P=\1)"),
@@ -587,16 +701,16 @@ _ECMA = (
 )
 
 
-class Pattern(NamedTuple):
+class PatternAnalysis(NamedTuple):
     """The analysis of one regular expression.
 
     Attributes:
-        error: why neither Python nor ECMA-262 takes it; empty when one does.
-        is_ecma_only: Python does not take it.
-        is_slow: repeats something that can repeat in the same place, so that a text that
-            does not match can take time without end.
-        depth: how deep its repetitions are nested.
-        repeats: how many unbounded repetitions it has.
+        error: why the pattern is valid neither in Python nor in ECMA-262; otherwise empty.
+        is_ecma_only: whether the pattern is valid in ECMA-262, but not in Python.
+        is_slow: whether a repetition contains a repetition that can match the same
+            characters, so that a mismatch can take exponential time.
+        depth: nesting depth of unbounded repetitions.
+        repeats: number of unbounded repetitions.
     """
 
     error: str = ""
@@ -606,31 +720,33 @@ class Pattern(NamedTuple):
     repeats: int = 0
 
     def is_quick(self, length: int) -> bool:
-        """Whether matching a text of that length surely takes little time."""
+        """Return whether matching a string of this length certainly takes little time."""
         if self.error or self.is_ecma_only:
             return False
         if self.depth > 1:
-            return length < 200 and float(self.depth) ** length <= _MAX_BACKTRACKS
+            is_short = length < _MAX_NESTED_LENGTH
+            return is_short and float(self.depth) ** length <= _MAX_BACKTRACKS
         return float(length + 1) ** min(self.repeats, 40) <= _MAX_BACKTRACKS
 
 
 @lru_cache(maxsize=4096)
-def pattern(text: str) -> Pattern:
-    """Analyses a regular expression, which is parsed and never run."""
-    error = _error(text)
-    if error:
-        translated = text
-        for ecma, python in _ECMA:
-            translated = ecma.sub(python, translated)
-        if _error(translated):
-            return Pattern(error)
-        return Pattern(is_ecma_only=True, is_slow=_facts(translated).is_slow)
-    return _facts(text)
+def analyze_pattern(text: str) -> PatternAnalysis:
+    """Parse and analyze a regular expression, without matching it."""
+    error = _find_syntax_error(text)
+    if not error:
+        return _analyze_python_pattern(text)
+    translated = text
+    for ecma, python in _ECMA_REPLACEMENTS:
+        translated = ecma.sub(python, translated)
+    if _find_syntax_error(translated):
+        return PatternAnalysis(error)
+    is_slow = _analyze_python_pattern(translated).is_slow
+    return PatternAnalysis(is_ecma_only=True, is_slow=is_slow)
 
 
 @lru_cache(maxsize=4096)
 def can_be_applied(text: str) -> bool:
-    """Whether the validator of calls takes a regular expression."""
+    """Return whether the runtime's validator accepts a regular expression."""
     try:
         compile_schema({"pattern": text})
     except ValueError:
@@ -638,7 +754,8 @@ def can_be_applied(text: str) -> bool:
     return True
 
 
-def _error(text: str) -> str:
+def _find_syntax_error(text: str) -> str:
+    """Return why Python rejects a pattern, or an empty string."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -650,31 +767,33 @@ def _error(text: str) -> str:
     return ""
 
 
-def _facts(text: str) -> Pattern:
+def _analyze_python_pattern(text: str) -> PatternAnalysis:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parsed = parser.parse(text)
-    depth, repeats, is_slow = 0, 0, False
-    waiting: list[tuple[Any, int]] = [(parsed, 0)]
-    while waiting:
-        sequence, above = waiting.pop()
+    max_depth, repeats, is_slow = 0, 0, False
+    # Sequences of operations with the depth of the repetitions around them.
+    pending: list[tuple[Any, int]] = [(parsed, 0)]
+    while pending:
+        sequence, outer_depth = pending.pop()
         for operation, argument in sequence:
-            here = above
+            depth = outer_depth
             if operation in (constants.MAX_REPEAT, constants.MIN_REPEAT):
-                _, most, body = argument
-                if most >= _MANY:
+                _, upper_bound, body = argument
+                if upper_bound >= _MIN_LARGE_REPEAT:
                     repeats += 1
-                    here = (
-                        above + 1 + any(op is constants.BRANCH for op, _ in _flat(body))
-                    )
-                    depth = max(depth, here)
-                    is_slow = is_slow or _repeats_itself(body)
-            waiting += ((part, here) for part in _parts(operation, argument))
-    return Pattern(is_slow=is_slow, depth=depth, repeats=repeats)
+                    operations = [op for op, _ in _flatten_groups(body)]
+                    # A repetition of alternatives counts as two levels.
+                    depth += 2 if constants.BRANCH in operations else 1
+                    max_depth = max(max_depth, depth)
+                    is_slow = is_slow or _can_repeat_itself(body)
+            for part in _list_nested_sequences(operation, argument):
+                pending.append((part, depth))
+    return PatternAnalysis(is_slow=is_slow, depth=max_depth, repeats=repeats)
 
 
-def _parts(operation: Any, argument: Any) -> Iterator[Any]:
-    """The sequences within one operation."""
+def _list_nested_sequences(operation: Any, argument: Any) -> Iterator[Any]:
+    """Yield the sequences of operations that one operation contains."""
     if operation is constants.BRANCH:
         yield from argument[1]
     elif operation is constants.SUBPATTERN:
@@ -689,31 +808,35 @@ def _parts(operation: Any, argument: Any) -> Iterator[Any]:
         yield from (part for part in argument[1:] if part is not None)
 
 
-def _flat(sequence: Any) -> Iterator[tuple[Any, Any]]:
-    """The operations of a sequence, those of its plain groups among them."""
+def _flatten_groups(sequence: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the operations of a sequence, with plain groups replaced by their content."""
     for operation, argument in sequence:
         if operation is constants.SUBPATTERN:
-            yield from _flat(argument[3])
+            yield from _flatten_groups(argument[3])
         else:
             yield operation, argument
 
 
-def _repeats_itself(body: Any) -> bool:
-    """Whether a repeated body can be one endless repetition and nothing else."""
-    repeated, needed = False, 0
-    for operation, argument in _flat(body):
+def _can_repeat_itself(body: Any) -> bool:
+    """Return whether a repeated body can match as a single unbounded repetition.
+
+    In `(a+)+`, for example, the same characters can be distributed over the outer and the
+    inner repetition in exponentially many ways.
+    """
+    has_repetition, required_length = False, 0
+    for operation, argument in _flatten_groups(body):
         if operation in (constants.MAX_REPEAT, constants.MIN_REPEAT):
-            least, most, inner = argument
-            if most >= _MANY:
-                repeated = True
+            lower_bound, upper_bound, repeated = argument
+            if upper_bound >= _MIN_LARGE_REPEAT:
+                has_repetition = True
             else:
-                needed += least * inner.getwidth()[0]
+                required_length += lower_bound * repeated.getwidth()[0]
         elif operation is constants.BRANCH:
             branches = argument[1]
-            repeated = repeated or any(map(_repeats_itself, branches))
-            needed += min(branch.getwidth()[0] for branch in branches)
-            if repeated:
-                needed = 0
+            has_repetition = has_repetition or any(map(_can_repeat_itself, branches))
+            required_length += min(branch.getwidth()[0] for branch in branches)
+            if has_repetition:
+                required_length = 0
         elif operation not in (constants.AT, constants.ASSERT, constants.ASSERT_NOT):
-            needed += 1
-    return repeated and needed == 0
+            required_length += 1
+    return has_repetition and required_length == 0

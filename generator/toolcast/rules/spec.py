@@ -1,4 +1,7 @@
-"""The rules `spec/...`; `spec.md` says what each is for."""
+"""Rules of the family `spec`: fields of spec files and their relations.
+
+`spec.md` explains each rule.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,13 @@ from ..model.spec_schema import collect_declared_schemas
 from ..model.toolset_parts import PromptSpec, ResourceSpec, parse_shared_name
 from ..parsing.tree import Path
 from ..spec_language.spec_language import get_fields_read_by, render_schema
-from ..suggestions import Suggestions, describe_value, did_you_mean, format_quoted_list
+from ..suggestions import (
+    Suggestions,
+    describe_value,
+    did_you_mean,
+    format_list,
+    format_quoted_list,
+)
 from ..targets.table import list_enabled_targets, load_targets
 from .rule import Problem, problem_at, rule
 from .subjects import Scope
@@ -38,49 +47,52 @@ unknown_in_result = unknown_names(
     "spec/invalid-result", "parameter", "item_property", "pick"
 )
 
+_USE_PARAMETER = "use the name of a parameter"
+
 
 @rule("spec/actions-mismatch", on="tool", severity=Severity.ERROR)
-def actions(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_actions(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report `actions` that do not match the parameters."""
     if tool.actions is not None:
-        yield from _parameter(tool, tool.actions)
-        yield from _needs(tool, tool.actions)
+        yield from _check_action_names(tool, tool.actions)
+        yield from _check_action_parameters(tool, tool.actions)
 
 
-def _parameter(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
+def _check_action_names(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
+    """Compare the actions with the `enum` of the parameter that selects them."""
     parameter = actions.parameter
     if parameter not in tool.properties:
         message = f"`{parameter}` is not a parameter"
-        meant = did_you_mean(parameter, tool.properties)
-        yield problem_at(tool, ("actions", "parameter"), message, meant)
+        help_ = did_you_mean(parameter, tool.properties) or _USE_PARAMETER
+        yield problem_at(tool, ("actions", "parameter"), message, help_)
         return
     schema = tool.properties[parameter]
     values = schema.get("enum") if isinstance(schema, dict) else None
     names = [action.name for action in actions.values]
     if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
-        message = f"`{parameter}` has no `enum` of texts to choose an action from"
-        help_ = f"add `enum: [{', '.join(names)}]` to it"
+        message = f"`{parameter}` has no `enum` of strings that lists the actions"
+        help_ = f"add `enum: [{', '.join(names)}]` to `{parameter}`"
         yield problem_at(tool, ("actions", "parameter"), message, help_)
         return
     allowed, described = frozenset(values), frozenset(names)
     suggestions = Suggestions(values)
     for name in names:
         if name not in allowed:
-            place = ("actions", "values", name)
+            path: Path = ("actions", "values", name)
             message = f"`{name}` is not in the `enum` of `{parameter}`"
-            meant = (
-                suggestions.near(name) or f"it has {format_quoted_list(values[:20])}"
+            help_ = suggestions.near(name) or (
+                f"add `{name}` to the `enum`, or remove it from `actions.values`"
             )
-            yield problem_at(tool, place, message, meant, at_key=True)
+            yield problem_at(tool, path, message, help_, at_key=True)
     for index, value in enumerate(values):
         if value not in described:
             path = ("parameters", "properties", parameter, "enum", index)
+            message = f"`actions.values` has no entry for `{value}`"
             help_ = f"add `{value}: {{}}` to `actions.values`"
-            yield problem_at(
-                tool, path, f"`actions` says nothing about `{value}`", help_
-            )
+            yield problem_at(tool, path, message, help_)
 
 
-def _needs(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
+def _check_action_parameters(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
     suggestions = Suggestions(tool.properties)
     for action in actions.values:
         for key in ("requires", "requires_any", "accepts"):
@@ -88,78 +100,103 @@ def _needs(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
                 if name not in tool.properties:
                     path = ("actions", "values", action.name, key, index)
                     message = f"`{name}` is not a parameter"
-                    yield problem_at(tool, path, message, suggestions.near(name))
+                    help_ = suggestions.near(name) or _USE_PARAMETER
+                    yield problem_at(tool, path, message, help_)
 
 
-_PATH = ("confirm", "when")
+_CONDITION = ("confirm", "when")
+_MAX_NAME_LENGTH = 80
+"""Characters of a parameter name that a message prints."""
 
 
 @rule("spec/confirm-condition", on="tool", severity=Severity.ERROR)
-def confirm_condition(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_confirm_condition(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a `confirm.when` that is invalid or does not fit the parameters."""
     if tool.confirm is not None and tool.confirm.when is not None:
-        yield from _of_condition(tool, JsonSchema(tool.confirm.when))
+        yield from _check_condition(tool, JsonSchema(tool.confirm.when))
 
 
-def _of_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
+def _check_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]:
     if condition.dialect is None:
-        help_ = "without `$schema` it is 2020-12"
-        yield problem_at(tool, (*_PATH, "$schema"), "the dialect is not known", help_)
+        message = "`$schema` of `confirm.when` is not a known JSON Schema dialect"
+        help_ = "remove `$schema`: the default is 2020-12"
+        yield problem_at(tool, (*_CONDITION, "$schema"), message, help_)
     for path, message, help_ in find_schema_problems(condition):
-        yield problem_at(tool, (*_PATH, *path), message, help_)
-    is_applied = condition.is_sound and _checker(condition.value) is not None
-    if condition.is_valid and not is_applied:
-        message = "the condition cannot be applied, so that a person is always asked"
-        help_ = "it stands alone: no `$ref` out of it, no loop, no broken pattern"
-        if any(parse_shared_name(one.text) is not None for one in condition.references):
+        help_ = help_ or "correct the value of this keyword"
+        yield problem_at(tool, (*_CONDITION, *path), message, help_)
+    can_be_evaluated = (
+        condition.is_sound and _build_checker(condition.value) is not None
+    )
+    if condition.is_valid and not can_be_evaluated:
+        message = (
+            "`confirm.when` cannot be evaluated, so the user is asked before each call"
+        )
+        help_ = "remove external `$ref`s, circular `$ref`s and invalid patterns"
+        if any(parse_shared_name(ref.text) is not None for ref in condition.references):
             help_ = (
-                "only `parameters` and `returns` are given shared definitions: write out"
-                " what is meant"
+                "replace the `$ref` with the definition itself: only `parameters` and"
+                " `returns` can refer to shared definitions"
             )
-        yield problem_at(tool, _PATH, message, help_)
+        yield problem_at(tool, _CONDITION, message, help_)
     if has_backtracking_pattern(condition.value):
         message = (
-            "a pattern of the condition may give up, so that a person is always asked"
+            "`confirm.when` has a pattern that needs backtracking, so the user is asked"
+            " before each call"
         )
-        yield problem_at(tool, _PATH, message, "say it without look-around and `\\1`")
+        help_ = (
+            "write the pattern without look-around and back-references such as `\\1`"
+        )
+        yield problem_at(tool, _CONDITION, message, help_)
     declared = DeclaredNames(tool.parameters)
     for name in declared.find_undeclared(sorted(DeclaredNames(condition.value).names)):
-        meant = did_you_mean(name, declared.names) or "name one of the parameters"
-        message = f"the condition is about `{name[:80]}`, which is no parameter"
-        yield problem_at(tool, _PATH, message, meant)
+        message = (
+            f"`confirm.when` refers to `{name[:_MAX_NAME_LENGTH]}`, which is not a"
+            " parameter"
+        )
+        help_ = did_you_mean(name, declared.names) or _USE_PARAMETER
+        yield problem_at(tool, _CONDITION, message, help_)
     if not (condition.is_valid and JsonSchema(tool.parameters).is_valid):
         return
-    for name in _left_out(tool.parameters, condition.value):
+    for name in _find_skipped_defaults(tool.parameters, condition.value):
+        name = name[:_MAX_NAME_LENGTH]
         message = (
-            f"nobody is asked about a call that leaves `{name[:80]}` out, although its"
-            " default is what a person is to be asked about"
+            f"calls that omit `{name}` skip the confirmation, although its default"
+            " matches `confirm.when`"
         )
-        help_ = "take it out of `required` of the condition"
-        yield problem_at(tool, (*_PATH, "required"), message, help_)
+        help_ = f"remove `{name}` from `confirm.when.required`"
+        yield problem_at(tool, (*_CONDITION, "required"), message, help_)
 
 
-def _left_out(parameters: Mapping[str, Any], condition: Any) -> Iterator[str]:
-    """Parameters that a call may leave out and the condition requires, with their default."""
+def _find_skipped_defaults(
+    parameters: Mapping[str, Any], condition: Any
+) -> Iterator[str]:
+    """Yield optional parameters with a matching default that a condition requires.
+
+    A condition is evaluated on the arguments as sent, so a call that omits the parameter does
+    not satisfy `required`.
+    """
     if not isinstance(condition, Mapping):
         return
-    meant = condition.get("properties", {})
+    conditions = condition.get("properties", {})
     for name in condition.get("required", ()):
-        declared = parameters.get("properties", {}).get(name)
+        schema = parameters.get("properties", {}).get(name)
         if (
-            isinstance(declared, Mapping)
-            and "default" in declared
+            isinstance(schema, Mapping)
+            and "default" in schema
             and name not in parameters.get("required", ())
-            and _allows(meant.get(name, True), declared["default"])
+            and _may_match(conditions.get(name, True), schema["default"])
         ):
             yield name
 
 
-def _allows(schema: Any, value: Any) -> bool:
-    checker = _checker(schema)
+def _may_match(schema: Any, value: Any) -> bool:
+    """Return whether a value matches a schema; true if the schema cannot be evaluated."""
+    checker = _build_checker(schema)
     return checker is None or checker.matches(value) is not False
 
 
-def _checker(schema: Any) -> Checker | None:
-    """What tells the runtime of any arguments what a schema says of them; None where nothing does."""
+def _build_checker(schema: Any) -> Checker | None:
+    """Return the runtime's validator for a schema, or None if it rejects the schema."""
     try:
         return Checker(schema)
     except ValueError:
@@ -167,36 +204,40 @@ def _checker(schema: Any) -> Checker | None:
 
 
 @rule("spec/deprecated-replacement", on="tool", severity=Severity.WARNING)
-def deprecated_replacement(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_deprecated_replacement(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a deprecated tool whose replacement is deprecated as well."""
     name = (tool.deprecated or {}).get("replacement")
-    for other in where.toolset.tools if name not in (None, tool.name) else ():
+    if name is None or name == tool.name:
+        return
+    for other in scope.toolset.tools:
         if other.name == name and other.deprecated:
             message = f"the replacement `{name}` is deprecated itself"
-            further = other.deprecated.get("replacement")
-            named = further is not None and further not in (name, tool.name)
-            help_ = f"name `{further}`" if named else "name a tool that stays"
+            next_name = other.deprecated.get("replacement")
+            is_usable = next_name is not None and next_name not in (name, tool.name)
+            help_ = "set `replacement` to a tool that is not deprecated"
+            if is_usable:
+                help_ = f"set `replacement` to `{next_name}`"
             yield problem_at(tool, ("deprecated", "replacement"), message, help_)
 
 
 @rule("spec/mcp-content", on="toolset", severity=Severity.ERROR)
-def mcp_content(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_mcp_content(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report resources and MCP prompts without exactly one source of content."""
     for spec in toolset.mcp_specs:
-        keys, does = ["messages", "handler"], "says"
+        keys = ["messages", "handler"]
         if isinstance(spec, ResourceSpec):
-            keys, does = ["text", "file", "handler"], "holds"
-        given = [key for key in keys if getattr(spec, key) not in (None, ())]
-        if len(given) != 1:
-            has = " and ".join(f"`{key}`" for key in given) or "nothing"
-            message = f"`{spec.name}` has {has} for what it {does}"
-            place = given[-1] if given else "name"
-            yield problem_at(
-                spec, (place,), message, f"write one of {format_quoted_list(keys)}"
-            )
+            keys = ["text", "file", "handler"]
+        sources = [key for key in keys if getattr(spec, key) not in (None, ())]
+        if len(sources) != 1:
+            has = format_quoted_list(sources) if sources else "no content"
+            message = f"the {spec.kind} `{spec.name}` has {has}"
+            help_ = f"set exactly one of {format_quoted_list(keys)}"
+            path = (sources[-1] if sources else "name",)
+            yield problem_at(spec, path, message, help_)
         elif isinstance(spec, ResourceSpec) and spec.uri_template and not spec.handler:
-            message = "each URI of a template would hold the same"
-            yield problem_at(
-                spec, (given[0],), message, "write a `handler`, or a `uri`"
-            )
+            message = f"`{spec.name}` has the same content for each URI of its template"
+            help_ = "set `handler`, or replace `uri_template` with `uri`"
+            yield problem_at(spec, (sources[0],), message, help_)
 
 
 _ANNOTATIONS = {
@@ -208,7 +249,7 @@ _ANNOTATIONS = {
 }
 _EXECUTION = {"taskSupport": str}
 _ICON = {"src": str, "mimeType": str, "sizes": list, "theme": str}
-_WORDS = {str: "text", bool: "true or false", list: "a list"}
+_TYPE_LABELS = {str: "a string", bool: "a boolean", list: "an array"}
 _VALUES = {
     "taskSupport": ("forbidden", "optional", "required"),
     "theme": ("light", "dark"),
@@ -216,401 +257,460 @@ _VALUES = {
 
 
 @rule("spec/mcp-key", on="tool", severity=Severity.WARNING)
-def mcp_key(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    yield from _object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
-    yield from _object(tool, ("execution",), tool.execution, _EXECUTION)
+def check_mcp_keys(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report misspelled keys and invalid values in MCP's objects."""
+    yield from _check_mcp_object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
+    yield from _check_mcp_object(tool, ("execution",), tool.execution, _EXECUTION)
     for index, icon in enumerate(tool.icons or ()):
-        yield from _object(tool, ("icons", index), icon, _ICON)
+        yield from _check_mcp_object(tool, ("icons", index), icon, _ICON)
 
 
-def _object(
-    tool: ToolSpec, path: Path, value: Any, known: Mapping[str, type]
+def _check_mcp_object(
+    tool: ToolSpec, path: Path, value: Any, types: Mapping[str, type]
 ) -> Iterator[Problem]:
-    for key, inner in (value or {}).items():
-        here = (*path, key)
-        if key not in known:
-            meant = did_you_mean(key, known)
-            if meant:
-                message = f"`{key}` is no key of MCP's `{path[0]}`, so nobody reads it"
-                yield problem_at(tool, here, message, meant, at_key=True)
-        elif type(inner) is not known[key]:
-            message = f"`{key}` is {_WORDS[known[key]]}, not {describe_value(inner)}"
-            yield problem_at(tool, here, message)
-        elif isinstance(inner, str) and inner not in _VALUES.get(key, (inner,)):
-            choices = ", ".join(f"`{choice}`" for choice in _VALUES[key])
-            message = f"`{inner}` is no value of `{key}`"
-            help_ = did_you_mean(inner, _VALUES[key]) or f"one of {choices}"
-            yield problem_at(tool, here, message, help_)
+    for key, member in (value or {}).items():
+        member_path = (*path, key)
+        if key not in types:
+            # Other unknown keys are listed unchanged.
+            help_ = did_you_mean(key, types)
+            if help_:
+                message = (
+                    f"`{key}` is not a key of MCP's `{path[0]}`, so clients ignore it"
+                )
+                yield problem_at(tool, member_path, message, help_, at_key=True)
+        elif type(member) is not types[key]:
+            label = _TYPE_LABELS[types[key]]
+            message = f"`{key}` must be {label}, not {describe_value(member)}"
+            yield problem_at(tool, member_path, message, f"change the value to {label}")
+        elif isinstance(member, str) and member not in _VALUES.get(key, (member,)):
+            choices = format_list([f"`{choice}`" for choice in _VALUES[key]], "or")
+            message = f"`{member}` is not a value of `{key}`"
+            help_ = did_you_mean(member, _VALUES[key]) or f"use {choices}"
+            yield problem_at(tool, member_path, message, help_)
 
 
-_MAX_FILE_BYTES = 8 * 1024 * 1024
-"""Size of a schema file that is read."""
+_MAX_SCHEMA_BYTES = 8 * 1024 * 1024
+"""Maximum size of a schema file that is read."""
 
 
 @rule("spec/outdated-schema", on="toolset", severity=Severity.WARNING)
-def old_schema(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    before: dict[str, str] = {}
-    for one in workspace.toolsets:
-        if one.name == toolset.name:
+def check_schema_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report schema files for editors that are outdated or cannot be read."""
+    # Toolsets may share a file. It is reported for the first of them.
+    reported: dict[str, str] = {}
+    for earlier in workspace.toolsets:
+        if earlier.name == toolset.name:
             break
-        before |= _named(one, workspace)
-    for path, kind in _named(toolset, workspace).items():
-        if path in before:
+        reported |= _list_schema_files(earlier, workspace)
+    for path, kind in _list_schema_files(toolset, workspace).items():
+        if path in reported:
             continue
         message = (
-            "the schema is not the one of this version and the project's extensions"
+            "the schema file does not match this version of Toolcast and the project's"
+            " extensions"
         )
         try:
-            there = read_regular_file(
-                os.path.join(workspace.root, path), _MAX_FILE_BYTES
+            data = read_regular_file(
+                os.path.join(workspace.root, path), _MAX_SCHEMA_BYTES
             )
             text = render_schema(kind, workspace.extensions)
-            if there.replace(b"\r\n", b"\n") == text.encode("utf-8"):
+            if data.replace(b"\r\n", b"\n") == text.encode("utf-8"):
                 continue
         except OSError:
-            message = "specs name this file as their schema, and it cannot be read"
+            message = "specs use this schema file, but it cannot be read"
         yield Problem(Location(path), message, "run `toolcast schema --write`")
 
 
-def _named(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
+def _list_schema_files(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
+    """Return the schema files that the files of a toolset refer to, with their kind."""
     sources = [("workspace", workspace.source), ("toolset", toolset.source)]
     sources += [("tool", tool.source) for tool in toolset.tools]
     if toolset.definitions is not None:
-        sources += [("definitions", one) for one in toolset.definitions.sources]
+        sources += [("definitions", source) for source in toolset.definitions.sources]
     return collect_declared_schemas(
         (kind, source.file, source.opening) for kind, source in sources
     )
 
 
-_BRACES = re.compile(r"\{\{([^{}]*)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 
 @rule("spec/prompt-argument", on="toolset", severity=Severity.ERROR)
-def prompt_argument(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_prompt_arguments(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report duplicate, unknown and unused arguments of MCP prompts."""
     for prompt in toolset.mcp_prompts:
         names = [argument.name for argument in prompt.arguments]
         for index, name in enumerate(names):
             if name in names[:index]:
-                message = f"the argument `{name}` is there twice"
-                yield problem_at(prompt, ("arguments", index, "name"), message)
+                path: Path = ("arguments", index, "name")
+                message = f"the argument `{name}` is declared twice"
+                yield problem_at(prompt, path, message, "remove one of the two")
         if prompt.messages:
-            yield from _places(prompt, names)
+            yield from _check_placeholders(prompt, names)
 
 
-def _places(prompt: PromptSpec, names: list[str]) -> Iterator[Problem]:
+def _check_placeholders(prompt: PromptSpec, names: list[str]) -> Iterator[Problem]:
     used: set[str] = set()
     for index, message in enumerate(prompt.messages):
-        for match in _BRACES.finditer(message.text):
+        for match in _PLACEHOLDER.finditer(message.text):
             name = match[1].strip(" ")
             used.add(name)
             if name not in names:
-                text = f"`{match[0]}` stands for no argument"
+                path: Path = ("messages", index, "text")
+                text = f"`{match[0]}` is not the name of an argument"
                 help_ = did_you_mean(name, names) or f"add `{name}` to `arguments`"
-                yield problem_at(prompt, ("messages", index, "text"), text, help_)
+                yield problem_at(prompt, path, text, help_)
     for index, name in enumerate(names):
         if name not in used and name not in names[:index]:
-            text = f"nothing that the prompt says has `{{{{{name}}}}}`"
-            yield problem_at(
-                prompt, ("arguments", index, "name"), text, "use it, or remove it"
-            )
+            path = ("arguments", index, "name")
+            text = f"no message uses the argument `{name}`"
+            help_ = f"write `{{{{{name}}}}}` in a message, or remove the argument"
+            yield problem_at(prompt, path, text, help_)
 
 
 @rule("spec/removal-date", on="tool", severity=Severity.ERROR)
-def removal_date(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_removal_date(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a removal date that is invalid or before the deprecation."""
     deprecated = tool.deprecated or {}
     removal = deprecated.get("removal")
     if removal is None:
         return
     path = ("deprecated", "removal")
-    day = _date(removal)
-    if day is None:
-        message = f"the removal `{removal}` is no date"
-        yield problem_at(tool, path, message, 'write it as "2030-01-31"')
+    removal_date = _parse_date(removal)
+    if removal_date is None:
+        message = f"`deprecated.removal` is not a date: `{removal}`"
+        yield problem_at(tool, path, message, 'use the format "2030-01-31"')
         return
-    since = _date(deprecated["since"])
-    if since is not None and day < since:
-        message = f"the removal is before the deprecation of {since}"
-        yield problem_at(tool, path, message, "name a later day")
+    since = _parse_date(deprecated["since"])
+    if since is not None and removal_date < since:
+        message = f"`deprecated.removal` is before `deprecated.since`, {since}"
+        yield problem_at(tool, path, message, "set `removal` to a later date")
 
 
-def _date(text: str) -> datetime.date | None:
+def _parse_date(text: str) -> datetime.date | None:
+    """Parse `YYYY-MM-DD`; return None for other formats."""
     try:
         return datetime.date.fromisoformat(text) if len(text) == 10 else None
     except ValueError:
         return None
 
 
-_OWN = "kept:"
-_NAMES = re.compile(r"\{([+?]?)[^{}]*\}")
+_RESERVED_SCHEME = "kept:"
+_VARIABLE = re.compile(r"\{([+?]?)[^{}]*\}")
+_TEMPLATE_HELP = "use `{name}`, `{+name}` or a final `{?name}`, with literal text between two variables"
 
 
 @rule("spec/resource-uri", on="toolset", severity=Severity.ERROR)
-def resource_uri(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_resource_uris(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report invalid and duplicate URIs of resources, and colliding file names."""
     first: dict[str, ResourceSpec] = {}
     for spec in toolset.mcp_resources:
         uri = spec.uri if spec.uri is not None else spec.uri_template
         if uri is None or (spec.uri is not None and spec.uri_template is not None):
-            message = "a resource has a `uri` or a `uri_template`, and not both"
-            yield problem_at(spec, ("uri",), message)
+            message = (
+                f"the resource `{spec.name}` must have either `uri` or `uri_template`"
+            )
+            yield problem_at(spec, ("uri",), message, "set exactly one of the two")
             continue
         key = "uri" if spec.uri is not None else "uri_template"
-        if uri.startswith(_OWN):
-            message = f"`{_OWN}` is for what handlers' links lead to"
-            yield problem_at(spec, (key,), message, "choose another scheme")
-        other = first.setdefault(_NAMES.sub(r"{\1}", uri), spec)
-        # Of two that differ in names, the second is read where the first takes some values only.
+        if uri.startswith(_RESERVED_SCHEME):
+            message = (
+                f"the URI scheme `{_RESERVED_SCHEME}` is reserved for links in results"
+            )
+            yield problem_at(spec, (key,), message, "use another scheme")
+        # Templates that differ only in variable names match the same URIs.
+        other = first.setdefault(_VARIABLE.sub(r"{\1}", uri), spec)
+        # A template whose `variables` allow only some values leaves the others to the next one.
         if other is not spec and (
             not other.variables or uri in (other.uri, other.uri_template)
         ):
-            message = f"`{uri}` is the URI of `{other.name}`, too"
-            yield problem_at(spec, (key,), message, "give one of the two another URI")
+            message = f"`{uri}` is also the URI of `{other.name}`"
+            yield problem_at(spec, (key,), message, "change one of the two URIs")
         if spec.uri_template is not None:
             for problem in check_template(uri):
-                yield problem_at(spec, (key,), f"the template {problem}")
-        known = list_variables(spec.uri_template or "")
+                message = f"the template {problem}"
+                yield problem_at(spec, (key,), message, _TEMPLATE_HELP)
+        variables = list_variables(spec.uri_template or "")
         for name in spec.variables:
-            if name not in known:
-                message = f"`{name}` is no variable of the URI"
-                help_ = did_you_mean(name, known)
+            if name not in variables:
+                message = f"`{name}` is not a variable of the URI"
+                help_ = did_you_mean(name, variables) or (
+                    f"remove it, or add `{{{name}}}` to `uri_template`"
+                )
                 yield problem_at(spec, ("variables", name), message, help_, at_key=True)
-    yield from _same_files(toolset.mcp_resources)
-    yield from _same_files(toolset.mcp_prompts)
+    yield from _check_file_names(toolset.mcp_resources)
+    yield from _check_file_names(toolset.mcp_prompts)
 
 
-def _same_files(specs: tuple[ResourceSpec | PromptSpec, ...]) -> Iterator[Problem]:
+def _check_file_names(
+    specs: tuple[ResourceSpec | PromptSpec, ...],
+) -> Iterator[Problem]:
     first: dict[str, ResourceSpec | PromptSpec] = {}
     for spec in specs:
         other = first.setdefault(module_name(spec.name), spec)
         if other is not spec:
-            message = f"`{spec.name}` and `{other.name}` would be one file"
+            message = f"`{spec.name}` and `{other.name}` would be generated into the same file"
             yield problem_at(spec, ("name",), message, "rename one of the two")
 
 
-# What may be broken by what is left out.
-_HINDERING = (
+# With these keywords, a result without some of its properties can be invalid.
+_BLOCKING_KEYWORDS = (
     "minProperties dependentRequired dependentSchemas dependencies allOf anyOf oneOf not"
     " if enum const uniqueItems contains prefixItems $ref $dynamicRef"
 ).split()
 
 
 @rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
-def result(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    has_value = tool.returns is not None or where.toolset.get_proxy(tool) is not None
-    if tool.result.send == "structured" and not has_value:
-        message = "there is no `returns`, so that nothing is sent as structured content"
-        help_ = "describe the result in `returns`, or send `text`"
+def check_structured_result(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report `result.send: structured` of a tool that has no result schema."""
+    has_schema = tool.returns is not None or scope.toolset.get_proxy(tool) is not None
+    if tool.result.send == "structured" and not has_schema:
+        message = "`result.send` is `structured`, but the tool has no `returns`"
+        help_ = "describe the result in `returns`, or set `result.send` to `text`"
         yield problem_at(tool, ("result", "send"), message, help_)
 
 
 @rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
-def picked_fields(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
+def check_result_fields(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report `result.fields` that `returns` does not define as removable properties."""
     if tool.picks is None:
         return
     path, allowed = ("result", "fields"), tool.picks["allowed"]
-    names = map(look_alike_key, [*DeclaredNames(tool.parameters).names, *tool.uses])
-    if look_alike_key(tool.picks["parameter"]) in {*names}:
-        message = f"`{tool.picks['parameter']}` is a parameter already, or like one"
-        help_ = "give the one that picks another name: `result.fields.parameter`"
+    used_names = [*DeclaredNames(tool.parameters).names, *tool.uses]
+    parameter = tool.picks["parameter"]
+    if look_alike_key(parameter) in map(look_alike_key, used_names):
+        message = (
+            f"`result.fields.parameter`: `{parameter}` is already a parameter or"
+            " dependency, or looks like one"
+        )
+        help_ = "set `result.fields.parameter` to another name"
         yield problem_at(tool, (*path, "parameter"), message, help_)
     for index, name in enumerate(allowed):
+        get_name_path = (*path, "allowed", index)
         try:
-            *way, _ = list_schemas_on_path(tool.returns, name)
+            *parents, _ = list_schemas_on_path(tool.returns, name)
         except LookupError:
-            message = f"`{name}` is no property that `returns` writes out"
-            help_ = "name a way through `properties` and `items`: `items.title`"
-            yield problem_at(tool, (*path, "allowed", index), message, help_)
+            message = f"`result.fields.allowed`: `returns` does not define a property `{name}`"
+            help_ = "use a path through `properties` and `items`, such as `items.title`"
+            yield problem_at(tool, get_name_path, message, help_)
             continue
-        found = [key for key in _HINDERING if any(key in schema for schema in way)]
-        if found:
-            message = f"`{name}` cannot be left out: `{found[0]}` is on its way"
-            help_ = "say that otherwise in `returns`, or pick something else"
-            yield problem_at(tool, (*path, "allowed", index), message, help_)
+        blocking = [
+            keyword
+            for keyword in _BLOCKING_KEYWORDS
+            if any(keyword in schema for schema in parents)
+        ]
+        if blocking:
+            keyword = blocking[0]
+            message = (
+                f"`result.fields.allowed`: `{name}` cannot be optional because of"
+                f" `{keyword}` on its path in `returns`"
+            )
+            help_ = (
+                f"remove `{keyword}` from the schemas that contain `{name}`, or remove"
+                f" `{name}` from `allowed`"
+            )
+            yield problem_at(tool, get_name_path, message, help_)
 
 
 @rule("spec/section-missing", on="tool", severity=Severity.WARNING, target="prompts")
-def section_missing(tool: ToolSpec, where: Scope) -> Iterator[Problem]:
-    if where.toolset.sections and tool.section is None:
-        message = f"`{tool.name}` has no section, while the toolset has some"
-        help_ = "add `section:`; without one it stands behind all others"
+def check_section(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a tool without a section in a toolset with sections."""
+    if scope.toolset.sections and tool.section is None:
+        message = f"`{tool.name}` has no section, although the toolset has sections"
+        help_ = "add `section:`; tools without a section are listed last"
         yield problem_at(tool, ("name",), message, help_)
 
 
 @rule("spec/server-lock", on="toolset", severity=Severity.ERROR)
-def server_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_server_locks(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report lock files that are shared, unreadable or invalid."""
     owners: dict[str, str] = {}
     for server in toolset.listed_servers:
-        path = ("mcp_servers", server.name)
-        update = f"`toolcast lock --update {server.name}` writes it"
         if server.lock is None:
             continue
+        path = ("mcp_servers", server.name, "lock")
+        update = f"run `toolcast lock --update {server.name}`"
         other = owners.setdefault(server.lock, server.name)
         if other != server.name:
-            message = f"`{server.lock}` is the lock of `{other}`, too"
-            yield problem_at(toolset, (*path, "lock"), message, "name another file")
+            message = f"`{server.lock}` is also the lock file of `{other}`"
+            yield problem_at(toolset, path, message, "use another file")
             continue
         file = f"{toolset.folder}/{server.lock}"
         if server.locked is None:
-            message = f"the lock `{file}` cannot be read"
-            yield problem_at(toolset, (*path, "lock"), message, update)
+            message = f"the lock file `{file}` cannot be read"
+            yield problem_at(toolset, path, message, update)
             continue
-        # Its reader is not needed where there is no lock.
+        # Imported here because only toolsets with a lock need it.
         from ..mcp_client.server_listing import ListingError, parse_lock
         from ..parsing.exact_json import JsonError, read_json
 
-        anew = f"take it from a commit, or {update} anew"
+        help_ = f"restore the file from git, or {update}"
         try:
             read_json(server.locked)
-        except JsonError as problem:
-            place = Location(file, problem.line, problem.column)
-            message = f"the lock of `{server.name}` is no JSON: {problem}"
-            yield Problem(place, message, anew)
+        except JsonError as error:
+            location = Location(file, error.line, error.column)
+            message = f"the lock file of `{server.name}` is not valid JSON: {error}"
+            yield Problem(location, message, help_)
             continue
         try:
             parse_lock(server.locked, file)
         except ListingError as error:
-            yield problem_at(toolset, (*path, "lock"), str(error), anew)
+            yield problem_at(toolset, path, str(error), help_)
 
 
 @rule("spec/server-lock", on="toolset", severity=Severity.ERROR)
-def unused_lock(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_on_change(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report `on_change` of a server without a lock."""
     for server in toolset.listed_servers:
         if server.lock is None and "on_change" in server.fields:
             path = ("mcp_servers", server.name, "on_change")
             message = "`on_change` has no effect without `lock`"
-            help_ = "remove `on_change`, or name a `lock`"
+            help_ = "remove `on_change`, or set `lock`"
             yield problem_at(toolset, path, message, help_, at_key=True)
 
 
-_HELP = "put it into an environment variable and write `${NAME}` here"
-
-
 @rule("spec/server-secret", on="toolset", severity=Severity.ERROR)
-def server_secret(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    places: list[tuple[Path, str]] = [
-        (("mcp_servers", server.name, *inner), f"the server `{server.name}`")
-        for server in toolset.mcp_servers
-        for inner in find_secret_paths(server)
-    ]
+def check_server_secrets(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report literal secrets in the settings of servers and of the router."""
+    secrets: list[tuple[Path, str]] = []
+    for server in toolset.mcp_servers:
+        for path in find_secret_paths(server):
+            owner = f"the server `{server.name}`"
+            secrets.append((("mcp_servers", server.name, *path), owner))
     if toolset.router is not None and has_secret(toolset.router.base_url):
-        places.append((("router", "base_url"), "the router's address"))
-    for path, what in places:
-        message = f"{what} has a secret written out"
+        secrets.append((("router", "base_url"), "the router's URL"))
+    help_ = "move it to an environment variable, and write `${NAME}` here"
+    for path, owner in secrets:
+        message = f"{owner} contains a literal secret"
         at_key = isinstance(path[-1], str)
-        # It says where the value is, and shows neither that nor its line.
-        yield problem_at(toolset, path, message, _HELP, at_key=at_key)._replace(
-            source_line=""
-        )
+        problem = problem_at(toolset, path, message, help_, at_key=at_key)
+        # Reports must not contain the secret, so the finding has no source line.
+        yield problem._replace(source_line="")
 
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-# A path and a variable's default may have spaces; a name that is looked for has none.
-_ONE_PROGRAM = re.compile(r"[/\\]|\$\{[^}]*$")
-_BELONGS = {"args": "command", "env": "command", "cwd": "command", "headers": "url"}
+_SERVER_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+# A path, and the default of a variable, may contain spaces; a command name does not.
+_PATH_OR_REFERENCE = re.compile(r"[/\\]|\$\{[^}]*$")
+_REQUIRED_KEYS = {
+    "args": "command",
+    "env": "command",
+    "cwd": "command",
+    "headers": "url",
+}
 
 
 @rule("spec/server-transport", on="toolset", severity=Severity.ERROR)
-def server_transport(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_server_transports(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report contradictory settings of servers, and malformed references."""
     texts: list[tuple[str, Path, str]] = []
     for server in toolset.mcp_servers:
         path = ("mcp_servers", server.name)
-        for key, message, help_ in _problems(server):
-            at_fault = (*path, key) if key else path
-            yield problem_at(toolset, at_fault, message, help_, at_key=True)
-        name = f"`{server.name}`"
-        texts += [(name, (*path, *inner), text) for inner, text in server.texts]
-    if toolset.router is not None:
-        keys = ("base_url", "model")
-        router = toolset.router
-        texts += [("the router", ("router", k), getattr(router, k)) for k in keys]
-    for owner, place, text in texts:
-        problem = describe_invalid_reference(text)
-        if problem is not None:
-            message = f"{owner} names a variable in a way that is not read"
-            yield problem_at(toolset, place, message, problem)
+        for key, message, help_ in _check_server(server):
+            key_path = (*path, key) if key else path
+            yield problem_at(toolset, key_path, message, help_, at_key=True)
+        owner = f"`{server.name}`"
+        for text_path, text in server.texts:
+            texts.append((owner, (*path, *text_path), text))
+    router = toolset.router
+    if router is not None:
+        for key in ("base_url", "model"):
+            texts.append(("the router", ("router", key), getattr(router, key)))
+    for owner, text_path, text in texts:
+        correction = describe_invalid_reference(text)
+        if correction is not None:
+            message = f"{owner} has a malformed reference to an environment variable"
+            yield problem_at(toolset, text_path, message, correction)
 
 
-def _problems(server: McpServer) -> Iterator[tuple[str, str, str]]:
-    """Key, message and help of each problem with the keys of a server."""
-    if not _NAME.fullmatch(server.name):
-        message = f"`{server.name}` is no name of a server"
-        yield "", message, "letters, digits, `_` and `-`, at most 64 of them"
-    for key, name_form, what in (
-        ("headers", _HEADER, "a header"),
-        ("env", _VARIABLE, "a variable"),
+def _check_server(server: McpServer) -> Iterator[tuple[str, str, str]]:
+    """Yield key, message and help of each problem; an empty key is the server."""
+    if not _SERVER_NAME.fullmatch(server.name):
+        message = f"`{server.name}` is not a valid server name"
+        yield "", message, "use 1 to 64 letters, digits, `_` and `-`"
+    for key, pattern, label in (
+        ("headers", _HEADER_NAME, "header"),
+        ("env", _VARIABLE_NAME, "variable"),
     ):
         for name, text in getattr(server, key).items():
-            if not name_form.fullmatch(name) or "\n" in text or "\r" in text:
-                wrong = (
-                    f"`{key}` of `{server.name}` has what is no name or value of {what}"
+            if not pattern.fullmatch(name) or "\n" in text or "\r" in text:
+                message = (
+                    f"`{key}` of `{server.name}` has an invalid name or value: `{name}`"
                 )
-                yield key, wrong, f"`{name}` cannot be sent as it is"
+                help_ = f"use a valid {label} name, and a value without line breaks"
+                yield key, message, help_
     if server.command is None and server.url is None:
         message = f"the server `{server.name}` has neither `command` nor `url`"
-        yield "", message, "say how it is reached: a program to start, or an address"
+        help_ = "set `command` to start a program, or `url` to connect to a server"
+        yield "", message, help_
         return
     if server.command is not None and server.url is not None:
         message = f"the server `{server.name}` has both `command` and `url`"
         yield "url", message, "remove one of the two"
         return
-    words = (server.command or "").split()
-    if len(words) > 1 and not _ONE_PROGRAM.search(words[0]):
-        message = f"`command` of `{server.name}` is a program with its arguments"
-        help_ = f"`command: {words[0]}`, and the words after it as a list in `args`"
+    arguments = (server.command or "").split()
+    if len(arguments) > 1 and not _PATH_OR_REFERENCE.search(arguments[0]):
+        message = f"`command` of `{server.name}` contains arguments"
+        help_ = f"write `command: {arguments[0]}`, and move the arguments to `args`"
         yield "command", message, help_
-    for key, other in _BELONGS.items():
-        if key in server.fields and getattr(server, other) is None:
-            message = f"`{key}` has no effect without `{other}`"
-            yield key, message, f"remove `{key}`, or give `{other}`"
+    for key, required_key in _REQUIRED_KEYS.items():
+        if key in server.fields and getattr(server, required_key) is None:
+            message = f"`{key}` has no effect without `{required_key}`"
+            yield key, message, f"remove `{key}`, or set `{required_key}`"
 
 
 @rule("spec/unread-field", on="toolset", severity=Severity.NOTE)
-def unread_field(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_unread_fields(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report fields that none of the toolset's targets uses."""
     extensions = workspace.extensions
-    chosen = list_enabled_targets(tuple(toolset.targets), extensions)
-    read = get_fields_read_by("tool", "rules", extensions).union(
-        *(one.reads for one in chosen)
-    )
-    found: list[tuple[ToolSpec | Toolset, str]] = [
+    enabled = list_enabled_targets(tuple(toolset.targets), extensions)
+    read_fields = get_fields_read_by("tool", "rules", extensions)
+    read_fields = read_fields.union(*(target.reads for target in enabled))
+    unread: list[tuple[ToolSpec | Toolset, str]] = [
         (tool, field)
         for tool in toolset.tools
         for field in tool.fields
-        if field not in read
+        if field not in read_fields
     ]
-    with_reader = {*toolset.extensions}
-    with_reader.update(
-        *(one.reads_toolset for one in load_targets(extensions).values())
-    )
-    always = get_fields_read_by("toolset", "rules", extensions)
-    read = always.union(*(target.reads_toolset for target in chosen))
-    unread = with_reader - read
-    found += [(toolset, field) for field in toolset.fields if field in unread]
-    for owner, field in found:
-        message = f"none of the toolset's targets reads `{field}`"
-        yield problem_at(owner, (field,), message, at_key=True)
+    # Only fields that some target reads, or an extension defines, can be unused.
+    target_fields = {*toolset.extensions}
+    for target in load_targets(extensions).values():
+        target_fields.update(target.reads_toolset)
+    read_fields = get_fields_read_by("toolset", "rules", extensions)
+    read_fields = read_fields.union(*(target.reads_toolset for target in enabled))
+    unread += [
+        (toolset, field)
+        for field in toolset.fields
+        if field in target_fields - read_fields
+    ]
+    for owner, field in unread:
+        message = f"none of the toolset's targets uses `{field}`"
+        help_ = "remove the field, or add a target that uses it"
+        yield problem_at(owner, (field,), message, help_, at_key=True)
 
 
-_MADE_TO_BE_SENT = re.compile(r"TOKEN|API_?KEY")
+_TOKEN_VARIABLE = re.compile(r"TOKEN|API_?KEY")
 
 
 @rule(
     "spec/variable-name", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
 )
-def variable_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_sent_variables(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report environment variables that are sent to a host and not named for it."""
     for path, owner, name in list_sent_variables(toolset):
-        owners = [_capitals(owner), _capitals(toolset.name)]
-        if _MADE_TO_BE_SENT.search(name) or any(
-            f"_{o}_" in f"_{name}_" for o in owners
-        ):
+        prefixes = [_format_variable_part(owner), _format_variable_part(toolset.name)]
+        is_named_for_owner = any(f"_{prefix}_" in f"_{name}_" for prefix in prefixes)
+        if _TOKEN_VARIABLE.search(name) or is_named_for_owner:
             continue
-        message = f"the value of `{name}` would go to another host"
+        message = f"the value of `{name}` would be sent to another host"
         help_ = (
-            f"name a variable for it: `{owners[0]}_...`, or one with `TOKEN` or `API_KEY`"
-            " in its name"
+            f"use a variable whose name contains `{prefixes[0]}`, `TOKEN` or `API_KEY`"
         )
         yield problem_at(toolset, path, message, help_)
 
 
-def _capitals(name: str) -> str:
+def _format_variable_part(name: str) -> str:
     return re.sub(r"[^A-Z0-9]", "_", name.upper())

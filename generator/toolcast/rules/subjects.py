@@ -1,4 +1,4 @@
-"""What checks are given: tools, their texts and schemas."""
+"""Subjects of checks: texts, schemas and parameters of tools, with their scope."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ..parsing.tree import SHARED, Path
 
 
 class Scope(NamedTuple):
-    """Where something stands that a check is given."""
+    """The toolset and the workspace that contain a subject."""
 
     toolset: Toolset
     workspace: Workspace
 
 
 class Text(NamedTuple):
-    """A text of a spec.
+    """A string of a spec, with its location.
 
     Attributes:
-        owner: whose it is.
-        path: where it stands there.
-        text: the text itself.
-        is_key: it is the key of a mapping, a parameter's name for one.
-        is_defined: it is part of a tool's definition.
+        owner: the toolset, tool, resource or prompt that contains the string.
+        path: keys and indexes in the owner's file.
+        text: the string.
+        is_key: whether the string is a key of an object, such as a parameter name.
+        is_defined: whether the string is part of a tool's definition.
     """
 
     owner: Owner
@@ -40,14 +40,14 @@ class Text(NamedTuple):
     is_defined: bool = False
 
 
-# The characters beyond ASCII that a pattern regardless of case takes for ASCII letters.
+# The characters beyond ASCII that match ASCII letters with `re.IGNORECASE`.
 _FOLDS = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}
-# No text has a NUL, and no phrase goes on behind one.
+# Specs cannot contain NUL, and no phrase pattern matches across it.
 _TEXT_SEPARATOR = "\n\0\n"
 
 
-def folded(text: str) -> str:
-    """The text as a pattern regardless of case sees its ASCII letters, of the same length."""
+def fold_case(text: str) -> str:
+    """Convert to lower case as `re.IGNORECASE` does, without changing the length."""
     if not text.isascii():
         for character, letter in _FOLDS.items():
             text = text.replace(character, letter)
@@ -55,68 +55,78 @@ def folded(text: str) -> str:
 
 
 class Texts:
-    """The texts of a toolset, each different one once.
+    """The strings of a toolset. Checks search each distinct string once.
 
-    Tools say much alike. What is looked for is looked for in the different texts, and of those
-    that have it the places are told.
+    Many tools contain the same strings. A check first selects the distinct strings that match,
+    then calls `locate` for their positions.
 
     Args:
-        owners: who has texts, each with the strings of them.
-        places: the texts of one of these, with their places.
+        owners: each toolset or spec with its strings.
+        list_texts: returns the strings of an owner with their paths.
     """
 
     def __init__(
         self,
         owners: Iterable[tuple[Owner, Sequence[str]]],
-        places: Callable[[Owner], Iterable[Text]],
+        list_texts: Callable[[Owner], Iterable[Text]],
     ) -> None:
         self._owners = tuple(owners)
-        self._places = places
+        self._list_texts = list_texts
 
     @cached_property
-    def different(self) -> tuple[str, ...]:
-        """The texts, in order, each once."""
-        said = (strings for _, strings in self._owners)
-        return tuple(dict.fromkeys(chain.from_iterable(said)))
+    def unique_texts(self) -> tuple[str, ...]:
+        """The distinct strings, in the order of their first occurrence."""
+        strings = chain.from_iterable(strings for _, strings in self._owners)
+        return tuple(dict.fromkeys(strings))
 
     @cached_property
-    def joined(self) -> str:
-        """All of them as one, folded: what stands in none of it stands in no text."""
-        return _TEXT_SEPARATOR.join(map(folded, self.different))
+    def joined_text(self) -> str:
+        """All distinct strings in lower case, joined, so that one search covers them all."""
+        return _TEXT_SEPARATOR.join(map(fold_case, self.unique_texts))
 
     @cached_property
     def _starts(self) -> list[int]:
-        sizes = (len(text) + len(_TEXT_SEPARATOR) for text in self.different)
+        """Start offsets of the distinct strings in `joined_text`."""
+        sizes = (len(text) + len(_TEXT_SEPARATOR) for text in self.unique_texts)
         return list(accumulate(sizes, initial=0))
 
-    def with_any(self, patterns: Iterable[re.Pattern[str]]) -> set[str]:
-        """The texts that a match of a pattern for folded texts touches.
+    def find_candidates(self, patterns: Iterable[re.Pattern[str]]) -> set[str]:
+        """Return the strings that overlap a match of a pattern in `joined_text`.
 
-        Others have no match: where one would span two texts, both are named.
+        Every string that matches is included. A match that spans two strings includes both,
+        so the caller must search the returned strings again.
+
+        Args:
+            patterns: patterns for case-folded text.
         """
-        found: set[str] = set()
+        candidates: set[str] = set()
         for pattern in patterns:
-            for match in pattern.finditer(self.joined):
+            for match in pattern.finditer(self.joined_text):
                 first = bisect_right(self._starts, match.start()) - 1
                 last = bisect_right(self._starts, match.end())
-                found.update(self.different[first:last])
-        return found
+                candidates.update(self.unique_texts[first:last])
+        return candidates
 
-    def places(self, texts: Iterable[str]) -> Iterator[Text]:
-        """Where some of the texts stand, in order."""
-        wanted = frozenset(texts)
-        for owner, strings in self._owners if wanted else ():
-            if not wanted.isdisjoint(strings):
-                yield from (t for t in self._places(owner) if t.text in wanted)
+    def locate(self, texts: Iterable[str]) -> Iterator[Text]:
+        """Yield every occurrence of some strings, in the order of the owners."""
+        selected = frozenset(texts)
+        if not selected:
+            return
+        for owner, strings in self._owners:
+            if selected.isdisjoint(strings):
+                continue
+            for text in self._list_texts(owner):
+                if text.text in selected:
+                    yield text
 
 
 class ToolSchema(NamedTuple):
-    """A schema of a tool: what it takes, or what it gives.
+    """The schema of a tool's parameters or of its result.
 
     Attributes:
-        tool: whose it is.
-        field: the field that holds it.
-        graph: what is known of it.
+        tool: the tool.
+        field: the field of the spec that contains the schema.
+        graph: the schema with its subschemas and references.
     """
 
     tool: ToolSpec
@@ -124,18 +134,18 @@ class ToolSchema(NamedTuple):
     graph: JsonSchema
 
     def is_shared(self, path: Path) -> bool:
-        """Whether a path in it leads into the shared definitions."""
+        """Return whether a path of the schema points into the shared definitions."""
         return self.tool.source.shared is not None and path[:2] == SHARED
 
-    def having(self, keyword: str) -> Iterator[tuple[Path, Any]]:
-        """The values of a keyword in it and in all schemas in it, by the paths in the spec."""
+    def list_keyword_values(self, keyword: str) -> Iterator[tuple[Path, Any]]:
+        """Yield the path in the spec and the value of a keyword in every subschema."""
         for path, schema in self.graph.subschemas.items():
             if keyword in schema:
                 yield (self.field, *path, keyword), schema[keyword]
 
 
 class Parameter(NamedTuple):
-    """A parameter of a tool, with the schema that its spec has for it."""
+    """A parameter of a tool, with the schema in the tool's spec."""
 
     tool: ToolSpec
     name: str
@@ -143,5 +153,5 @@ class Parameter(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Where it stands in the tool's spec."""
+        """The path of the parameter in the tool's spec."""
         return ("parameters", "properties", self.name)

@@ -1,4 +1,4 @@
-"""Every rule by its id: a module `<family>.py` each family; extensions bring others."""
+"""Registry of all rules: built-in rules by family, and rules of extensions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 from ..extensions import RULES, ExtensionError, guard_function, load_contributions
 from ..findings import Severity
-from .rule import Check, Problem, Rule, family_page, page_beside
+from .rule import Check, Problem, Rule, get_family_page, get_module_page
 from .rule_docs import PageError
 
-_WITHOUT_CHECKS = frozenset(["yaml", "output", "accept"])
+_FAMILIES_WITHOUT_MODULE = frozenset(["yaml", "output", "accept"])
 FAMILIES = (
     "yaml",
     "spec",
@@ -33,10 +33,10 @@ FAMILIES = (
     "output",
     "accept",
 )
-"""The first words of the ids of built-in rules, which their modules and pages are called by."""
+"""Families of built-in rules: the first part of their ids, and the names of their pages."""
 _ID = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
-# Reading, comparing and writing find their problems.
-_ERRORS = """
+# Rules without a check: parsing, comparing and writing report these findings themselves.
+_EXTERNAL_ERRORS = """
     handler/import-error
     output/outdated output/foreign-file output/symlink output/invalid-marker output/missing output/orphaned
     output/outdated-region
@@ -48,119 +48,142 @@ _ERRORS = """
     yaml/ambiguous yaml/duplicate-key yaml/empty yaml/encoding yaml/unsupported-feature
     yaml/forbidden-character yaml/non-string-key yaml/merge-conflict yaml/syntax yaml/too-large
     """.split()
-_WARNINGS = """
+_EXTERNAL_WARNINGS = """
     accept/expired accept/unused
     handler/missing-setting
     spec/removal-expired spec/suppression-expired spec/unlisted-toolset spec/unused-suppression
     yaml/invisible-character
     """.split()
-_NOBODY_DECIDES = frozenset(
+_UNSUPPRESSABLE = frozenset(
     "accept/expired accept/unused handler/import-error handler/missing-setting".split()
 )
-_FOUND_ELSEWHERE = tuple(
-    Rule(id, severity, family_page(id), can_be_suppressed=id not in _NOBODY_DECIDES)
-    for severity, ids in ((Severity.ERROR, _ERRORS), (Severity.WARNING, _WARNINGS))
+_RULES_WITHOUT_CHECK = tuple(
+    Rule(id, severity, get_family_page(id), can_be_suppressed=id not in _UNSUPPRESSABLE)
+    for severity, ids in (
+        (Severity.ERROR, _EXTERNAL_ERRORS),
+        (Severity.WARNING, _EXTERNAL_WARNINGS),
+    )
     for id in ids
 )
 
 
 @cache
-def built_in() -> tuple[Rule, ...]:
-    """The built-in rules."""
-    names = (name for name in FAMILIES if name not in _WITHOUT_CHECKS)
-    families = (import_module(f".{name}", __package__) for name in names)
-    parts = (part for family in families for part in _of_module(family))
-    whole = _together((*parts, *_FOUND_ELSEWHERE))
-    return tuple(whole.values())
+def list_built_in_rules() -> tuple[Rule, ...]:
+    """Return the built-in rules."""
+    parts: list[Rule] = []
+    for family in FAMILIES:
+        if family not in _FAMILIES_WITHOUT_MODULE:
+            module = import_module(f".{family}", __package__)
+            parts += _list_module_rules(module)
+    return tuple(_merge_parts([*parts, *_RULES_WITHOUT_CHECK]).values())
 
 
-def _together(parts: Iterable[Rule]) -> dict[str, Rule]:
-    """Rules by id, each made of its parts."""
-    found: dict[str, Rule] = {}
+def _merge_parts(parts: Iterable[Rule]) -> dict[str, Rule]:
+    """Return rules by id. Rules with the same id become parts of the first one."""
+    merged: dict[str, Rule] = {}
     for part in parts:
-        first = found.setdefault(part.id, part)
+        first = merged.setdefault(part.id, part)
         if first is not part:
-            both = first.can_be_suppressed and part.can_be_suppressed
-            others = (*first.others, part)
-            found[part.id] = replace(first, others=others, can_be_suppressed=both)
-    return found
+            merged[part.id] = replace(
+                first,
+                other_parts=(*first.other_parts, part),
+                can_be_suppressed=first.can_be_suppressed and part.can_be_suppressed,
+            )
+    return merged
 
 
-def rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
-    """Every rule by id: the built-in ones, then those of the listed extensions.
+def load_rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
+    """Return all rules by id: built-in rules, then rules of the listed extensions.
 
     Raises:
-        ExtensionError: one cannot be loaded, takes an id that is taken, or is on no page.
+        ExtensionError: an extension cannot be loaded, or one of its rules is invalid, has
+            the id of another rule, or is not documented.
     """
-    return {rule.id: rule for rule in built_in()} | _others(extensions)
+    built_in = {rule.id: rule for rule in list_built_in_rules()}
+    return built_in | _load_extension_rules(extensions)
 
 
-def _of_module(module: ModuleType) -> Iterator[Rule]:
-    """The rules of a family's module: those in `RULES`, and those with a check."""
+def _list_module_rules(module: ModuleType) -> Iterator[Rule]:
+    """Yield the rules in `RULES` of a module, and the rules that it defines."""
     yield from getattr(module, "RULES", ())
     for value in vars(module).values():
-        if isinstance(value, Rule) and value.page == page_beside(module.__name__):
+        # Rules that are imported from another module have another page.
+        if isinstance(value, Rule) and value.page == get_module_page(module.__name__):
             yield value
 
 
 @cache
-def _others(extensions: tuple[str, ...]) -> dict[str, Rule]:
-    taken = {rule.id for rule in built_in()}
-    found: dict[str, Rule] = {}
-    for where, value in load_contributions(extensions, RULES):
-        own = _rules_of(where, value)
-        for rule in own:
-            _hold(where, rule, taken | found.keys())
-        found |= _together(replace(rule, check=_held(rule)) for rule in own)
-    return found
+def _load_extension_rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
+    built_in_ids = {rule.id for rule in list_built_in_rules()}
+    loaded: dict[str, Rule] = {}
+    for origin, value in load_contributions(extensions, RULES):
+        contributed = _list_contributed_rules(origin, value)
+        for rule in contributed:
+            _validate_rule(origin, rule, built_in_ids | loaded.keys())
+        loaded |= _merge_parts(
+            replace(rule, check=_guard_check(rule)) for rule in contributed
+        )
+    return loaded
 
 
-def _hold(where: str, rule: Any, taken: set[str]) -> None:
-    """Refuses what is no rule that can be told and told apart."""
+def _validate_rule(origin: str, rule: Any, used_ids: set[str]) -> None:
+    """Raise `ExtensionError` unless a rule is valid, documented and has an unused id."""
     if not isinstance(rule, Rule):
-        raise ExtensionError(f"{where} is not a toolcast Rule")
+        raise ExtensionError(f"{origin} is not a toolcast Rule")
     if not (_ID.fullmatch(rule.id) and isinstance(rule.severity, Severity)):
         raise ExtensionError(
-            f"the rule `{rule.id}` of {where} needs an id `family/kebab-name`"
+            f"the rule `{rule.id}` of {origin} needs an id `family/kebab-name`"
             " and a Severity"
         )
-    if rule.id in taken:
-        raise ExtensionError(f"the rule `{rule.id}` of {where} is there already")
+    if rule.id in used_ids:
+        raise ExtensionError(f"the rule `{rule.id}` of {origin} already exists")
     try:
         _ = rule.text
     except PageError as error:
-        raise ExtensionError(f"the rule `{rule.id}` of {where}: {error}") from error
+        raise ExtensionError(f"the rule `{rule.id}` of {origin}: {error}") from error
 
 
-def _held(rule: Rule) -> Check | None:
-    """The check of an extension's rule, which gives problems or is named."""
+def _guard_check(rule: Rule) -> Check | None:
+    """Wrap a check of an extension: validate its yields, name the rule in errors."""
     check = rule.check
     if check is None:
         return None
 
-    def problems(*given: Any) -> Iterator[Problem]:
-        found = list(check(*given))
-        for one in found:
-            if not isinstance(one, Problem):
-                raise TypeError(f"a check gives problems, not {type(one).__name__}")
-        return iter(found)
+    def run_check(*subject: Any) -> Iterator[Problem]:
+        problems = list(check(*subject))
+        for problem in problems:
+            if not isinstance(problem, Problem):
+                raise TypeError(
+                    f"a check must yield Problem objects, not {type(problem).__name__}"
+                )
+        return iter(problems)
 
-    return guard_function(f"the rule `{rule.id}`", problems)
+    return guard_function(f"the rule `{rule.id}`", run_check)
 
 
-def _rules_of(where: str, value: Any) -> list[Any]:
-    """The rules of a module, of a package's modules, or of a sequence."""
+def _list_contributed_rules(origin: str, value: Any) -> list[Any]:
+    """Return the rules that an entry point refers to.
+
+    Args:
+        origin: description of the entry point, for messages.
+        value: a module or package with rules, a rule, or a sequence of rules.
+    """
     if isinstance(value, ModuleType):
         try:
-            return [rule for module in _modules(value) for rule in _of_module(module)]
-        # A module of it may raise anything, as any extension may.
+            return [
+                rule
+                for module in _list_modules(value)
+                for rule in _list_module_rules(module)
+            ]
+        # Importing a module of an extension can raise any exception.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            raise ExtensionError(f"{where} cannot be loaded: {reason}") from error
+            raise ExtensionError(f"{origin} cannot be loaded: {reason}") from error
     return list(value) if isinstance(value, Sequence) else [value]
 
 
-def _modules(value: ModuleType) -> Iterator[ModuleType]:
-    yield value
-    for found in pkgutil.iter_modules(getattr(value, "__path__", ())):
-        yield import_module(f".{found.name}", value.__name__)
+def _list_modules(package: ModuleType) -> Iterator[ModuleType]:
+    """Yield a module and, if it is a package, the modules in it."""
+    yield package
+    for info in pkgutil.iter_modules(getattr(package, "__path__", ())):
+        yield import_module(f".{info.name}", package.__name__)

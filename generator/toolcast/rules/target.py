@@ -1,4 +1,7 @@
-"""The rules `target/...`; `target.md` says what each is for."""
+"""Rules of the family `target`: targets, their options and templates.
+
+`target.md` explains each rule.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import os
 from collections.abc import Iterator
 
 from toolcast_runtime.providers import Loss, provider_named
-from toolcast_runtime.providers import Severity as Weight
+from toolcast_runtime.providers import Severity as LossSeverity
 from toolcast_runtime.providers.provider_names import collisions
 
 from ..analysis.provider_lists import get_provider_options, render_provider_lists
 from ..findings import Location, Severity
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PYPROJECT
+from ..parsing.tree import Path
 from ..suggestions import Suggestions, did_you_mean, format_quoted_list
 from ..targets.package import find_problems
 from ..targets.project_templates import REPLACED, list_originals, list_project_templates
@@ -24,12 +28,13 @@ unknown_option = unknown_names("target/unknown-option", "option")
 
 
 @rule("target/package", on="toolset", severity=Severity.ERROR, target="package")
-def package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report metadata that a package of the toolset needs and does not have."""
     project = workspace.project
     for path, message, help_ in find_problems(toolset, project):
         if project is not None and path[0] == PYPROJECT:
-            place, line = project.locate(path[1])
-            yield Problem(place, message, help_, line)
+            location, line = project.locate(path[1])
+            yield Problem(location, message, help_, line)
         else:
             yield problem_at(toolset, path, message, help_, at_key=len(path) > 1)
 
@@ -37,121 +42,139 @@ def package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule(
     "target/package-command", on="toolset", severity=Severity.WARNING, target="package"
 )
-def package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report a console script of the package's name that does not start the server."""
     name = workspace.project.get_text("name") if workspace.project else ""
-    server = ".".join(filter(None, (workspace.package, toolset.name, "mcp_server")))
-    if name and (workspace.commands or {}).get(name) != f"{server}:SERVER.main":
-        message = f"clients of the registry start `{name}`, which is not this server"
-        help_ = f'write `{name} = "{server}:SERVER.main"` in its `[project.scripts]`'
+    module = ".".join(filter(None, (workspace.package, toolset.name, "mcp_server")))
+    entry_point = f"{module}:SERVER.main"
+    if name and (workspace.commands or {}).get(name) != entry_point:
+        message = f"MCP registry clients run `{name}`, which does not start this server"
+        help_ = f'write `{name} = "{entry_point}"` in its `[project.scripts]`'
         yield problem_at(toolset, ("targets", "package"), message, help_, at_key=True)
 
 
 @rule("target/provider-limit", on="toolset", severity=Severity.WARNING)
-def provider_limit(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    for name, listed in render_provider_lists(toolset):
-        for budget in listed.provider.budgets:
-            for what, count in budget.counts(listed.rendered).items():
+def check_provider_limits(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report lists of tools that exceed a limit of their provider."""
+    for name, tools in render_provider_lists(toolset):
+        title = tools.provider.title
+        for budget in tools.provider.budgets:
+            for label, count in budget.counts(tools.rendered).items():
                 if count > budget.most:
-                    verb = "takes" if budget.is_refused else "advises"
+                    verb = "accepts" if budget.is_refused else "recommends"
                     message = (
-                        f"there are {count:,} {what}; {listed.provider.title} {verb} at"
-                        f" most {budget.most:,} ({budget.source})"
+                        f"there are {count:,} {label}; {title} {verb} at most"
+                        f" {budget.most:,} ({budget.source})"
                     )
-                    help_ = "split the toolset or its section, or ask for fewer tools at once"
+                    help_ = "split the toolset or its section, or request fewer tools at a time"
                     path = ("targets", "providers", name)
                     yield problem_at(toolset, path, message, help_, at_key=True)
 
 
 @rule("target/provider-loss", on="toolset", severity=Severity.NOTE)
-def provider_loss(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_provider_losses(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report keywords that a provider's form of a tool cannot express."""
     specs = {tool.name: tool for tool in toolset.tools}
-    lost_for: dict[Loss, list[str]] = {}
-    for _, listed in render_provider_lists(toolset):
-        for loss in listed.losses:
-            if loss.severity is not Weight.NOTE:
-                lost_for.setdefault(loss, []).append(listed.provider.title)
-    for loss, titles in lost_for.items():
-        names = loss.path.split("/")[1:]
-        steps = (name.replace("~1", "/").replace("~0", "~") for name in names)
-        path = tuple(int(step) if step.isdecimal() else step for step in steps)
-        message = f"`{loss.keyword}` is lost for {', '.join(titles)}: {loss.what}"
-        help_ = "say it another way, or leave the tool out of the target `providers`"
-        yield problem_at(specs[loss.tool], path, message, help_)
+    titles_by_loss: dict[Loss, list[str]] = {}
+    for _, tools in render_provider_lists(toolset):
+        for loss in tools.losses:
+            if loss.severity is not LossSeverity.NOTE:
+                titles_by_loss.setdefault(loss, []).append(tools.provider.title)
+    for loss, titles in titles_by_loss.items():
+        message = f"{', '.join(titles)} cannot express `{loss.keyword}`: {loss.what}"
+        help_ = "rewrite the schema, or exclude the tool from the target `providers`"
+        yield problem_at(specs[loss.tool], _parse_pointer(loss.path), message, help_)
+
+
+def _parse_pointer(pointer: str) -> Path:
+    """Return the keys and indexes of a JSON pointer (RFC 6901)."""
+    keys = (key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:])
+    return tuple(int(key) if key.isdecimal() else key for key in keys)
 
 
 @rule("target/provider-names", on="toolset", severity=Severity.WARNING)
-def provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report tools that would have the same name in a provider's form."""
     specs = {tool.name: tool for tool in toolset.tools}
-    for _, listed in render_provider_lists(toolset):
-        names = {one.tool.name: one.name for one in listed.rendered}
-        for group in collisions(names, listed.provider.names):
-            one = f"{format_quoted_list(group)} become one name for {listed.provider.title}"
+    for _, tools in render_provider_lists(toolset):
+        names = {entry.tool.name: entry.name for entry in tools.rendered}
+        for group in collisions(names, tools.provider.names):
             for name in group:
                 if names[name] != name:
-                    message = f"{one}; `{name}` is called `{names[name]}`"
-                    help_ = "give it a name of letters, digits, `_` and `-`"
+                    message = (
+                        f"{format_quoted_list(group)} have the same name for"
+                        f" {tools.provider.title}, so `{name}` is called `{names[name]}`"
+                    )
+                    help_ = "rename it with letters, digits, `_` and `-` only"
                     yield problem_at(specs[name], ("name",), message, help_)
 
 
 @rule("target/unknown-option", on="toolset", severity=Severity.WARNING)
-def without_effect(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+def check_provider_options(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report provider options without effect, and unknown tools in `strict`."""
     names = {tool.name: None for tool in toolset.tools}
     suggestions = Suggestions(names)
-    for name, options in get_provider_options(toolset).items():
-        provider = provider_named(name)
-        path = ("targets", "providers", name)
+    for provider_name, options in get_provider_options(toolset).items():
+        provider = provider_named(provider_name)
+        path = ("targets", "providers", provider_name)
         for option, value in options.items():
             if value and option not in provider.options:
-                message = f"{provider.title} has no `{option}`"
-                help_ = "leave it out: it has no effect"
+                message = f"`{option}` has no effect for {provider.title}"
+                help_ = f"remove `{option}`"
                 yield problem_at(toolset, (*path, option), message, help_, at_key=True)
         strict = options.get("strict")
         for index, tool in enumerate(strict if isinstance(strict, list) else ()):
-            is_external = any(one.declares_tool(tool) for one in toolset.listed_servers)
+            servers = toolset.listed_servers
+            is_external = any(server.declares_tool(tool) for server in servers)
             if tool not in names and not is_external:
-                meant = suggestions.near(tool)
-                place = (*path, "strict", index)
-                yield problem_at(toolset, place, f"there is no tool `{tool}`", meant)
+                message = f"the tool `{tool}` does not exist"
+                help_ = suggestions.near(tool) or "use the name of a tool, or remove it"
+                tool_path = (*path, "strict", index)
+                yield problem_at(toolset, tool_path, message, help_)
 
 
 @rule("target/replaced-template", on="workspace", severity=Severity.ERROR)
-def replaced_template(workspace: Workspace) -> Iterator[Problem]:
+def check_replaced_templates(workspace: Workspace) -> Iterator[Problem]:
+    """Report project templates of whole prompt blocks, which are no longer rendered."""
     if workspace.templates is None:
         return
-    for own in list_project_templates(workspace, list_originals(workspace)):
-        if own.name in REPLACED and not own.is_used:
+    originals = list_originals(workspace)
+    for template in list_project_templates(workspace, originals):
+        if template.name in REPLACED and not template.is_used:
             message = (
-                f"`{own.name}` renders a whole prompt block, but blocks are composed of"
+                f"`{template.name}` renders a whole prompt block, but blocks are composed of"
                 " pieces, each with a template of its own"
             )
-            pieces = format_quoted_list(REPLACED[own.name])
+            pieces = format_quoted_list(REPLACED[template.name])
             help_ = f"move your changes to {pieces}, and remove the file"
-            yield Problem(Location(f"{workspace.templates}/{own.name}"), message, help_)
+            file = f"{workspace.templates}/{template.name}"
+            yield Problem(Location(file), message, help_)
 
 
 @rule("target/unused-template", on="workspace", severity=Severity.WARNING)
-def unused_template(workspace: Workspace) -> Iterator[Problem]:
+def check_unused_templates(workspace: Workspace) -> Iterator[Problem]:
+    """Report a missing templates folder, and templates that no target renders."""
     folder = workspace.templates
     if folder is None or not workspace.toolsets:
         return
     if not os.path.isdir(os.path.join(workspace.root, folder)):
-        help_ = "name the folder, or take `templates` away"
-        yield problem_at(
-            workspace, ("templates",), f"there is no folder `{folder}`", help_
-        )
+        message = f"the folder `{folder}` does not exist"
+        help_ = "correct the path of the folder, or remove `templates`"
+        yield problem_at(workspace, ("templates",), message, help_)
         return
-    known = list_originals(workspace)
-    for own in list_project_templates(workspace, known):
-        if own.is_used or own.name in REPLACED:
+    originals = list_originals(workspace)
+    for template in list_project_templates(workspace, originals):
+        if template.is_used or template.name in REPLACED:
             continue
-        if own.original is not None:
+        if template.original is not None:
+            targets = format_quoted_list(template.original.targets)
             message = (
-                f"no toolset has the target {format_quoted_list(own.original.targets)},"
-                " which draws this template"
+                f"no toolset has the target {targets}, which renders this template"
             )
-            help_ = "enable the target, or remove the file"
+            help_ = "add the target to a toolset, or remove the file"
         else:
-            message = f"no target has a template `{own.name}`"
-            near = did_you_mean(own.name, known)
-            help_ = near or "`toolcast templates` lists their names"
-        yield Problem(Location(f"{folder}/{own.name}"), message, help_)
+            message = f"no target has a template `{template.name}`"
+            help_ = did_you_mean(template.name, originals) or (
+                "rename the file, or remove it; `toolcast templates` lists all templates"
+            )
+        yield Problem(Location(f"{folder}/{template.name}"), message, help_)

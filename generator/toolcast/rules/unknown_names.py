@@ -1,6 +1,7 @@
-"""Names that have to be of something that is there: one check, and a table of what they name.
+"""Rules that report unknown names: one check function, configured by `KINDS`.
 
-Which fields hold such names is said by the spec language, `names` and `keys_name`.
+The annotations `names` and `keys_name` of the spec language declare which fields contain names
+of which kind.
 """
 
 from __future__ import annotations
@@ -16,13 +17,21 @@ from ..parsing.tree import Path
 from ..spec_language.name_fields import find_names
 from ..suggestions import Suggestions, format_quoted_list, suggest_name
 from ..targets.table import find_target, list_enabled_targets, list_target_names
-from .rule import Problem, Rule, family_page, problem_at
+from .rule import Problem, Rule, get_family_page, problem_at
 
 Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset | Workspace
 
 
 class NameReference(NamedTuple):
-    """A name, and where it stands."""
+    """A field that contains a name of something else.
+
+    Attributes:
+        name: the name.
+        path: path of the field in the owner's file.
+        owner: the object whose file contains the field.
+        toolset: the toolset that is checked.
+        workspace: the workspace.
+    """
 
     name: str
     path: Path
@@ -31,28 +40,35 @@ class NameReference(NamedTuple):
     workspace: Workspace
 
 
-class Kind(NamedTuple):
-    """What names of a kind are of.
+class NameKind(NamedTuple):
+    """A kind of names, with the existing names and the messages for other ones.
 
     Attributes:
-        known: the names that there are; None where another rule finds what they hang on.
-        message: what is wrong with another one; `{}` is it.
-        help: what to do where no known name is near.
-        accepts: whether a name is right although it is not known.
-        instead: message and help for some names.
-        on: what the known names depend on, beside the toolset.
+        list_names: returns the existing names, or None if another rule reports the reason
+            why there are none.
+        message: message for an unknown name; `{}` is replaced by the name.
+        help: help for an unknown name that resembles no existing one.
+        accepts: returns whether a name is valid although it is not in `list_names`.
+        find_problem: returns message and help for names with a more specific problem.
+        cache_key: returns the part of the reference, in addition to the toolset, on which
+            the existing names depend.
     """
 
-    known: Callable[[NameReference], Collection[str] | None]
+    list_names: Callable[[NameReference], Collection[str] | None]
     message: str | Callable[[NameReference], str]
-    help: str | Callable[[NameReference], str] = ""
-    accepts: Callable[[NameReference], bool] = lambda named: False
-    instead: Callable[[NameReference], tuple[str, str] | None] = lambda named: None
-    on: Callable[[NameReference], Hashable] = lambda named: None
+    help: str | Callable[[NameReference], str]
+    accepts: Callable[[NameReference], bool] = lambda reference: False
+    find_problem: Callable[[NameReference], tuple[str, str] | None] = lambda _: None
+    cache_key: Callable[[NameReference], Hashable] = lambda reference: None
 
 
 def unknown_names(id: str, *kinds: str) -> Rule:
-    """The rule that the names of some of `KINDS` are of something, in every file of a toolset."""
+    """Build a rule that reports unknown names in all files of a toolset.
+
+    Args:
+        id: the id of the rule.
+        kinds: keys of `KINDS`.
+    """
 
     def check(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
         owners: list[tuple[str, Owner]] = [("workspace", workspace)]
@@ -60,233 +76,286 @@ def unknown_names(id: str, *kinds: str) -> Rule:
         owners += [("tool", tool) for tool in toolset.tools]
         owners += [(f"mcp_{spec.kind}", spec) for spec in toolset.mcp_specs]
         for kind in kinds:
-            known: _Known = {}
-            for file, owner in owners:
-                tree, of_kind = owner.source.tree, frozenset([kind])
+            cache: _NameCache = {}
+            for file_kind, owner in owners:
                 for path, name, at_key in find_names(
-                    tree, file, of_kind, workspace.extensions
+                    owner.source.tree,
+                    file_kind,
+                    frozenset([kind]),
+                    workspace.extensions,
                 ):
-                    named = NameReference(name, path, owner, toolset, workspace)
-                    problem = _problem(KINDS[kind], named, known)
+                    reference = NameReference(name, path, owner, toolset, workspace)
+                    problem = _check_reference(KINDS[kind], reference, cache)
                     if problem is not None:
                         yield problem_at(owner, path, *problem, at_key=at_key)
 
-    return Rule(id, Severity.ERROR, family_page(id), "toolset", check)
+    return Rule(id, Severity.ERROR, get_family_page(id), "toolset", check)
 
 
-_Known = dict[Hashable, tuple[Collection[str] | None, Suggestions]]
-"""The names that there are, by what they depend on."""
+_NameCache = dict[Hashable, tuple[Collection[str] | None, Suggestions]]
+"""The existing names and their suggestions, by `NameKind.cache_key`."""
 
 
-def _problem(kind: Kind, named: NameReference, there: _Known) -> tuple[str, str] | None:
-    on = kind.on(named)
-    if on not in there:
-        names = kind.known(named)
-        there[on] = names, Suggestions(names or ())
-    known, suggestions = there[on]
-    if known is None or named.name in known or kind.accepts(named):
+def _check_reference(
+    kind: NameKind, reference: NameReference, cache: _NameCache
+) -> tuple[str, str] | None:
+    """Return message and help if a name does not exist."""
+    key = kind.cache_key(reference)
+    if key not in cache:
+        known_names = kind.list_names(reference)
+        cache[key] = known_names, Suggestions(known_names or ())
+    names, suggestions = cache[key]
+    if names is None or reference.name in names or kind.accepts(reference):
         return None
-    instead = kind.instead(named)
-    if instead is not None:
-        return instead
+    problem = kind.find_problem(reference)
+    if problem is not None:
+        return problem
     message, help_ = (
-        text(named) if callable(text) else text.format(named.name)
+        text(reference) if callable(text) else text.format(reference.name)
         for text in (kind.message, kind.help)
     )
-    return message, suggestions.near(named.name) or help_
+    return message, suggestions.near(reference.name) or help_
 
 
-def _tools(named: NameReference) -> list[str]:
-    return [tool.name for tool in named.toolset.tools]
+def _list_tools(reference: NameReference) -> list[str]:
+    return [tool.name for tool in reference.toolset.tools]
 
 
-def _is_of_a_server(named: NameReference) -> bool:
-    return any(
-        server.declares_tool(named.name) for server in named.toolset.listed_servers
-    )
+def _is_server_tool(reference: NameReference) -> bool:
+    servers = reference.toolset.listed_servers
+    return any(server.declares_tool(reference.name) for server in servers)
 
 
-def _present_name(named: NameReference) -> tuple[str, str] | None:
-    """What a tool is called now."""
-    for tool in named.toolset.tools:
-        if named.name in tool.renamed_from:
-            return f"there is no tool `{named.name}`", f"it is called `{tool.name}`"
+def _find_renamed_tool(reference: NameReference) -> tuple[str, str] | None:
+    """Return message and help if a name is the previous name of a tool."""
+    for tool in reference.toolset.tools:
+        if reference.name in tool.renamed_from:
+            message = f"the tool `{reference.name}` was renamed to `{tool.name}`"
+            return message, f"write `{tool.name}`"
     return None
 
 
-def _is_entry(named: NameReference) -> bool:
-    """Whether an entry of a client's list stands for a tool."""
-    if len(named.path) == 3:
-        return True  # `allow: "*"`
-    _, name, key, index = named.path
-    client = named.toolset.find_client(str(name))
+def _matches_tool(reference: NameReference) -> bool:
+    """Return whether an entry of a client's list matches a tool."""
+    if len(reference.path) == 3:
+        return True  # `allow: "*"` has no index.
+    _, client_name, key, index = reference.path
+    client = reference.toolset.find_client(str(client_name))
     entry = getattr(client, f"{key}_entries")[index]
-    return bool(entry.names) if entry.is_pattern else _is_of_a_server(named)
+    return bool(entry.names) if entry.is_pattern else _is_server_tool(reference)
 
 
-def _pattern(named: NameReference) -> tuple[str, str] | None:
-    """What is wrong with a pattern that no tool matches, and what to do."""
-    text = named.name
+def _find_pattern_problem(reference: NameReference) -> tuple[str, str] | None:
+    """Return message and help for a pattern without a match, or a renamed tool."""
+    text = reference.name
     if "*" not in text and ":" not in text:
-        return _present_name(named)
+        return _find_renamed_tool(reference)
+    remove = f"remove `{text}`, or correct it"
     if not text.strip("*"):
-        help_ = 'for every tool write `allow: "*"`, without a list'
-        return "`*` in a list stands for no tool", help_
+        message = f"`{text}` matches no tool, because it is an entry of an array"
+        return message, 'write `allow: "*"` without an array to allow every tool'
     if not text.startswith("section:"):
-        verb = "spec says" if ":" in text else "name matches"
-        return f"no tool's {verb} `{text}`", ""
-    section, known = text.removeprefix("section:"), _sections(named)
-    if section in known:
-        return f"no tool is in the section `{section}`", ""
-    return f"there is no section `{section}`", suggest_name(section, known)
+        if ":" in text:
+            return f"no tool has the field `{text}`", remove
+        return f"`{text}` matches no tool", remove
+    section, sections = text.removeprefix("section:"), _list_sections(reference)
+    if section in sections:
+        return f"no tool is in the section `{section}`", remove
+    message = f"the section `{section}` does not exist"
+    return message, suggest_name(section, sections) if sections else remove
 
 
-def _replacements(named: NameReference) -> list[str]:
-    others = {tool.name for one in named.workspace.toolsets for tool in one.tools}
-    return sorted(others - {getattr(named.owner, "name", "")})
+def _list_replacements(reference: NameReference) -> list[str]:
+    toolsets = reference.workspace.toolsets
+    names = {tool.name for toolset in toolsets for tool in toolset.tools}
+    return sorted(names - {getattr(reference.owner, "name", "")})
 
 
-def _other_replacement(named: NameReference) -> tuple[str, str] | None:
-    if named.name == getattr(named.owner, "name", ""):
-        return f"`{named.name}` is to be replaced by itself", "name another tool"
-    return _present_name(named)
+def _find_replacement_problem(reference: NameReference) -> tuple[str, str] | None:
+    if reference.name == getattr(reference.owner, "name", ""):
+        message = f"`replacement` of `{reference.name}` is the tool itself"
+        return message, "use the name of another tool"
+    return _find_renamed_tool(reference)
 
 
-def _pool(named: NameReference) -> str:
-    data = named.owner.data if isinstance(named.owner, ToolSpec) else None
+def _is_server_replacement(reference: NameReference) -> bool:
+    servers = reference.toolset.mcp_servers
+    return any(server.declares_tool(reference.name) for server in servers)
+
+
+def _get_pool(reference: NameReference) -> str:
+    """Return the pool of a tool's `data`, or an empty string."""
+    owner = reference.owner
+    data = owner.data if isinstance(owner, ToolSpec) else None
     return str((data or {}).get("pool", ""))
 
 
-def _pool_with(named: NameReference) -> str:
-    pools = named.toolset.pools
-    having = next((pool for pool in pools if named.name in pools[pool]), None)
-    return "" if having is None else f"`{having}` has it"
+def _suggest_pool(reference: NameReference) -> str:
+    for pool, tables in reference.toolset.pools.items():
+        if reference.name in tables:
+            return f"use the pool `{pool}`, which has this table"
+    return "add the table to the pool in toolset.yaml, or correct its name"
 
 
-def _sections(named: NameReference) -> list[str]:
-    return [section.name for section in named.toolset.sections]
+def _list_sections(reference: NameReference) -> list[str]:
+    return [section.name for section in reference.toolset.sections]
 
 
-def _targets(named: NameReference) -> list[str]:
-    return list_target_names(named.workspace.extensions)
+def _list_targets(reference: NameReference) -> list[str]:
+    return list_target_names(reference.workspace.extensions)
 
 
-def _enabled_targets(named: NameReference) -> list[str] | None:
-    index = named.path[1]
-    if named.toolset.exclusions[int(index)].tool not in _tools(named):
+def _list_exclusion_targets(reference: NameReference) -> list[str] | None:
+    index = reference.path[1]
+    toolset = reference.toolset
+    if toolset.exclusions[int(index)].tool not in _list_tools(reference):
         return None
-    targets = tuple(named.toolset.targets)
-    return [
-        target.name
-        for target in list_enabled_targets(targets, named.workspace.extensions)
-    ]
+    enabled = list_enabled_targets(
+        tuple(toolset.targets), reference.workspace.extensions
+    )
+    return [target.name for target in enabled]
 
 
-def _options(named: NameReference) -> list[str] | None:
-    target = find_target(str(named.path[1]), named.workspace.extensions)
+def _list_options(reference: NameReference) -> list[str] | None:
+    target = find_target(str(reference.path[1]), reference.workspace.extensions)
     return None if target is None else list(target.options)
 
 
-def _known_options(named: NameReference) -> str:
-    known = _options(named)
-    return f"it has {format_quoted_list(known)}" if known else "it has none"
+def _suggest_options(reference: NameReference) -> str:
+    options = _list_options(reference)
+    if not options:
+        return "remove it: the target has no options"
+    return f"use one of {format_quoted_list(options)}, or remove it"
 
 
-def _blocks(named: NameReference) -> list[str]:
-    return list_block_names(named.toolset)
+def _list_blocks(reference: NameReference) -> list[str]:
+    return list_block_names(reference.toolset)
 
 
-def _known_blocks(named: NameReference) -> str:
-    known = _blocks(named)
-    if not known:
-        return "the toolset has no target `prompts`"
-    return f"there are {format_quoted_list(known[:10])}"
+def _suggest_blocks(reference: NameReference) -> str:
+    names = _list_blocks(reference)
+    if not names:
+        return "add the target `prompts` to the toolset, or remove the name"
+    return f"use one of {format_quoted_list(names[:10])}"
 
 
-def _in_lists(named: NameReference) -> list[str] | None:
-    """The properties of objects in lists of results, as far as `returns` writes them out."""
-    schemas = named.owner.schemas if isinstance(named.owner, ToolSpec) else {}
-    parts = schemas["returns"].subschemas.items() if "returns" in schemas else ()
-    lists = (part for path, part in parts if "items" in path)
-    return [name for part in lists for name in part.get("properties", ())] or None
+def _list_item_properties(reference: NameReference) -> list[str] | None:
+    """Return the properties of array items in `returns`; None if it declares none."""
+    owner = reference.owner
+    schemas = owner.schemas if isinstance(owner, ToolSpec) else {}
+    if "returns" not in schemas:
+        return None
+    names = [
+        name
+        for path, schema in schemas["returns"].subschemas.items()
+        if "items" in path
+        for name in schema.get("properties", ())
+    ]
+    return names or None
 
 
-def _picks(named: NameReference) -> list[str]:
-    picks = getattr(named.owner, "picks", None)
-    return [*picks["allowed"]] if picks else []
+def _list_allowed_fields(reference: NameReference) -> list[str]:
+    fields = getattr(reference.owner, "picks", None)
+    return [*fields["allowed"]] if fields else []
 
 
-def _file(named: NameReference) -> Hashable:
-    return named.owner.source.file
+def _get_file(reference: NameReference) -> Hashable:
+    return reference.owner.source.file
 
 
-KINDS: Mapping[str, Kind] = {
-    "block": Kind(_blocks, "the prompt docs have no block `{}`", _known_blocks),
-    "case_tool": Kind(
-        _tools, "there is no tool `{}`", accepts=_is_of_a_server, instead=_present_name
+_USE_TOOL = "use the name of a tool of the toolset, or remove it"
+
+KINDS: Mapping[str, NameKind] = {
+    "block": NameKind(
+        _list_blocks, "the prompt docs have no block `{}`", _suggest_blocks
     ),
-    "client": Kind(
-        lambda named: [client.name for client in named.toolset.clients],
+    "case_tool": NameKind(
+        _list_tools,
+        "the tool `{}` does not exist",
+        _USE_TOOL,
+        accepts=_is_server_tool,
+        find_problem=_find_renamed_tool,
+    ),
+    "client": NameKind(
+        lambda reference: [client.name for client in reference.toolset.clients],
         "the toolset has no client `{}`",
         "add it to `clients` of toolset.yaml",
     ),
-    "enabled_target": Kind(
-        _enabled_targets,
-        "`{}` is not generated from the toolset",
+    "enabled_target": NameKind(
+        _list_exclusion_targets,
+        "the toolset does not have the target `{}`",
         "remove the exclusion",
-        on=lambda named: named.path[1],
+        cache_key=lambda reference: reference.path[1],
     ),
-    "excluded_tool": Kind(_tools, "there is no tool `{}`"),
-    "item_property": Kind(
-        _in_lists, "no object in a list of `returns` has a `{}`", on=_file
+    "excluded_tool": NameKind(_list_tools, "the tool `{}` does not exist", _USE_TOOL),
+    "item_property": NameKind(
+        _list_item_properties,
+        "no array in `returns` has items with the property `{}`",
+        "use a property that `returns` declares for the items of an array",
+        cache_key=_get_file,
     ),
-    "option": Kind(
-        _options,
-        lambda named: f"the target `{named.path[1]}` has no option `{named.name}`",
-        _known_options,
-        on=lambda named: named.path[1],
+    "option": NameKind(
+        _list_options,
+        lambda reference: (
+            f"the target `{reference.path[1]}` has no option `{reference.name}`"
+        ),
+        _suggest_options,
+        cache_key=lambda reference: reference.path[1],
     ),
-    "parameter": Kind(
-        lambda named: getattr(named.owner, "properties", ()),
+    "parameter": NameKind(
+        lambda reference: getattr(reference.owner, "properties", ()),
         "`{}` is not a parameter",
-        on=_file,
+        "use the name of a parameter",
+        cache_key=_get_file,
     ),
-    "permission": Kind(
-        lambda named: named.toolset.permissions,
+    "permission": NameKind(
+        lambda reference: reference.toolset.permissions,
         "the toolset has no permission `{}`",
-        "add it to `permissions` with one line of meaning",
+        "add it to `permissions` with a one-line description",
     ),
-    "pick": Kind(_picks, "`{}` is not among `allowed`", on=_file),
-    "pool": Kind(
-        lambda named: named.toolset.pools,
+    "pick": NameKind(
+        _list_allowed_fields,
+        "`{}` is not in `allowed`",
+        "use a field of `allowed`, or add it there",
+        cache_key=_get_file,
+    ),
+    "pool": NameKind(
+        lambda reference: reference.toolset.pools,
         "the toolset has no pool `{}`",
         "add it to `pools`",
     ),
-    "replacement": Kind(
-        _replacements,
-        "there is no tool `{}`, the replacement",
-        accepts=lambda named: any(
-            server.declares_tool(named.name) for server in named.toolset.mcp_servers
+    "replacement": NameKind(
+        _list_replacements,
+        "the replacement `{}` is not a tool",
+        "use the name of an existing tool, or remove `replacement`",
+        accepts=_is_server_replacement,
+        find_problem=_find_replacement_problem,
+        cache_key=_get_file,
+    ),
+    "section": NameKind(
+        _list_sections, "the toolset has no section `{}`", "add it to `sections`"
+    ),
+    "table": NameKind(
+        lambda reference: reference.toolset.pools.get(_get_pool(reference)),
+        lambda reference: (
+            f"the pool `{_get_pool(reference)}` has no table `{reference.name}`"
         ),
-        instead=_other_replacement,
-        on=_file,
+        _suggest_pool,
+        cache_key=_get_pool,
     ),
-    "section": Kind(
-        _sections, "the toolset has no section `{}`", "add it to `sections`"
+    "target": NameKind(
+        _list_targets,
+        "the target `{}` does not exist",
+        lambda reference: (
+            f"use one of {format_quoted_list(_list_targets(reference))}"
+        ),
     ),
-    "table": Kind(
-        lambda named: named.toolset.pools.get(_pool(named)),
-        lambda named: f"the pool `{_pool(named)}` has no table `{named.name}`",
-        _pool_with,
-        on=_pool,
-    ),
-    "target": Kind(
-        _targets,
-        "there is no target `{}`",
-        lambda named: f"the targets are {format_quoted_list(_targets(named))}",
-    ),
-    "tool_entry": Kind(
-        _tools, "there is no tool `{}`", accepts=_is_entry, instead=_pattern
+    "tool_entry": NameKind(
+        _list_tools,
+        "the tool `{}` does not exist",
+        _USE_TOOL,
+        accepts=_matches_tool,
+        find_problem=_find_pattern_problem,
     ),
 }
-"""By what the spec language calls them."""
+"""Kinds of names, by the value of `names` and `keys_name` in the spec language."""

@@ -1,1 +1,1 @@
-"""The spec language, said once: annotated JSON Schemas, and what is made of them."""
+"""The spec language: annotated JSON Schemas of spec files, and values derived from them."""

@@ -1,4 +1,7 @@
-"""Where files name tools, clients and the like: the spec language says so, `names` and `keys_name`."""
+"""Search for names of tools, clients and so on in spec files.
+
+The annotations `names` and `keys_name` of the spec language declare which fields contain them.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,16 @@ Path = tuple[str | int, ...]
 TOOL_NAME_KINDS = frozenset(
     ["case_tool", "excluded_tool", "replacement", "tool", "tool_entry"]
 )
-"""The kinds of names, as `names` says them, that are tools'."""
+"""The kinds of names in `names` and `keys_name` that are names of tools."""
 
 
 class NameLocation(NamedTuple):
-    """A name in a file.
+    """A name in a spec file.
 
     Attributes:
-        path: where it stands.
+        path: the path of the name.
         name: the name.
-        is_key: it is the key of a mapping.
+        is_key: whether the name is the key of an object, not a value.
     """
 
     path: Path
@@ -33,53 +36,59 @@ class NameLocation(NamedTuple):
 def find_names(
     tree: Any, file: str, kinds: frozenset[str], extensions: tuple[str, ...] = ()
 ) -> Iterator[NameLocation]:
-    """Every name of some kinds in a file.
+    """Yield the names of some kinds in a spec file.
 
     Args:
-        tree: what the file holds.
-        file: which kind of file it is.
-        kinds: the kinds of names, as `names` and `keys_name` say them.
+        tree: the value of the file.
+        file: the kind of file, one of `KINDS`.
+        kinds: the kinds of names in `names` and `keys_name`.
+        extensions: the extensions whose fields are included.
 
     Raises:
-        ExtensionError: as of `annotated`.
+        ExtensionError: see `load_annotated_schema`.
     """
-    branch = _branch_of(file, kinds, extensions)
-    return _found(branch, tree, ()) if branch is not None else iter(())
+    node = _build_root_node(file, kinds, extensions)
+    return _walk(node, tree, ()) if node is not None else iter(())
 
 
-class _Branch(NamedTuple):
-    """Where names are below a field.
+class _NameNode(NamedTuple):
+    """A field that contains names, or fields with names.
 
     Attributes:
-        is_name: its text is one, or each text of a list.
-        has_names: its keys are some.
-        inner: fields that lead to names; `*` is any key that is none of `known`.
+        has_name_values: whether its string, or each string of its array, is a name.
+        has_name_keys: whether the keys of its object are names.
+        subfields: the subfields that contain names; `*` is for all keys and items that are
+            not in `known_keys`.
+        known_keys: all keys that the spec language defines for the object.
     """
 
-    is_name: bool
-    has_names: bool
-    inner: Mapping[str, _Branch]
-    known: Collection[str]
+    has_name_values: bool
+    has_name_keys: bool
+    subfields: Mapping[str, _NameNode]
+    known_keys: Collection[str]
 
 
 @cache
-def _branch_of(
+def _build_root_node(
     file: str, kinds: frozenset[str], extensions: tuple[str, ...]
-) -> _Branch | None:
-    return _branch(load_annotated_schema(file, extensions), kinds)
+) -> _NameNode | None:
+    return _build_node(load_annotated_schema(file, extensions), kinds)
 
 
-def _branch(node: Mapping[str, Any], kinds: frozenset[str]) -> _Branch | None:
-    below = {name: _branch(part, kinds) for name, part in list_subfields(node)}
-    inner = {name: branch for name, branch in below.items() if branch is not None}
-    is_name, has_names = node.get("names") in kinds, node.get("keys_name") in kinds
-    if not (inner or is_name or has_names):
+def _build_node(schema: Mapping[str, Any], kinds: frozenset[str]) -> _NameNode | None:
+    """Return the node of a field, or None if it contains no names of the kinds."""
+    nodes = {name: _build_node(part, kinds) for name, part in list_subfields(schema)}
+    subfields = {name: node for name, node in nodes.items() if node is not None}
+    has_name_values = schema.get("names") in kinds
+    has_name_keys = schema.get("keys_name") in kinds
+    if not (subfields or has_name_values or has_name_keys):
         return None
-    return _Branch(is_name, has_names, inner, below.keys() - {"*"})
+    return _NameNode(has_name_values, has_name_keys, subfields, nodes.keys() - {"*"})
 
 
-def _found(branch: _Branch, value: Any, path: Path) -> Iterator[NameLocation]:
-    if branch.is_name and isinstance(value, str):
+def _walk(node: _NameNode, value: Any, path: Path) -> Iterator[NameLocation]:
+    """Yield the names in the value of a field."""
+    if node.has_name_values and isinstance(value, str):
         yield NameLocation(path, value)
     entries: list[tuple[str | int, Any]] = []
     if isinstance(value, dict):
@@ -87,10 +96,10 @@ def _found(branch: _Branch, value: Any, path: Path) -> Iterator[NameLocation]:
     elif isinstance(value, list):
         entries += enumerate(value)
     for step, entry in entries:
-        if branch.has_names and isinstance(step, str):
+        if node.has_name_keys and isinstance(step, str):
             yield NameLocation((*path, step), step, is_key=True)
-        if branch.is_name and isinstance(step, int) and isinstance(entry, str):
+        if node.has_name_values and isinstance(step, int) and isinstance(entry, str):
             yield NameLocation((*path, step), entry)
-        inner = branch.inner.get(str(step) if step in branch.known else "*")
-        if inner is not None:
-            yield from _found(inner, entry, (*path, step))
+        subfield = node.subfields.get(str(step) if step in node.known_keys else "*")
+        if subfield is not None:
+            yield from _walk(subfield, entry, (*path, step))

@@ -1,10 +1,11 @@
-"""The spec language: what each kind of file may say, and what that means.
+"""The spec language: the fields of each kind of file, and their meaning.
 
-`KIND.language.yaml` is the JSON Schema of one kind of file with annotations: what a field's
-absence means, what it names, who reads it, what a change of it means. What annotations there
-are says `annotations.schema.yaml`. Editors' schemas are the same without them.
+`KIND.language.yaml` is the JSON Schema of one kind of file, with annotations: the default of a
+field, the names it contains, the targets that read it, the grades of its changes.
+`annotations.schema.yaml` defines the annotations. The schemas for editors are the same without
+them.
 
-A field that is `like: KIND.WAY` has all that is said of that other one, but for what it says
+A field with `like: KIND.FIELD` inherits all keywords of that field that it does not declare
 itself.
 """
 
@@ -21,7 +22,7 @@ import yaml
 
 from ..encoders.json_text import encode_json
 from ..extensions import ExtensionError, load_fields
-from ..package_data import read_packaged
+from ..package_data import read_package_file
 
 KINDS = (
     "tool",
@@ -31,15 +32,15 @@ KINDS = (
     "mcp_prompt",
     "workspace",
 )
-"""The files that a project is made of."""
+"""The kinds of files of a project."""
 DESCRIBED_KINDS = (*KINDS, "accept")
-"""The files of which there is a `KIND.language.yaml`."""
+"""The kinds of files that have a `KIND.language.yaml`."""
 MESSAGE_PLACEHOLDERS = ("what", "old", "new", "key", "concerned")
-"""What the words of a change may have in braces, beside `{}` for the key of a mapping."""
+"""The placeholders of messages about changes, in addition to `{}` for the key of an object."""
 SCHEMAS = (*DESCRIBED_KINDS, "project", "findings", "diff")
-"""What schemas are published of: those files, all of them together, and what commands print."""
+"""The published schemas: of these files, of all of them together, and of command outputs."""
 
-# libyaml's scanner where PyYAML was built with it.
+# The C parser is faster, but PyYAML can be built without it.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -47,8 +48,9 @@ class Field(NamedTuple):
     """A field of a kind of file.
 
     Attributes:
-        way: the keys to it, `clients.*.client_confirms`: `*` is any key of a mapping, or any item.
-        node: its annotated schema.
+        dotted_path: the keys to the field, such as `clients.*.client_confirms`; `*` is any key
+            of an object or any item of an array.
+        node: the annotated schema of the field.
     """
 
     dotted_path: str
@@ -56,23 +58,23 @@ class Field(NamedTuple):
 
 
 def list_fields(kind: str, extensions: tuple[str, ...] = ()) -> Iterator[Field]:
-    """Every field of a kind of file, those inside of others after them.
+    """Yield all fields of a kind of file, each before its subfields.
 
     Raises:
-        ExtensionError: as of `annotated`.
+        ExtensionError: see `load_annotated_schema`.
     """
-    return _below("", load_annotated_schema(kind, extensions))
+    return _walk_fields("", load_annotated_schema(kind, extensions))
 
 
-def _below(way: str, node: Mapping[str, Any]) -> Iterator[Field]:
-    for name, part in list_subfields(node):
-        inner = f"{way}.{name}" if way else name
-        yield Field(inner, part)
-        yield from _below(inner, part)
+def _walk_fields(dotted_path: str, node: Mapping[str, Any]) -> Iterator[Field]:
+    for name, subfield in list_subfields(node):
+        subfield_path = f"{dotted_path}.{name}" if dotted_path else name
+        yield Field(subfield_path, subfield)
+        yield from _walk_fields(subfield_path, subfield)
 
 
 def list_subfields(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The fields right below one: its known keys, then `*` for any other key or item."""
+    """Yield the direct subfields of a field: its known keys, then `*` for other keys or items."""
     yield from node.get("properties", {}).items()
     yield from node.get("keys", {}).items()
     for keyword in ("additionalProperties", "items"):
@@ -81,17 +83,22 @@ def list_subfields(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, 
 
 
 def load_annotation_schema() -> dict[str, Any]:
-    """The JSON Schema that annotated schemas are held to."""
-    return _read("annotations.schema")
+    """Return the JSON Schema of annotated schemas."""
+    return _read_yaml("annotations.schema")
 
 
 def get_fields_read_by(
     kind: str, reader: str, extensions: tuple[str, ...] = ()
 ) -> frozenset[str]:
-    """The fields of a kind of file that a target's output needs, or that `rules` read.
+    """Return the top-level fields of a kind of file that a reader uses.
+
+    Args:
+        kind: the kind of file.
+        reader: the name of a target, or `rules`.
+        extensions: the extensions whose fields are included.
 
     Raises:
-        ExtensionError: as of `annotated`.
+        ExtensionError: see `load_annotated_schema`.
     """
     return frozenset(
         name
@@ -101,46 +108,49 @@ def get_fields_read_by(
 
 
 @cache
-def get_default(way: str) -> Any:
+def get_default(dotted_path: str) -> Any:
     """Return the value that a field has when its file does not contain it.
 
     Args:
-        way: the kind of file and the keys to the field, as in `like`: `toolset.timeout`.
+        dotted_path: the kind of file and the keys to the field, such as `toolset.timeout`.
 
     Raises:
         KeyError: the field does not exist or has no `absent`.
     """
-    kind, *steps = way.split(".")
-    return _at(load_annotated_schema(kind), steps)["absent"]
+    kind, *keys = dotted_path.split(".")
+    return _get_field(load_annotated_schema(kind), keys)["absent"]
 
 
-def replace_nulls(way: str, value: Any) -> Any:
-    """Return a value in which each null is what it stands for (`null_means`).
+def replace_nulls(dotted_path: str, value: Any) -> Any:
+    """Return a field's value in which each null is replaced by `null_means` of its field.
 
     Args:
-        way: the kind of file and the keys to the field, as in `like`.
-        value: the field's value.
+        dotted_path: the kind of file and the keys to the field, such as `toolset.targets`.
+        value: the value.
     """
-    kind, *steps = way.split(".")
-    return _without_nulls(_at(load_annotated_schema(kind), steps), value)
+    kind, *keys = dotted_path.split(".")
+    return _replace_nulls(_get_field(load_annotated_schema(kind), keys), value)
 
 
-def _without_nulls(node: Mapping[str, Any], value: Any) -> Any:
+def _replace_nulls(node: Mapping[str, Any], value: Any) -> Any:
     if value is None:
         return node.get("null_means")
-    known = dict(list_subfields(node))
-    if not isinstance(value, dict) or not known:
+    subfields = dict(list_subfields(node))
+    if not isinstance(value, dict) or not subfields:
         return value
-    rest = known.get("*", {})
-    return {k: _without_nulls(known.get(k, rest), v) for k, v in value.items()}
+    other = subfields.get("*", {})
+    return {
+        key: _replace_nulls(subfields.get(key, other), entry)
+        for key, entry in value.items()
+    }
 
 
-# The kinds of names that are told by where in `toolset.yaml` they stand.
-_OF_ONE_PLACE = frozenset(["enabled_target", "option", "tool_entry"])
+# These kinds of names are identified by their path in `toolset.yaml`.
+_PATH_SPECIFIC_KINDS = frozenset(["enabled_target", "option", "tool_entry"])
 
 
 def check_annotations(node: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the annotations of a schema, a sentence each."""
+    """Yield a message for each invalid annotation in a schema."""
     import jsonschema_rs
 
     validator = jsonschema_rs.Draft202012Validator(load_annotation_schema())
@@ -148,45 +158,50 @@ def check_annotations(node: Mapping[str, Any]) -> Iterator[str]:
         for error in validator.iter_errors(node):
             yield f"{'.'.join(map(str, error.instance_path))}: {error.message}"
         return
-    for way, part in _below("", node):
-        for event in part.get("change", {}):
-            if not _can_happen(event, part):
-                yield f"{way}: `{event}` cannot happen to it"
-        for words, known in _words_of(part):
-            for fault in _wrong_places(words, known):
-                yield f"{way}: {fault} in `{words}`"
+    for dotted_path, field in _walk_fields("", node):
+        for event in field.get("change", {}):
+            if not _is_possible_event(event, field):
+                yield f"{dotted_path}: the event `{event}` is not possible for its type"
+        for template, placeholders in _list_templates(field):
+            for problem in _check_placeholders(template, placeholders):
+                yield f"{dotted_path}: {problem} in `{template}`"
 
 
-def _words_of(node: Mapping[str, Any]) -> Iterator[tuple[str, Collection[str]]]:
-    """The words of a field that braces may stand in, and for what."""
-    if isinstance(words := node.get("called"), str):
-        yield words, ()
+def _list_templates(node: Mapping[str, Any]) -> Iterator[tuple[str, Collection[str]]]:
+    """Yield the message templates of a field with the placeholders that they can contain."""
+    label = node.get("called")
+    if isinstance(label, str):
+        yield label, ()
     for row in node.get("change", {}).values():
-        if isinstance(row, dict) and isinstance(words := row.get("says"), str):
-            yield words, MESSAGE_PLACEHOLDERS
+        template = row.get("says") if isinstance(row, dict) else None
+        if isinstance(template, str):
+            yield template, MESSAGE_PLACEHOLDERS
 
 
-def _wrong_places(words: str, known: Collection[str]) -> Iterator[str]:
-    """The braces that stand for nothing: beside those of `known`, `{}` is a mapping's key."""
+def _check_placeholders(template: str, allowed: Collection[str]) -> Iterator[str]:
+    """Yield a message for each unknown placeholder; `{}` is always allowed."""
     try:
-        found = [place for _, place, _, _ in Formatter().parse(words)]
+        placeholders = [name for _, name, _, _ in Formatter().parse(template)]
     except ValueError as error:
         yield str(error)
         return
-    for place in filter(None, found):
-        name = re.sub(r"\[\w+\]$", "", place)
-        if name not in known:
-            yield f"`{{{place}}}` stands for nothing"
+    for placeholder in filter(None, placeholders):
+        name = re.sub(r"\[\w+\]$", "", placeholder)
+        if name not in allowed:
+            yield f"unknown placeholder `{{{placeholder}}}`"
 
 
-def _can_happen(event: str, node: Mapping[str, Any]) -> bool:
-    """Whether values of a field can have an event of the table."""
+def _is_possible_event(event: str, node: Mapping[str, Any]) -> bool:
+    """Return whether an event in `change` can occur for a field of the declared type."""
     types = node.get("type", ())
     types = {types} if isinstance(types, str) else {*types}
     word, _, value = event.partition(" ")
     if word in ("to", "from"):
-        values = [*node.get("enum", ()), *(["true", "false"] * ("boolean" in types))]
-        return value in values or (value == "null" and "null" in types)
+        if value == "null":
+            return "null" in types or value in node.get("enum", ())
+        if value in ("true", "false") and "boolean" in types:
+            return True
+        return value in node.get("enum", ())
     if word in ("lowered", "raised"):
         return bool({"integer", "number"} & types) or "order" in node
     if word in ("more", "less", "moved"):
@@ -199,90 +214,113 @@ def _can_happen(event: str, node: Mapping[str, Any]) -> bool:
 def load_annotated_schema(
     kind: str, extensions: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """The annotated schema of one of `LANGUAGE`, with the fields of extensions.
+    """Return the annotated schema of a kind of file, with the fields of extensions.
+
+    Args:
+        kind: the kind of file, one of `DESCRIBED_KINDS`.
+        extensions: the extensions whose fields are included.
 
     Raises:
-        ExtensionError: an extension adds a field that the spec language has already, or
-            whose schema is none, or annotates one wrongly.
+        ExtensionError: an extension adds a field that already exists, or a field with an
+            invalid schema or annotation.
     """
-    own = _language(kind)
+    language = _load_language(kind)
     if not extensions or kind not in ("tool", "toolset"):
-        return own
-    return _extended(kind, extensions)
+        return language
+    return _load_extended_language(kind, extensions)
 
 
 @cache
-def _extended(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
+def _load_extended_language(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
     import jsonschema_rs
 
-    own, added = _language(kind), load_fields(extensions)
-    ours = [added.tool] if kind == "tool" else [added.toolset, added.target_options]
-    whole = _with(own, ours[0], extensions)
+    language, added = _load_language(kind), load_fields(extensions)
+    if kind == "tool":
+        added_fields = [added.tool]
+    else:
+        added_fields = [added.toolset, added.target_options]
+    extended = _add_properties(language, added_fields[0], extensions)
     if kind == "toolset":
-        targets = own["properties"]["targets"]
-        of_any = targets["additionalProperties"]
-        options = {n: {**of_any, **given} for n, given in added.target_options.items()}
-        whole["properties"]["targets"] = _with(targets, options, extensions)
+        targets = language["properties"]["targets"]
+        common = targets["additionalProperties"]
+        options = {
+            name: {**common, **schema} for name, schema in added.target_options.items()
+        }
+        extended["properties"]["targets"] = _add_properties(
+            targets, options, extensions
+        )
     names = ", ".join(extensions)
     try:
-        jsonschema_rs.Draft202012Validator(_published(whole), retriever=_refuse)
+        jsonschema_rs.Draft202012Validator(
+            _remove_annotations(extended), retriever=_refuse_to_fetch
+        )
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise ExtensionError(
             f"the schema of a field of {names} is not valid: {reason}"
         ) from error
-    for properties in ours:
-        for fault in _faults_of_extension({"properties": properties}):
-            raise ExtensionError(f"an annotation of a field of {names}: {fault}")
-    return whole
+    for properties in added_fields:
+        for problem in _check_extension_annotations({"properties": properties}):
+            raise ExtensionError(f"invalid annotation of a field of {names}: {problem}")
+    return extended
 
 
-def _faults_of_extension(node: Mapping[str, Any]) -> Iterator[str]:
+def _check_extension_annotations(node: Mapping[str, Any]) -> Iterator[str]:
     try:
         yield from check_annotations(node)
     except ValueError as error:
-        yield str(error)  # it is nothing that JSON has
-    for way, part in _below("", node):
-        for kind in _OF_ONE_PLACE.intersection(
-            (part.get("names"), part.get("keys_name"))
-        ):
-            yield f"{way}: names of the kind `{kind}` are for Toolcast's own fields"
+        yield str(error)  # A value that JSON does not have.
+    for dotted_path, field in _walk_fields("", node):
+        kinds = field.get("names"), field.get("keys_name")
+        for kind in _PATH_SPECIFIC_KINDS.intersection(kinds):
+            yield f"{dotted_path}: only Toolcast's own fields can contain names of the kind `{kind}`"
 
 
 @cache
-def _language(kind: str) -> dict[str, Any]:
-    whole: dict[str, Any] = _whole(_read(f"{kind}.language"))
-    return whole
+def _load_language(kind: str) -> dict[str, Any]:
+    language: dict[str, Any] = _resolve_like(_read_yaml(f"{kind}.language"))
+    return language
 
 
-def _whole(node: Any) -> Any:
-    """A schema in which each field that is `like` another one has all that is said of it."""
+def _resolve_like(node: Any) -> Any:
+    """Return a schema in which each `like` is replaced by the keywords of that field."""
     if not isinstance(node, dict):
         return node
-    whole = {key: _whole(part) for key, part in node.items()}
-    if not isinstance(whole.get("like"), str):
-        return whole  # as of the fields of a mapping, one of which may be called so
-    kind, *steps = whole.pop("like").split(".")
-    return {**_whole(_at(_read(f"{kind}.language"), steps)), **whole}
+    resolved = {key: _resolve_like(child) for key, child in node.items()}
+    # In `properties`, `like` would be the name of a field, and its value an object.
+    if not isinstance(resolved.get("like"), str):
+        return resolved
+    kind, *keys = resolved.pop("like").split(".")
+    inherited = _resolve_like(_get_field(_read_yaml(f"{kind}.language"), keys))
+    return {**inherited, **resolved}
 
 
-def _at(node: Mapping[str, Any], steps: Sequence[str]) -> Mapping[str, Any]:
-    for step in steps:
-        node = dict(list_subfields(node))[step]
+def _get_field(node: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]:
+    """Return the schema of a subfield.
+
+    Raises:
+        KeyError: the subfield does not exist.
+    """
+    for key in keys:
+        node = dict(list_subfields(node))[key]
     return node
 
 
 @cache
-def _read(name: str) -> dict[str, Any]:
-    text = read_packaged("spec_language", f"{name}.yaml")
-    value: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
+def _read_yaml(name: str) -> dict[str, Any]:
+    text = read_package_file("spec_language", f"{name}.yaml")
+    value: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     return value
 
 
-def _with(
+def _add_properties(
     node: Mapping[str, Any], added: Mapping[str, Any], extensions: tuple[str, ...]
 ) -> dict[str, Any]:
-    """A schema with more properties."""
+    """Return a schema with additional properties.
+
+    Raises:
+        ExtensionError: a property already exists.
+    """
     for name in added:
         if name in node["properties"]:
             names = ", ".join(extensions)
@@ -291,82 +329,93 @@ def _with(
 
 
 def render_schema(kind: str, extensions: tuple[str, ...] = ()) -> str:
-    """The JSON text of one of `SCHEMAS`.
+    """Return one of `SCHEMAS` as JSON text.
 
     Raises:
-        ExtensionError: as of `schema`.
+        ExtensionError: see `load_annotated_schema`.
     """
-    whole = get_schema(kind, extensions)
+    value = get_schema(kind, extensions)
     if kind == "project":
-        # It is for programs: a field a line, so that a difference shows which one differs.
-        return f"{encode_json_lines(whole, 4)}\n"
-    return str(encode_json(whole, expanded=("properties",)))
+        # With one field per line, a diff of the file shows which field changed.
+        return f"{encode_json_lines(value, 4)}\n"
+    return str(encode_json(value, expanded=("properties",)))
 
 
 def encode_json_lines(value: Any, levels: int, indent: str = "") -> str:
-    """Return JSON whose objects have one member per line, so many levels deep."""
+    """Return JSON text whose objects have one member per line.
+
+    Args:
+        value: the value.
+        levels: the number of nested levels of objects that are broken into lines.
+        indent: the indentation of the value.
+    """
     if not (levels and isinstance(value, dict) and value):
         return json.dumps(value, ensure_ascii=False)
-    inner = f"{indent}  "
-    rows = (
-        f"{inner}{json.dumps(key)}: {encode_json_lines(part, levels - 1, inner)}"
-        for key, part in value.items()
+    member_indent = f"{indent}  "
+    lines = (
+        f"{member_indent}{json.dumps(key)}:"
+        f" {encode_json_lines(member, levels - 1, member_indent)}"
+        for key, member in value.items()
     )
-    return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
 
 
 def get_schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
-    """One of `SCHEMAS`, as editors and validators take it.
+    """Return one of `SCHEMAS` without annotations, for editors and validators.
 
     Raises:
-        ExtensionError: as of `annotated`.
+        ExtensionError: see `load_annotated_schema`.
     """
-    # One call of each form: a cache takes a default that is written out for another one.
-    return _schema(kind, extensions)
+    # `cache` would store calls with and without the default argument separately.
+    return _load_schema(kind, extensions)
 
 
 @cache
-def _schema(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
+def _load_schema(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
     if kind == "project":
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$id": "https://toolcast.dev/schema/v1/project.json",
             "title": "The files of a Toolcast project, version 1",
             "description": "A file names its kind: `toolcast.schema.json#/$defs/tool`.",
-            "$defs": {one: get_schema(one, extensions) for one in DESCRIBED_KINDS},
+            "$defs": {
+                described: get_schema(described, extensions)
+                for described in DESCRIBED_KINDS
+            },
         }
     if kind not in DESCRIBED_KINDS:
-        text = read_packaged("schemas", f"{kind}.schema.json").decode("utf-8")
-        printed: dict[str, Any] = json.loads(text)
-        return printed
-    return _published(load_annotated_schema(kind, extensions))
+        text = read_package_file("schemas", f"{kind}.schema.json").decode("utf-8")
+        output_schema: dict[str, Any] = json.loads(text)
+        return output_schema
+    return _remove_annotations(load_annotated_schema(kind, extensions))
 
 
-def _published(node: Mapping[str, Any]) -> dict[str, Any]:
-    added = load_annotation_schema()["$defs"]["annotations"]["properties"].keys()
-    published: dict[str, Any] = _without(added, node)
-    return published
+def _remove_annotations(node: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without annotations; literal defaults become `default`."""
+    annotations = load_annotation_schema()["$defs"]["annotations"]["properties"].keys()
+    schema: dict[str, Any] = _remove_keywords(annotations, node)
+    return schema
 
 
-def _without(added: Collection[str], node: Any) -> Any:
-    """A schema without annotations, but with defaults that are plain values.
-
-    The names of properties are no annotations.
-    """
+def _remove_keywords(annotations: Collection[str], node: Any) -> Any:
     if not isinstance(node, dict):
         return node
-    plain: dict[str, Any] = {}
+    schema: dict[str, Any] = {}
     for keyword, value in node.items():
+        # Names of properties can be equal to annotations.
         if keyword == "properties":
-            plain[keyword] = {n: _without(added, part) for n, part in value.items()}
+            schema[keyword] = {
+                name: _remove_keywords(annotations, subschema)
+                for name, subschema in value.items()
+            }
         elif keyword in ("items", "additionalProperties"):
-            plain[keyword] = _without(added, value)
+            schema[keyword] = _remove_keywords(annotations, value)
         elif keyword == "absent" and not isinstance(value, dict):
-            plain["default"] = value
-        elif keyword not in added:
-            plain[keyword] = value
-    return plain
+            schema["default"] = value
+        elif keyword not in annotations:
+            schema[keyword] = value
+    return schema
 
 
-def _refuse(uri: str) -> Any:
-    raise ValueError(f"{uri} is not fetched")
+def _refuse_to_fetch(uri: str) -> Any:
+    raise ValueError(f"the external schema {uri} is not fetched")

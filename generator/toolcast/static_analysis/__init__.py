@@ -1,1 +1,1 @@
-"""The one reader of Python: handlers, functions and classes by their text alone."""
+"""Static analysis of handlers and functions: their source code is read, but never imported."""

@@ -1,92 +1,97 @@
-"""The JSON Schema of an annotation, as far as its text tells."""
+"""JSON Schemas of type annotations, which are read from source code."""
 
 from __future__ import annotations
 
 import ast
-import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from ..json_schema.graph import JsonSchema
-from ..json_schema.schema_errors import ValueChecker
 from ..suggestions import format_quoted_list
+from .literals import (
+    UnknownTypeError,
+    build_enum_schema,
+    evaluate_literal,
+    read_literal_arguments,
+)
 from .module_names import Definition, ModuleNames
-from .modules import PythonModule, shown
+from .modules import PythonModule, format_expression
 
+# Bounds nested types.
 _MAX_DEPTH = 12
 _MAX_PARTS = 500
-"""Parts of one type annotation."""
+"""Types that one function's annotations can consist of."""
 
 
 class Fit(IntEnum):
-    """How a function with an annotation can be given what a caller sends.
+    """How well the values of a schema fit an annotation.
 
-    `PLAIN`: as it is. `NARROW`: as it is, but a type checker would not have it, since lists
-    and mappings are typed as `Sequence` and `Mapping`. `MADE`: pydantic has to make it.
+    `PLAIN`: they fit. `NARROW`: they fit at run time, but a type checker reports an error,
+    because generated types use `Sequence` and `Mapping`. `CONVERTED`: pydantic must convert them.
     """
 
     PLAIN = 0
     NARROW = 1
-    MADE = 2
+    CONVERTED = 2
 
 
-class Json(NamedTuple):
-    """What an annotation is in JSON.
+class JsonType(NamedTuple):
+    """JSON representation of an annotation.
 
     Attributes:
-        schema: its JSON Schema.
-        fit: how a function takes it.
-        is_value: it needs `values: python`.
-        is_class: it is a class of the project with its fields.
-        is_lazy: it is whatever can be iterated, as texts and mappings can be, too.
+        schema: the JSON Schema.
+        fit: how well its values fit the annotation.
+        needs_python_values: whether the spec needs `values: python`.
+        is_class: whether it is a class of the project with fields.
+        is_iterable: whether it is an `Iterable`, which also accepts strings and objects.
     """
 
     schema: dict[str, Any]
     fit: Fit = Fit.PLAIN
-    is_value: bool = False
+    needs_python_values: bool = False
     is_class: bool = False
-    is_lazy: bool = False
+    is_iterable: bool = False
 
 
-class UnknownTypeError(Exception):
-    """Type annotation without a known JSON Schema; the message has the reason."""
+def _build_python_type(schema: dict[str, Any]) -> JsonType:
+    return JsonType(schema, needs_python_values=True)
 
 
-_NAMED = {
-    "builtins.str": Json({"type": "string"}),
-    "builtins.int": Json({"type": "integer"}),
-    "builtins.float": Json({"type": "number"}),
-    "builtins.bool": Json({"type": "boolean"}),
-    "builtins.list": Json({"type": "array"}, Fit.NARROW),
-    "builtins.dict": Json({"type": "object"}, Fit.NARROW),
-    "builtins.tuple": Json({"type": "array"}, Fit.MADE),
-    "builtins.set": Json({"type": "array", "uniqueItems": True}, Fit.MADE),
-    "builtins.frozenset": Json({"type": "array", "uniqueItems": True}, Fit.MADE),
-    "builtins.object": Json({}),
-    "typing.Any": Json({}),
-    "builtins.bytes": Json(
-        {"type": "string", "contentEncoding": "base64"}, is_value=True
+_KNOWN_TYPES = {
+    "builtins.str": JsonType({"type": "string"}),
+    "builtins.int": JsonType({"type": "integer"}),
+    "builtins.float": JsonType({"type": "number"}),
+    "builtins.bool": JsonType({"type": "boolean"}),
+    "builtins.list": JsonType({"type": "array"}, Fit.NARROW),
+    "builtins.dict": JsonType({"type": "object"}, Fit.NARROW),
+    "builtins.tuple": JsonType({"type": "array"}, Fit.CONVERTED),
+    "builtins.set": JsonType({"type": "array", "uniqueItems": True}, Fit.CONVERTED),
+    "builtins.frozenset": JsonType(
+        {"type": "array", "uniqueItems": True}, Fit.CONVERTED
     ),
-    "datetime.date": Json({"type": "string", "format": "date"}, is_value=True),
-    "datetime.datetime": Json({"type": "string", "format": "date-time"}, is_value=True),
-    "datetime.time": Json({"type": "string", "format": "time"}, is_value=True),
-    "datetime.timedelta": Json({"type": "string", "format": "duration"}, is_value=True),
-    "uuid.UUID": Json({"type": "string", "format": "uuid"}, is_value=True),
-    "pathlib.Path": Json({"type": "string"}, Fit.MADE),
-    "pathlib.PurePath": Json({"type": "string"}, Fit.MADE),
-    "decimal.Decimal": Json({"type": "string", "format": "decimal"}, is_value=True),
-    "pydantic.EmailStr": Json({"type": "string", "format": "email"}),
-    "pydantic.HttpUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
-    "pydantic.AnyUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
-    "pydantic.AnyHttpUrl": Json({"type": "string", "format": "uri"}, Fit.MADE),
-    "pydantic.PositiveInt": Json({"type": "integer", "exclusiveMinimum": 0}),
-    "pydantic.NonNegativeInt": Json({"type": "integer", "minimum": 0}),
-    "pydantic.PositiveFloat": Json({"type": "number", "exclusiveMinimum": 0}),
-    "pydantic.NonNegativeFloat": Json({"type": "number", "minimum": 0}),
+    "builtins.object": JsonType({}),
+    "typing.Any": JsonType({}),
+    "builtins.bytes": _build_python_type(
+        {"type": "string", "contentEncoding": "base64"}
+    ),
+    "datetime.date": _build_python_type({"type": "string", "format": "date"}),
+    "datetime.datetime": _build_python_type({"type": "string", "format": "date-time"}),
+    "datetime.time": _build_python_type({"type": "string", "format": "time"}),
+    "datetime.timedelta": _build_python_type({"type": "string", "format": "duration"}),
+    "uuid.UUID": _build_python_type({"type": "string", "format": "uuid"}),
+    "pathlib.Path": JsonType({"type": "string"}, Fit.CONVERTED),
+    "pathlib.PurePath": JsonType({"type": "string"}, Fit.CONVERTED),
+    "decimal.Decimal": _build_python_type({"type": "string", "format": "decimal"}),
+    "pydantic.EmailStr": JsonType({"type": "string", "format": "email"}),
+    "pydantic.HttpUrl": JsonType({"type": "string", "format": "uri"}, Fit.CONVERTED),
+    "pydantic.AnyUrl": JsonType({"type": "string", "format": "uri"}, Fit.CONVERTED),
+    "pydantic.AnyHttpUrl": JsonType({"type": "string", "format": "uri"}, Fit.CONVERTED),
+    "pydantic.PositiveInt": JsonType({"type": "integer", "exclusiveMinimum": 0}),
+    "pydantic.NonNegativeInt": JsonType({"type": "integer", "minimum": 0}),
+    "pydantic.PositiveFloat": JsonType({"type": "number", "exclusiveMinimum": 0}),
+    "pydantic.NonNegativeFloat": JsonType({"type": "number", "minimum": 0}),
 }
-_SAME = {
+_CANONICAL_NAMES = {
     "typing.List": "builtins.list",
     "typing.MutableSequence": "builtins.list",
     "typing.Dict": "builtins.dict",
@@ -97,25 +102,25 @@ _SAME = {
     "typing.AbstractSet": "builtins.set",
     "typing.Text": "builtins.str",
 }
-_READ_ONLY = {
+_READ_ONLY_TYPES = {
     "typing.Sequence": "builtins.list",
     "typing.Iterable": "builtins.list",
     "typing.Collection": "builtins.list",
     "typing.Mapping": "builtins.dict",
 }
-_WRAPPERS = frozenset(
+_QUALIFIERS = frozenset(
     ["typing.Required", "typing.NotRequired", "typing.ReadOnly", "typing.Final"]
 )
-# What pydantic's Field and annotated_types call the keywords of JSON Schema.
-_LIMITS = {
+# Arguments of pydantic's `Field` and classes of `annotated_types`, with their keywords.
+_LIMIT_KEYWORDS = {
     "ge": "minimum",
     "gt": "exclusiveMinimum",
     "le": "maximum",
     "lt": "exclusiveMaximum",
     "multiple_of": "multipleOf",
 }
-_LENGTHS = {"min_length": "min", "max_length": "max"}
-_ANNOTATED = {
+_LENGTH_PREFIXES = {"min_length": "min", "max_length": "max"}
+_ANNOTATED_TYPES = {
     "annotated_types.Ge": "ge",
     "annotated_types.Gt": "gt",
     "annotated_types.Le": "le",
@@ -124,71 +129,67 @@ _ANNOTATED = {
     "annotated_types.MinLen": "min_length",
     "annotated_types.MaxLen": "max_length",
 }
-_UNSAID = frozenset(
+_IGNORED_FIELD_ARGUMENTS = frozenset(
     ["default", "default_factory", "examples", "repr", "title", "strict"]
 )
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_KINDS: Mapping[type, str] = {
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    type(None): "null",
-}
-
-
-OfClass = Callable[["TypeReader", PythonModule, ast.ClassDef, int], Json]
+ClassReader = Callable[["TypeReader", PythonModule, ast.ClassDef, int], JsonType]
 
 
 class Annotation(NamedTuple):
-    """What an annotation says at its outside.
+    """Outermost type of an annotation.
 
     Attributes:
-        meaning: the dotted name of what it names, by the name that it has now (`builtins.list`
-            for `typing.List`); `None`, `typing.Union` for a union in any form; a class of the
-            project, or what that assigns to a name; None where the text does not tell.
-        parts: what stands between its brackets, or on both sides of its bar.
-        node: its expression, without quotes.
+        meaning: the dotted name of the type, without deprecated aliases (`builtins.list` for
+            `typing.List`); `None`; `typing.Union` for a union in any notation; a class or
+            assigned value of the project; None if it is unknown.
+        arguments: the type arguments, or the operands of `|`.
+        node: the expression, without quotes.
     """
 
     meaning: Definition | str | None
-    parts: tuple[ast.expr, ...]
+    arguments: tuple[ast.expr, ...]
     node: ast.expr
 
 
 def read_annotation(
     names: ModuleNames, module: PythonModule, node: ast.expr
 ) -> Annotation:
-    """Reads the outside of an annotation that stands in a module, in quotes or not.
+    """Return the outermost type of an annotation in a module; it can be in quotes.
 
     Raises:
-        UnknownTypeError: what stands in the quotes is no expression.
+        UnknownTypeError: the text in quotes is not an expression.
     """
     while isinstance(node, ast.Constant) and isinstance(node.value, str):
-        node = _parsed(node.value)
+        node = _parse_expression(node.value)
     if isinstance(node, ast.Constant) and node.value is None:
         return Annotation("None", (), node)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return Annotation("typing.Union", (node.left, node.right), node)
     if not isinstance(node, ast.Subscript):
-        return Annotation(meaning(names, module, node), (), node)
-    inner = node.slice
-    parts = tuple(inner.elts) if isinstance(inner, ast.Tuple) else (inner,)
-    return Annotation(meaning(names, module, node.value), parts, node)
+        return Annotation(resolve_type(names, module, node), (), node)
+    argument = node.slice
+    arguments: tuple[ast.expr, ...] = (argument,)
+    if isinstance(argument, ast.Tuple):
+        arguments = tuple(argument.elts)
+    return Annotation(resolve_type(names, module, node.value), arguments, node)
 
 
-def meaning(
+def resolve_type(
     names: ModuleNames, module: PythonModule, node: ast.expr
 ) -> Definition | str | None:
-    """What an expression of names stands for; as `Annotation.meaning`."""
-    found = names.only(module, node)
-    if found is None or found.kind not in ("external", "module"):
-        return None if found is None or found.function else found
-    name = found.name
+    """Return the type that a name or attribute refers to, as in `Annotation.meaning`."""
+    definition = names.resolve_unambiguous(module, node)
+    if definition is None:
+        return None
+    if definition.kind not in ("external", "module"):
+        # A function is not a type.
+        return None if definition.function else definition
+    name = definition.name
     for prefix in ("typing_extensions.", "collections.abc."):
-        # pydantic tells the two TypedDicts apart.
+        # pydantic treats the TypedDicts of the two modules differently.
         if name.startswith(prefix) and not name.endswith(".TypedDict"):
             name = f"typing.{name.removeprefix(prefix)}"
-    return _SAME.get(name, name)
+    return _CANONICAL_NAMES.get(name, name)
 
 
 class TypeReader:
@@ -196,244 +197,235 @@ class TypeReader:
 
     Args:
         names: the names of the project's modules.
-        of_class: the JSON of a class of the project; `class_json`.
+        read_class: returns the JSON type of a class of the project; `classes.read_class`.
 
     Attributes:
-        typed_dicts: the classes that are a `typing.TypedDict`.
+        typed_dicts: the names of the classes that inherit from `typing.TypedDict`.
     """
 
-    def __init__(self, names: ModuleNames, of_class: OfClass) -> None:
+    def __init__(self, names: ModuleNames, read_class: ClassReader) -> None:
         self.names = names
-        self._of_class = of_class
+        self._read_class = read_class
         self.typed_dicts: list[str] = []
-        self._parts = 0
-        self._within: list[ast.AST | None] = []
+        self._part_count = 0
+        self._open_nodes: list[ast.AST | None] = []
 
     def count_visit(self, depth: int) -> None:
-        """Counts one of the parts that it looks at.
+        """Count a visited type.
 
         Raises:
-            UnknownTypeError: there are too many.
+            UnknownTypeError: a limit is reached.
         """
-        self._parts += 1
-        if depth > _MAX_DEPTH or self._parts > _MAX_PARTS:
-            raise UnknownTypeError("it has too many parts")
+        self._part_count += 1
+        if depth > _MAX_DEPTH or self._part_count > _MAX_PARTS:
+            raise UnknownTypeError("the type has too many parts")
 
-    def meaning(self, module: PythonModule, node: ast.expr) -> Definition | str | None:
-        """What an expression of names stands for; as `Annotation.meaning`."""
-        return meaning(self.names, module, node)
+    def resolve_type(
+        self, module: PythonModule, node: ast.expr
+    ) -> Definition | str | None:
+        """Return the type that a name or attribute refers to, as in `Annotation.meaning`."""
+        return resolve_type(self.names, module, node)
 
-    def read(self, module: PythonModule, node: ast.expr, depth: int = 0) -> Json:
-        """The JSON of an annotation that stands in a module.
+    def read(self, module: PythonModule, node: ast.expr, depth: int = 0) -> JsonType:
+        """Return the JSON type of an annotation in a module.
 
         Raises:
-            UnknownTypeError: the text does not tell.
+            UnknownTypeError: it is not a type with a known JSON Schema.
         """
         self.count_visit(depth)
-        found = read_annotation(self.names, module, node)
-        if found.meaning == "None":
-            return Json({"type": "null"})
-        if isinstance(found.meaning, str):
-            if found.parts:
-                return self._generic(module, found.meaning, found.parts, depth + 1)
-            read_only = _READ_ONLY.get(found.meaning)
-            named = _NAMED.get(read_only or found.meaning)
-            if named is not None and read_only:
-                is_lazy = found.meaning == "typing.Iterable"
-                return named._replace(fit=Fit.PLAIN, is_lazy=is_lazy)
-            if named is not None:
-                return named
-        elif found.meaning is not None and not found.parts:
-            return self._own(found.meaning, depth + 1)
-        raise UnknownTypeError(f"`{shown(found.node)}` is nothing that JSON has")
+        annotation = read_annotation(self.names, module, node)
+        meaning, arguments = annotation.meaning, annotation.arguments
+        if meaning == "None":
+            return JsonType({"type": "null"})
+        if isinstance(meaning, str):
+            if arguments:
+                return self._read_generic(module, meaning, arguments, depth + 1)
+            read_only_base = _READ_ONLY_TYPES.get(meaning)
+            known_type = _KNOWN_TYPES.get(read_only_base or meaning)
+            if known_type is not None and read_only_base:
+                is_iterable = meaning == "typing.Iterable"
+                return known_type._replace(fit=Fit.PLAIN, is_iterable=is_iterable)
+            if known_type is not None:
+                return known_type
+        elif meaning is not None and not arguments:
+            return self._read_own_type(meaning, depth + 1)
+        raise UnknownTypeError(
+            f"`{format_expression(annotation.node)}` is not a known JSON type"
+        )
 
-    def _own(self, known: Definition, depth: int) -> Json:
-        """A class of the project, or what it assigns to a name."""
-        if known.node in self._within:
-            raise UnknownTypeError("it refers to itself")
-        self._within.append(known.node)
+    def _read_own_type(self, definition: Definition, depth: int) -> JsonType:
+        """Return the JSON type of a class of the project, or of a type alias."""
+        if definition.node in self._open_nodes:
+            raise UnknownTypeError("the type refers to itself")
+        self._open_nodes.append(definition.node)
         try:
-            if known.class_ is not None:
-                return self._of_class(self, known.scope, known.class_, depth)
-            node = known.value
+            if definition.class_ is not None:
+                return self._read_class(
+                    self, definition.module, definition.class_, depth
+                )
+            node = definition.value
             if isinstance(node, ast.Call):
-                called = self.meaning(known.scope, node.func)
+                called = self.resolve_type(definition.module, node.func)
                 if called != "typing.NewType" or len(node.args) != 2:
-                    raise UnknownTypeError(f"`{shown(node)}` is made when it runs")
-                made = self.read(known.scope, node.args[1], depth)
-                return made._replace(fit=max(made.fit, Fit.NARROW))
-            if node is None:
-                raise UnknownTypeError(f"`{known.name}` is nothing that JSON has")
-            return self.read(known.scope, node, depth)
-        finally:
-            self._within.pop()
-
-    def _generic(
-        self, module: PythonModule, name: str, parts: Sequence[ast.expr], depth: int
-    ) -> Json:
-        base = _READ_ONLY.get(name, name)
-        if name == "typing.Literal":
-            values = [literal_of(part) for part in parts]
-            for part, value in zip(parts, values, strict=True):
-                if type(value) not in _KINDS:
                     raise UnknownTypeError(
-                        f"`{shown(part)}` is nothing that a `Literal` has"
+                        f"`{format_expression(node)}` is only known at run time"
                     )
-            return Json(choice(values))
+                base = self.read(definition.module, node.args[1], depth)
+                # A type checker rejects a plain value of the base type.
+                return base._replace(fit=max(base.fit, Fit.NARROW))
+            if node is None:
+                raise UnknownTypeError(f"`{definition.name}` is not a known JSON type")
+            return self.read(definition.module, node, depth)
+        finally:
+            self._open_nodes.pop()
+
+    def _read_generic(
+        self, module: PythonModule, name: str, arguments: Sequence[ast.expr], depth: int
+    ) -> JsonType:
+        base = _READ_ONLY_TYPES.get(name, name)
+        if name == "typing.Literal":
+            return JsonType(build_enum_schema(read_literal_arguments(arguments)))
         if name == "typing.Annotated":
-            made = self.read(module, parts[0], depth)
-            schema = dict(made.schema)
-            for part in parts[1:]:
-                self.annotate(module, part, schema)
-            return made._replace(schema=schema)
-        if name in _WRAPPERS:
-            return self.read(module, parts[0], depth)
-        if base == "builtins.dict" and len(parts) == 2:
-            if self.meaning(module, parts[0]) != "builtins.str":
-                raise UnknownTypeError("the keys of a mapping are texts in JSON")
-        elif base == "builtins.tuple" and not _is_ellipsis(parts[-1]):
-            each = [self.read(module, part, depth) for part in parts]
+            annotated = self.read(module, arguments[0], depth)
+            schema = dict(annotated.schema)
+            for metadata in arguments[1:]:
+                self.apply_metadata(module, metadata, schema)
+            return annotated._replace(schema=schema)
+        if name in _QUALIFIERS:
+            return self.read(module, arguments[0], depth)
+        if base == "builtins.dict" and len(arguments) == 2:
+            if self.resolve_type(module, arguments[0]) != "builtins.str":
+                raise UnknownTypeError("the keys of a JSON object are strings")
+        elif base == "builtins.tuple" and not _is_ellipsis(arguments[-1]):
+            items = [self.read(module, argument, depth) for argument in arguments]
             schema = {
                 "type": "array",
-                "prefixItems": [one.schema for one in each],
-                "minItems": len(each),
-                "maxItems": len(each),
+                "prefixItems": [item.schema for item in items],
+                "minItems": len(items),
+                "maxItems": len(items),
             }
-            return Json(schema, Fit.MADE, any(one.is_value for one in each))
-        elif name not in ("typing.Optional", "typing.Union") and base not in _NAMED:
+            needs_python_values = any(item.needs_python_values for item in items)
+            return JsonType(schema, Fit.CONVERTED, needs_python_values)
+        elif (
+            name not in ("typing.Optional", "typing.Union") and base not in _KNOWN_TYPES
+        ):
             raise UnknownTypeError(
-                f"`{shown(parts[0])}` of `{name}` is nothing that JSON has"
+                f"`{name}` of `{format_expression(arguments[0])}` is not a known JSON type"
             )
-        each = [
-            self.read(module, part, depth) for part in parts if not _is_ellipsis(part)
+        types = [
+            self.read(module, argument, depth)
+            for argument in arguments
+            if not _is_ellipsis(argument)
         ]
-        if not each:
-            raise UnknownTypeError(f"`...` alone says nothing of `{name}`")
+        if not types:
+            raise UnknownTypeError(f"`{name}` of `...` has no item type")
         if name == "typing.Optional":
-            return _union([*each, Json({"type": "null"})])
+            return _build_union([*types, JsonType({"type": "null"})])
         if name == "typing.Union":
-            return _union(each)
-        outer, item = _NAMED[base], each[-1]
-        key = "additionalProperties" if base == "builtins.dict" else "items"
-        fit = item.fit if name in _READ_ONLY else max(outer.fit, item.fit)
-        schema = {**outer.schema, key: item.schema} if item.schema else outer.schema
-        is_lazy = name == "typing.Iterable"
-        return Json(schema, fit, item.is_value, is_lazy=is_lazy)
+            return _build_union(types)
+        container, item_type = _KNOWN_TYPES[base], types[-1]
+        keyword = "additionalProperties" if base == "builtins.dict" else "items"
+        # Generated types use `Sequence` and `Mapping`, too: only their items can differ.
+        fit = item_type.fit
+        if name not in _READ_ONLY_TYPES:
+            fit = max(container.fit, fit)
+        schema = container.schema
+        if item_type.schema:
+            schema = {**schema, keyword: item_type.schema}
+        is_iterable = name == "typing.Iterable"
+        return JsonType(
+            schema, fit, item_type.needs_python_values, is_iterable=is_iterable
+        )
 
-    def annotate(
-        self, module: PythonModule, part: ast.expr, schema: dict[str, Any]
+    def apply_metadata(
+        self, module: PythonModule, metadata: ast.expr, schema: dict[str, Any]
     ) -> None:
-        """Adds what stands beside a type: a text, or the limits of a `Field`.
+        """Add the metadata of an `Annotated` type to a schema: a description or a limit.
 
         Raises:
-            UnknownTypeError: it says something that is not known here.
+            UnknownTypeError: the metadata is unknown.
         """
-        if isinstance(part, ast.Constant) and isinstance(part.value, str):
-            schema["description"] = " ".join(part.value.split())
+        if isinstance(metadata, ast.Constant) and isinstance(metadata.value, str):
+            schema["description"] = _normalize_spaces(metadata.value)
             return
-        if not isinstance(part, ast.Call):
-            raise UnknownTypeError(f"`{shown(part)}` beside a type is not known")
-        called = self.meaning(module, part.func)
-        if called in ("typing.Doc", "annotated_doc.Doc") and part.args:
-            schema["description"] = " ".join(str(literal_of(part.args[0])).split())
-        elif isinstance(called, str) and called in _ANNOTATED and part.args:
-            _limit(schema, _ANNOTATED[called], literal_of(part.args[0]))
+        if not isinstance(metadata, ast.Call):
+            raise UnknownTypeError(
+                f"`{format_expression(metadata)}` is unknown metadata of a type"
+            )
+        called = self.resolve_type(module, metadata.func)
+        if called in ("typing.Doc", "annotated_doc.Doc") and metadata.args:
+            text = evaluate_literal(metadata.args[0])
+            schema["description"] = _normalize_spaces(str(text))
+        elif isinstance(called, str) and called in _ANNOTATED_TYPES and metadata.args:
+            limit = evaluate_literal(metadata.args[0])
+            _add_limit(schema, _ANNOTATED_TYPES[called], limit)
         elif called == "pydantic.Field":
-            for keyword in part.keywords:
-                word = keyword.arg or "**"
-                if word == "description":
-                    text = literal_of(keyword.value)
-                    schema["description"] = " ".join(str(text).split())
-                elif word not in _UNSAID:
-                    _limit(schema, word, literal_of(keyword.value))
+            for keyword in metadata.keywords:
+                argument = keyword.arg or "**"
+                if argument == "description":
+                    text = evaluate_literal(keyword.value)
+                    schema["description"] = _normalize_spaces(str(text))
+                elif argument not in _IGNORED_FIELD_ARGUMENTS:
+                    _add_limit(schema, argument, evaluate_literal(keyword.value))
         else:
-            raise UnknownTypeError(f"`{shown(part)}` beside a type is not known")
+            raise UnknownTypeError(
+                f"`{format_expression(metadata)}` is unknown metadata of a type"
+            )
 
 
-def choice(values: list[Any]) -> dict[str, Any]:
-    """The schema of one of these values."""
-    kinds = list(dict.fromkeys(_KINDS[type(one)] for one in values))
-    # True is 1 for Python, and not in JSON.
-    listed = [one for _, one in dict.fromkeys((type(one), one) for one in values)]
-    return {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": listed}
+def _normalize_spaces(text: str) -> str:
+    return " ".join(text.split())
 
 
-def literal_of(node: ast.expr) -> Any:
-    """The JSON value that a literal is.
-
-    Raises:
-        UnknownTypeError: it is no literal, or JSON has no such value.
-    """
-    try:
-        value = ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise UnknownTypeError(f"`{shown(node)}` is no literal") from None
-    if not _is_json(value):
-        raise UnknownTypeError(f"JSON has no `{shown(node)}`")
-    return list(value) if isinstance(value, tuple) else value
-
-
-def is_of(schema: Mapping[str, Any], value: Any) -> bool:
-    """Whether a default is a value of its own schema."""
-    return not ValueChecker(JsonSchema(dict(schema))).problem(value)
-
-
-def _is_json(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, list | tuple):
-        return all(map(_is_json, value))
-    if isinstance(value, dict):
-        keys = all(isinstance(key, str) and _is_json(key) for key in value)
-        return keys and all(map(_is_json, value.values()))
-    if isinstance(value, str):
-        return _LONE_SURROGATE.search(value) is None
-    return value is None or isinstance(value, int)
-
-
-def _limit(schema: dict[str, Any], word: str, value: Any) -> None:
-    if word in _LIMITS:
-        schema[_LIMITS[word]] = value
-    elif word in _LENGTHS:
-        kinds = schema.get("type", "string")
-        for kind in [kinds] if isinstance(kinds, str) else kinds:
-            of = {"array": "Items", "object": "Properties"}.get(kind, "Length")
-            if kind != "null":
-                schema[f"{_LENGTHS[word]}{of}"] = value
-    elif word == "pattern" and isinstance(value, str):
+def _add_limit(schema: dict[str, Any], argument: str, value: Any) -> None:
+    if argument in _LIMIT_KEYWORDS:
+        schema[_LIMIT_KEYWORDS[argument]] = value
+    elif argument in _LENGTH_PREFIXES:
+        types = schema.get("type", "string")
+        for type_ in [types] if isinstance(types, str) else types:
+            suffix = {"array": "Items", "object": "Properties"}.get(type_, "Length")
+            if type_ != "null":
+                schema[f"{_LENGTH_PREFIXES[argument]}{suffix}"] = value
+    elif argument == "pattern" and isinstance(value, str):
         schema["pattern"] = value
     else:
-        raise UnknownTypeError(f"`{word}` of a `Field` is not known")
+        raise UnknownTypeError(f"`{argument}` is an unknown argument of `Field`")
 
 
-def _union(members: list[Json]) -> Json:
-    """One of several, in `type` alone where that says it."""
-    fit = max(one.fit for one in members)
-    is_value = any(one.is_value for one in members)
-    schemas = [one.schema for one in members]
+def _build_union(members: list[JsonType]) -> JsonType:
+    """Return the union of types, with `type` instead of `anyOf` if it is equivalent."""
+    fit = max(member.fit for member in members)
+    needs_python_values = any(member.needs_python_values for member in members)
+    schemas = [member.schema for member in members]
     if not all(schemas):
-        return Json({}, fit, is_value)
-    nulls = [one for one in schemas if one == {"type": "null"}]
-    others = [one for one in schemas if one != {"type": "null"}]
-    if len(others) == 1 and nulls and isinstance(others[0].get("type"), str | list):
-        kinds = others[0]["type"]
-        kinds = [*([kinds] if isinstance(kinds, str) else kinds), "null"]
-        schema = {**others[0], "type": list(dict.fromkeys(kinds))}
+        # An empty schema accepts every value.
+        return JsonType({}, fit, needs_python_values)
+    null = {"type": "null"}
+    others = [schema for schema in schemas if schema != null]
+    if (
+        len(others) == 1
+        and null in schemas
+        and isinstance(others[0].get("type"), str | list)
+    ):
+        # `type: [string, "null"]` keeps the other keywords of the string's schema.
+        types = others[0]["type"]
+        types = [*([types] if isinstance(types, str) else types), "null"]
+        schema = {**others[0], "type": list(dict.fromkeys(types))}
         if "enum" in schema and None not in schema["enum"]:
             schema["enum"] = [*schema["enum"], None]
-        return Json(schema, fit, is_value)
-    kinds = [one["type"] for one in schemas if list(one) == ["type"]]
-    if len(kinds) == len(schemas) and all(isinstance(kind, str) for kind in kinds):
-        return Json({"type": list(dict.fromkeys(kinds))}, fit, is_value)
-    return Json({"anyOf": schemas}, fit, is_value)
+        return JsonType(schema, fit, needs_python_values)
+    types = [schema["type"] for schema in schemas if list(schema) == ["type"]]
+    if len(types) == len(schemas) and all(isinstance(type_, str) for type_ in types):
+        return JsonType({"type": list(dict.fromkeys(types))}, fit, needs_python_values)
+    return JsonType({"anyOf": schemas}, fit, needs_python_values)
 
 
-def _parsed(text: str) -> ast.expr:
+def _parse_expression(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise UnknownTypeError(
-            f"{format_quoted_list([text[:60]])} is no annotation"
+            f"{format_quoted_list([text[:60]])} is not an annotation"
         ) from None
 
 

@@ -1,8 +1,8 @@
-"""The call graph of handlers: what a handler reaches through functions of its package."""
+"""Call graph of handlers: the code of the handlers package that a handler can run."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
@@ -15,44 +15,58 @@ from ..model.model import (
 from ..model.toolset_parts import (
     HandlerReference,
 )
-from .function_body import Context, Node, Observation, Visitor, read_node
+from .function_body import (
+    EnclosingDefinitions,
+    GraphNode,
+    Observation,
+    Visitor,
+    read_node,
+)
 from .module_names import Definition
-from .modules import read_module, text_beside
+from .modules import read_module, read_referenced_file
 from .resolver import Resolver
 
-# Functions that one handler reaches; no handler that people can read has as many.
+# Bounds the functions that one handler reaches; readable code has fewer.
 MAX_FUNCTIONS = 5000
 
 
-class Step(NamedTuple):
-    """A function on the way from a handler, and where its caller calls it."""
+class CallStep(NamedTuple):
+    """Function on the call path from a handler, with the location of the next call."""
 
     name: str
     file: str
     line: int
 
 
-class TracedUse(NamedTuple):
-    """A place that the visitor noted, and the way to it.
+class TracedObservation(NamedTuple):
+    """Observation of a visitor in reachable code.
 
     Attributes:
-        tools: the tools that it calls by their names; empty for what it does itself.
+        text: the source of the expression.
+        file: the file that contains it.
+        line: its line.
+        call_path: the functions from the handler to the observation.
+        tools: the names of the tools that it calls; empty for other observations.
     """
 
     text: str
     file: str
     line: int
-    way: tuple[Step, ...]
+    call_path: tuple[CallStep, ...]
     tools: tuple[str, ...] = ()
 
 
 class TableAccess(NamedTuple):
-    """A table that is named in the code.
+    """Access to a database table in reachable code.
 
     Attributes:
+        table: the name of the table.
         kind: `reads`, `writes` or `deletes`.
-        pools: the pools by whose accessors it is reached; empty when the code does not show it.
-        is_certain: it is a table, though no pool has it.
+        pools: the pools whose accessors provide the connection; empty if they are unknown.
+        is_certain: whether it is a table even if no pool declares it.
+        file: the file of the access.
+        line: its line.
+        call_path: the functions from the handler to the access.
     """
 
     table: str
@@ -61,86 +75,94 @@ class TableAccess(NamedTuple):
     is_certain: bool
     file: str
     line: int
-    way: tuple[Step, ...]
+    call_path: tuple[CallStep, ...]
 
 
 class ReachableCode(NamedTuple):
-    """What is reached from a handler.
+    """Result of tracing a handler.
 
     Attributes:
-        noted: what the visitor found, nearest functions first.
-        touched: the tables that it names.
-        unread: what could not be followed, each with the reason.
+        observations: the visitor's observations, those with the shortest call paths first.
+        tables: the accesses to tables.
+        problems: the code that could not be traced, each with the reason.
     """
 
-    noted: tuple[TracedUse, ...] = ()
-    touched: tuple[TableAccess, ...] = ()
-    unread: tuple[str, ...] = ()
+    observations: tuple[TracedObservation, ...] = ()
+    tables: tuple[TableAccess, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
-def reached_from(
+def trace_handler(
     workspace: Workspace,
     toolset: Toolset,
     tool: ToolSpec,
     visitor_class: Callable[[], Visitor] | None = None,
 ) -> ReachableCode | None:
-    """What a tool's handler reaches; None when it has none, or none that may be read.
+    """Return the code that a tool's handler can run; None if it cannot be found.
 
-    `visitor_class` is for rules about more than tables: an instance visits each function.
-    However many rules ask, a function is read once, and once more for each kind of visitor.
+    Results are cached for each handler and visitor class.
+
+    Args:
+        workspace: the workspace.
+        toolset: the toolset of the tool.
+        tool: the tool.
+        visitor_class: creates a visitor for each function; None to find only tables.
     """
     if tool.handler is None or toolset.handlers is None:
         return None
-    return _code_of(workspace, toolset).reached(tool.handler, visitor_class)
+    return _get_toolset_code(workspace, toolset).trace(tool.handler, visitor_class)
 
 
 _VisitorClass = Callable[[], Visitor] | None
 
 
 class _ToolsetCode:
-    """The code of a toolset's handlers; each function is read once, and once a visitor class."""
+    """Code of a toolset's handlers. Each function is read once for each visitor class."""
 
     def __init__(self, resolver: Resolver, accessors: Mapping[str, str]) -> None:
         self.resolver = resolver
         self.accessors = accessors
-        self.nodes: dict[Definition, Node] = {}
-        self.pools = Pools(accessors, self.node)
-        self.seen_by = cache(self._seen_by)
-        self.reached = cache(
-            lambda handler, visitor: _Traversal(self, visitor).from_(handler)
+        self.nodes: dict[Definition, GraphNode] = {}
+        self.pool_finder = PoolFinder(accessors, self.read_node)
+        self.observe = cache(self._observe)
+        self.trace = cache(
+            lambda handler, visitor_class: _Traversal(self, visitor_class).run(handler)
         )
 
-    def node(self, known: Definition) -> Node:
-        """A function as it reads by itself."""
-        if known not in self.nodes:
-            self.nodes[known] = read_node(self.resolver, known)
-        return self.nodes[known]
+    def read_node(self, definition: Definition) -> GraphNode:
+        """Return the graph node of a definition."""
+        if definition not in self.nodes:
+            self.nodes[definition] = read_node(self.resolver, definition)
+        return self.nodes[definition]
 
-    def _seen_by(
-        self, visitor_class: Callable[[], Visitor], known: Definition
+    def _observe(
+        self, visitor_class: Callable[[], Visitor], definition: Definition
     ) -> tuple[Observation, ...]:
-        """What a visitor finds in a function; the first one is there when it is read."""
+        """Return a visitor's observations in a function; none if it is nested too deeply."""
         visitor = visitor_class()
-        node = read_node(self.resolver, known, visitor)
+        node = read_node(self.resolver, definition, visitor)
         if node.is_too_deep:
-            self.node(known).is_too_deep = True
+            self.read_node(definition).is_too_deep = True
         else:
-            self.nodes.setdefault(known, node)
-        return () if self.nodes[known].is_too_deep else tuple(visitor.found)
+            # Reading for a visitor also produces the graph node.
+            self.nodes.setdefault(definition, node)
+        if self.nodes[definition].is_too_deep:
+            return ()
+        return tuple(visitor.observations)
 
 
 @lru_cache(maxsize=8)
-def _code_of(workspace: Workspace, toolset: Toolset) -> _ToolsetCode:
-    where = workspace.root, workspace.sources
+def _get_toolset_code(workspace: Workspace, toolset: Toolset) -> _ToolsetCode:
+    folders = workspace.root, workspace.sources
     resolver = Resolver(
-        partial(read_module, *where),
+        partial(read_module, *folders),
         toolset.handlers or "",
-        partial(text_beside, *where),
+        partial(read_referenced_file, *folders),
     )
     accessors = {
         accessor: pool
-        for pool, named in toolset.pool_accessors.items()
-        for accessor in named
+        for pool, pool_accessors in toolset.pool_accessors.items()
+        for accessor in pool_accessors
     }
     return _ToolsetCode(resolver, accessors)
 
@@ -150,62 +172,78 @@ class _Traversal:
         self.code = code
         self.visitor_class = visitor_class
         self.resolver = code.resolver
-        self.noted: list[TracedUse] = []
-        self.touched: list[TableAccess] = []
-        self.unread: dict[str, None] = {}
+        self.observations: list[TracedObservation] = []
+        self.tables: list[TableAccess] = []
+        # A mapping instead of a set, because the order matters.
+        self.problems: dict[str, None] = {}
 
-    def from_(self, reference: HandlerReference) -> ReachableCode | None:
-        module = self.resolver.module(reference.module)
-        start = module and self.resolver.named(module, reference.function)
-        if not start or start.kind not in ("function", "class", "value"):
+    def run(self, reference: HandlerReference) -> ReachableCode | None:
+        module = self.resolver.load_module(reference.module)
+        if module is None:
             return None
-        todo: list[tuple[Definition, frozenset[str], tuple[Step, ...]]] = []
-        todo.append((start, frozenset(), ()))
-        seen = {(start.key, frozenset[str]())}
-        while todo and len(seen) <= MAX_FUNCTIONS:
-            # Breadth first, so that the way in the finding is a shortest one.
-            known, inherited, way = todo.pop(0)
-            step = Step(known.name, known.scope.file, 0)
-            visitor = self.visitor_class
-            seen_there = self.code.seen_by(visitor, known) if visitor else ()
-            node = self.code.node(known)
-            self._note(node, seen_there, inherited, (*way, step))
+        start = self.resolver.find_definition(module, reference.function)
+        if start is None or start.kind not in ("function", "class", "value"):
+            return None
+        # Breadth first, so that call paths in findings are as short as possible. A function is
+        # visited once for each set of pools that its callers use.
+        pending: deque[tuple[Definition, frozenset[str], tuple[CallStep, ...]]]
+        pending = deque([(start, frozenset(), ())])
+        visited = {(start.key, frozenset[str]())}
+        while pending and len(visited) <= MAX_FUNCTIONS:
+            definition, inherited_pools, call_path = pending.popleft()
+            name, file = definition.name, definition.module.file
+            observations: Sequence[Observation] = ()
+            if self.visitor_class is not None:
+                observations = self.code.observe(self.visitor_class, definition)
+            node = self.code.read_node(definition)
+            step = CallStep(name, file, 0)
+            self._record(node, observations, inherited_pools, (*call_path, step))
             if node.is_too_deep:
-                self.unread[f"`{known.name}` of {known.scope.file} is too deep"] = None
-            own = self._own(node)
-            for one in node.references:
-                if one.target.reference in self.code.accessors:
+                self.problems[f"`{name}` of {file} is nested too deeply"] = None
+            own_pools = self._get_own_pools(node)
+            for reference_ in node.references:
+                target = reference_.target
+                if target.reference in self.code.accessors:
                     continue
-                pools = self._around(one.context) or own or inherited
-                if (one.target.key, pools) not in seen:
-                    seen.add((one.target.key, pools))
-                    called = (*way, Step(known.name, known.scope.file, one.line))
-                    todo.append((one.target, pools, called))
-        if todo:
-            self.unread[f"it reaches more than {MAX_FUNCTIONS:,} functions"] = None
-        for module in self.resolver.read.values():
-            if module is not None and module.problem:
-                self.unread[f"{module.file} cannot be read: {module.problem}"] = None
-        return ReachableCode(tuple(self.noted), tuple(self.touched), tuple(self.unread))
+                enclosing_pools = self._find_enclosing_pools(reference_.context)
+                pools = enclosing_pools or own_pools or inherited_pools
+                if (target.key, pools) not in visited:
+                    visited.add((target.key, pools))
+                    step = CallStep(name, file, reference_.line)
+                    pending.append((target, pools, (*call_path, step)))
+        if pending:
+            message = f"the handler reaches more than {MAX_FUNCTIONS:,} functions"
+            self.problems[message] = None
+        for loaded in self.resolver.loaded_modules.values():
+            if loaded is not None and loaded.problem:
+                message = f"{loaded.file} cannot be read: {loaded.problem}"
+                self.problems[message] = None
+        return ReachableCode(
+            tuple(self.observations), tuple(self.tables), tuple(self.problems)
+        )
 
-    def _note(
+    def _record(
         self,
-        node: Node,
-        found: Sequence[Observation],
-        inherited: frozenset[str],
-        way: tuple[Step, ...],
+        node: GraphNode,
+        observations: Sequence[Observation],
+        inherited_pools: frozenset[str],
+        call_path: tuple[CallStep, ...],
     ) -> None:
-        file = node.definition.scope.file
-        for seen in found:
-            self.noted.append(TracedUse(seen.text, file, seen.line, way, seen.tools))
-        for mention in node.mentions:
-            pools = (
-                self._around(mention.context)
-                or self._own(node)
-                or inherited
-                or self.code.pools.of(node.definition)
+        file = node.definition.module.file
+        for seen in observations:
+            self.observations.append(
+                TracedObservation(seen.text, file, seen.line, call_path, seen.tools)
             )
-            self.touched.append(
+        for mention in node.mentions:
+            # From the most specific source to the least: around the access, in the function,
+            # in its callers, in the functions that it calls.
+            pools = (
+                self._find_enclosing_pools(mention.context)
+                or self._get_own_pools(node)
+                or inherited_pools
+                or self.code.pool_finder.find_pools(node.definition)
+            )
+            self.tables.append(
                 TableAccess(
                     mention.table,
                     mention.kind,
@@ -213,79 +251,80 @@ class _Traversal:
                     mention.is_certain,
                     file,
                     mention.line,
-                    way,
+                    call_path,
                 )
             )
 
-    def _around(self, context: Context) -> frozenset[str]:
-        """The pools of the innermost construct around a place that has any."""
-        for group in context:
-            found = frozenset[str]().union(
-                *(self.code.pools.of(known) for known in group)
+    def _find_enclosing_pools(self, context: EnclosingDefinitions) -> frozenset[str]:
+        """Return the pools of the innermost enclosing construct that has any."""
+        for definitions in context:
+            pools = frozenset[str]().union(
+                *(self.code.pool_finder.find_pools(d) for d in definitions)
             )
-            if found:
-                return found
+            if pools:
+                return pools
         return frozenset()
 
-    def _own(self, node: Node) -> frozenset[str]:
-        named = (one.target.reference for one in node.references)
+    def _get_own_pools(self, node: GraphNode) -> frozenset[str]:
+        """Return the pools whose accessors a function uses itself."""
+        names = (reference.target.reference for reference in node.references)
         accessors = self.code.accessors
-        return frozenset(accessors[name] for name in named if name in accessors)
+        return frozenset(accessors[name] for name in names if name in accessors)
 
 
 _Key = tuple[str, str, str]
 
 
-class Pools:
-    """The pools of functions; each function is read once.
+class PoolFinder:
+    """Finds the database pools that functions use. Each function is read once.
 
     Args:
         accessors: the pool of each accessor, by `module:name`.
-        node_of: reads a function.
+        read_node: returns the graph node of a definition.
     """
 
     def __init__(
-        self, accessors: Mapping[str, str], node_of: Callable[[Definition], Node]
+        self, accessors: Mapping[str, str], read_node: Callable[[Definition], GraphNode]
     ) -> None:
         self._accessors = accessors
-        self._node_of = node_of
-        self._found: dict[_Key, frozenset[str]] = {}
+        self._read_node = read_node
+        self._pools: dict[_Key, frozenset[str]] = {}
 
-    def of(self, known: Definition) -> frozenset[str]:
-        """The pools that something reaches, whoever calls it."""
-        if known.reference in self._accessors:
-            return frozenset([self._accessors[known.reference]])
-        if known.key not in self._found:
-            self._follow(known)
-        return self._found[known.key]
+    def find_pools(self, definition: Definition) -> frozenset[str]:
+        """Return the pools that a definition uses, directly or through other functions."""
+        if definition.reference in self._accessors:
+            return frozenset([self._accessors[definition.reference]])
+        if definition.key not in self._pools:
+            self._compute_pools(definition)
+        return self._pools[definition.key]
 
-    def _follow(self, start: Definition) -> None:
-        """Finds the pools of a function, and of all that it leads to."""
+    def _compute_pools(self, start: Definition) -> None:
+        """Compute the pools of a definition, and of all definitions that it reaches."""
         pools: dict[_Key, set[str]] = {start.key: set()}
         callers: defaultdict[_Key, list[_Key]] = defaultdict(list)
-        waiting = [start]
-        while waiting:
-            known = waiting.pop()
-            own = pools[known.key]
-            for reference in self._node_of(known).references:
+        pending = [start]
+        while pending:
+            definition = pending.pop()
+            own_pools = pools[definition.key]
+            for reference in self._read_node(definition).references:
                 target = reference.target
                 pool = self._accessors.get(target.reference)
                 if pool is not None:
-                    own.add(pool)
+                    own_pools.add(pool)
                     continue
-                if target.key in self._found:
-                    own |= self._found[target.key]
+                if target.key in self._pools:
+                    own_pools |= self._pools[target.key]
                     continue
-                callers[target.key].append(known.key)
+                callers[target.key].append(definition.key)
                 if target.key not in pools:
                     pools[target.key] = set()
-                    waiting.append(target)
-        # Callers reach what they call reaches, in circles, too: until nothing is new.
-        grown = [key for key, own in pools.items() if own]
-        while grown:
-            called = grown.pop()
-            for caller in callers[called]:
-                if not pools[called] <= pools[caller]:
-                    pools[caller] |= pools[called]
-                    grown.append(caller)
-        self._found |= {key: frozenset(own) for key, own in pools.items()}
+                    pending.append(target)
+        # Propagate pools from callees to callers until nothing changes; calls can be cyclic.
+        changed = [key for key, own_pools in pools.items() if own_pools]
+        while changed:
+            callee = changed.pop()
+            for caller in callers[callee]:
+                if not pools[callee] <= pools[caller]:
+                    pools[caller] |= pools[callee]
+                    changed.append(caller)
+        self._pools |= {key: frozenset(own) for key, own in pools.items()}

@@ -1,4 +1,4 @@
-"""Reads one function of a package of handlers: what it calls, which tables it queries."""
+"""Reading of one function of the handlers package: its references and table accesses."""
 
 from __future__ import annotations
 
@@ -7,53 +7,77 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from .local_names import NESTED, Locals
+from .local_names import NESTED, LocalScope
 from .module_names import Definition
-from .modules import HOLE, FunctionDefinition, arguments_of, last_name
+from .modules import (
+    PLACEHOLDER,
+    FunctionDefinition,
+    get_last_name,
+    list_arguments,
+)
 from .resolver import Resolver
-from .string_values import item_of, template_of
-from .tables import is_surely_sql, looks_like_sql, named_by_call, tables_in_sql
+from .string_values import build_item, find_template
+from .tables import (
+    find_named_table,
+    find_sql_tables,
+    is_certainly_sql,
+    looks_like_sql,
+)
 
-Context = tuple[tuple[Definition, ...], ...]
-"""What stands around a place, from within to without: what a connection was made with, what
-a call calls, what a `with` enters."""
+EnclosingDefinitions = tuple[tuple[Definition, ...], ...]
+"""Definitions around an expression, from the innermost construct to the outermost.
 
-_KINDS = {"insert": "writes", "update": "writes", "delete": "deletes"}
-# The expressions that may be a text as a whole; the others are looked at by their parts.
-_WITH_TEXT = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.Subscript)
-_OF_METADATA = {"sorted_tables": "reads", "drop_all": "deletes"}
+Constructs are the creation of a used connection, the called function, and `with` statements.
+"""
+
+_STATEMENT_KINDS = {"insert": "writes", "update": "writes", "delete": "deletes"}
+# Expressions that can be strings as a whole; of others only the parts are visited.
+_STRING_NODES = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.Subscript)
+_METADATA_ATTRIBUTES = {"sorted_tables": "reads", "drop_all": "deletes"}
+_RECENT_MENTIONS = 20
+"""Table mentions that are compared with a new one from SQL, to omit duplicates."""
 
 
 class Reference(NamedTuple):
-    """A place that names something of the package."""
+    """Reference to a definition of the package.
+
+    Attributes:
+        target: the definition.
+        line: the line of the reference.
+        context: the enclosing definitions.
+    """
 
     target: Definition
     line: int
-    context: Context
+    context: EnclosingDefinitions
 
 
-class Mention(NamedTuple):
-    """A place that names a table.
+class TableMention(NamedTuple):
+    """Mention of a database table.
 
     Attributes:
+        table: the name of the table.
         kind: `reads`, `writes` or `deletes`.
-        is_certain: it is a table even if no pool has it: the SQL cannot be prose.
+        line: the line of the mention.
+        context: the enclosing definitions.
+        is_certain: whether it is a table even if no pool declares it; False if the text may
+            be prose.
     """
 
     table: str
     kind: str
     line: int
-    context: Context
+    context: EnclosingDefinitions
     is_certain: bool = True
 
 
 class Observation(NamedTuple):
-    """A place that a visitor noted.
+    """Observation of a visitor.
 
     Attributes:
-        line: where.
-        text: the code, in one line.
-        tools: the tools that it calls by their names; empty for what it does itself.
+        line: the line.
+        text: the source of the expression, on one line.
+        tools: the names of the tools that it calls; empty for other observations.
     """
 
     line: int
@@ -62,295 +86,333 @@ class Observation(NamedTuple):
 
 
 class Visitor(Protocol):
-    """Looks at each expression of a function that was read, in the order of the text.
+    """Visitor of the expressions of a function, in source order.
 
-    An extension's rules bring one to find what they are about; `found` is what it noted.
+    Rules of extensions pass a visitor class to `trace_handler`, and receive its observations.
     """
 
     @property
-    def found(self) -> list[Observation]:
-        """The places, in the order in which they were noted."""
+    def observations(self) -> list[Observation]:
+        """Observations in the order in which they were made."""
 
-    def name(self, node: ast.expr, local: Locals) -> None:
-        """A name, or a chain of attributes."""
+    def visit_name(self, node: ast.expr, local: LocalScope) -> None:
+        """Visit a name or an attribute chain."""
 
-    def call(self, node: ast.Call, local: Locals) -> None:
-        """A call begins: its arguments follow."""
+    def visit_call(self, node: ast.Call, local: LocalScope) -> None:
+        """Visit a call, before its arguments."""
 
-    def end_of_call(self) -> None:
-        """The innermost call has ended."""
+    def leave_call(self) -> None:
+        """Leave the innermost call, after its arguments."""
 
-    def text(self, node: ast.expr, text: str) -> None:
-        """An expression with a text that is known."""
+    def visit_string(self, node: ast.expr, text: str) -> None:
+        """Visit a possible value of a string expression."""
 
-    def returned(self, node: ast.expr, local: Locals) -> None:
-        """The value of a `return`."""
+    def visit_return(self, node: ast.expr, local: LocalScope) -> None:
+        """Visit the value of a `return` statement."""
 
 
 @dataclass
-class Node:
-    """A node of the call graph: one function, class or assigned value, read by itself."""
+class GraphNode:
+    """Node of the call graph.
+
+    Attributes:
+        definition: the function, class or assigned value.
+        references: the references to other definitions of the package.
+        mentions: the mentions of tables.
+        is_too_deep: whether it was not read completely, because it is nested too deeply.
+    """
 
     definition: Definition
     references: list[Reference] = field(default_factory=list)
-    mentions: list[Mention] = field(default_factory=list)
+    mentions: list[TableMention] = field(default_factory=list)
     is_too_deep: bool = False
 
 
 def read_node(
-    resolver: Resolver, known: Definition, visitor: Visitor | None = None
-) -> Node:
-    """Reads a function, a class or an assigned value, and shows a visitor what is read."""
-    reading = _Reading(resolver, Node(known), visitor)
+    resolver: Resolver, definition: Definition, visitor: Visitor | None = None
+) -> GraphNode:
+    """Return the graph node of a definition, and show its expressions to a visitor."""
+    reader = _NodeReader(resolver, GraphNode(definition), visitor)
     try:
-        reading.read()
+        reader.read()
     except RecursionError:
-        reading.node.is_too_deep = True
-    return reading.node
+        reader.node.is_too_deep = True
+    return reader.node
 
 
-class _Reading:
-    def __init__(self, resolver: Resolver, node: Node, visitor: Visitor | None) -> None:
+class _NodeReader:
+    def __init__(
+        self, resolver: Resolver, node: GraphNode, visitor: Visitor | None
+    ) -> None:
         self.node = node
         self.visitor = visitor
-        self.local = Locals(resolver, node.definition.scope)
+        self.local = LocalScope(resolver, node.definition.module)
         self.is_prose = False
-        # Texts with holes, which are read where they are filled.
+        # Ids of templates such as `"%s"` in `"%s" % x`, which are read with their values.
         self.templates: set[int] = set()
 
     def read(self) -> None:
-        known = self.node.definition
-        if known.function is not None:
-            self._function(known.function, known)
-        elif known.kind == "class" and known.class_ is not None:
-            # Making an instance runs its initializer; leaving and entering run theirs.
-            resolver = self.local.resolver
-            methods = resolver.members(known.class_, known.scope).functions
-            for name, function in methods.items():
-                is_special = name.startswith("__") and name.endswith("__")
-                target = resolver.attribute(known, name) if is_special else None
-                if target is not None:
-                    self.node.references.append(Reference(target, function.lineno, ()))
-            for base in known.class_.bases:
-                self._visit(base, ())
-        elif known.value is not None:
-            self._visit(known.value, ())
+        definition = self.node.definition
+        if definition.function is not None:
+            self._read_function(definition.function, definition)
+        elif definition.kind == "class" and definition.class_ is not None:
+            self._read_class(definition, definition.class_)
+        elif definition.value is not None:
+            self._visit(definition.value, ())
 
-    def _function(self, function: FunctionDefinition, known: Definition) -> None:
-        self.local.take_parameters(function, known)
-        given = function.args
-        for default in [*given.defaults, *given.kw_defaults, *function.decorator_list]:
-            if default is not None:
-                self._visit(default, ())
+    def _read_function(
+        self, function: FunctionDefinition, definition: Definition
+    ) -> None:
+        self.local.bind_parameters(function, definition)
+        arguments = function.args
+        header = [
+            *arguments.defaults,
+            *arguments.kw_defaults,
+            *function.decorator_list,
+        ]
+        for expression in header:
+            if expression is not None:
+                self._visit(expression, ())
         for statement in function.body:
             self._visit(statement, ())
 
-    def _visit(self, node: ast.AST, context: Context) -> None:
+    def _read_class(self, definition: Definition, class_: ast.ClassDef) -> None:
+        # Special methods run without being named: `__init__` by a call, `__enter__` by `with`.
+        resolver = self.local.resolver
+        methods = resolver.collect_members(class_, definition.module).functions
+        for name, function in methods.items():
+            if not (name.startswith("__") and name.endswith("__")):
+                continue
+            target = resolver.resolve_attribute(definition, name)
+            if target is not None:
+                self.node.references.append(Reference(target, function.lineno, ()))
+        for base in class_.bases:
+            self._visit(base, ())
+
+    def _visit(self, node: ast.AST, context: EnclosingDefinitions) -> None:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            self.local.take_import(node)
+            self.local.bind_import(node)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
-            self._with(node, context)
+            self._visit_with(node, context)
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
-            self._assignment(node, context)
+            self._visit_assignment(node, context)
         elif isinstance(node, ast.AugAssign):
-            self._augmented(node, context)
+            self._visit_augmented_assignment(node, context)
         elif isinstance(node, ast.Call):
-            self._call(node, context)
+            self._visit_call(node, context)
         elif isinstance(node, (ast.Name, ast.Attribute)):
             if self.visitor is not None:
-                self.visitor.name(node, self.local)
-            self._refer(node, context)
+                self.visitor.visit_name(node, self.local)
+            self._add_references(node, context)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # A docstring.
         elif isinstance(node, NESTED):
-            self._nested(node, context)
+            self._visit_nested_function(node, context)
         elif isinstance(node, ast.Raise):
-            # What an error says is read by people.
+            # Error messages are prose, which may look like SQL.
             self.is_prose = True
-            self._other(node, context)
+            self._visit_other(node, context)
             self.is_prose = False
         else:
-            self._other(node, context)
+            self._visit_other(node, context)
 
-    def _other(self, node: ast.AST, context: Context) -> None:
+    def _visit_other(self, node: ast.AST, context: EnclosingDefinitions) -> None:
         if isinstance(node, ast.expr):
             if isinstance(node, ast.BinOp):
                 self._note_template(node)
-            if isinstance(node, _WITH_TEXT):
-                self._text(node, context)
+            if isinstance(node, _STRING_NODES):
+                self._visit_strings(node, context)
             if isinstance(node, ast.Subscript):
-                self._mention_all(self.local.tables(node), node, context)
-            # The element comes first in the text, and is made of what the loops bind.
+                self._add_mentions(self.local.find_tables(node), node, context)
+            # The element of a comprehension precedes the loops that bind its names.
             for loop in getattr(node, "generators", ()):
-                self.local.loop(loop.target, loop.iter)
+                self.local.bind_loop(loop.target, loop.iter)
         elif isinstance(node, (ast.For, ast.AsyncFor)):
-            self.local.loop(node.target, node.iter)
+            self.local.bind_loop(node.target, node.iter)
         elif isinstance(node, ast.Return) and node.value and self.visitor is not None:
-            self.visitor.returned(node.value, self.local)
+            self.visitor.visit_return(node.value, self.local)
         for child in ast.iter_child_nodes(node):
             if child._fields:  # Not `Load` and the like.
                 self._visit(child, context)
 
     def _note_template(self, node: ast.expr) -> None:
-        template = template_of(node)
+        template = find_template(node)
         if template is not None:
             self.templates.add(id(template))
 
-    def _nested(self, node: ast.AST, context: Context) -> None:
-        """A nested function, which is treated as called where it is defined."""
+    def _visit_nested_function(
+        self, node: ast.AST, context: EnclosingDefinitions
+    ) -> None:
+        """Visit a nested function, which is treated as called where it is defined."""
         outer, self.local = self.local, self.local.copy()
-        self.local.take_parameters(node)
+        self.local.bind_parameters(node)
         for child in ast.iter_child_nodes(node):
             self._visit(child, context)
         self.local = outer
         if isinstance(node, FunctionDefinition):
             self.local.assign(node.name)
 
-    def _with(self, node: ast.With | ast.AsyncWith, context: Context) -> None:
+    def _visit_with(
+        self, node: ast.With | ast.AsyncWith, context: EnclosingDefinitions
+    ) -> None:
         for item in node.items:
-            makers = self._makers(item.context_expr, context)
+            creators = self._visit_creators(item.context_expr, context)
             if isinstance(item.optional_vars, ast.Name):
                 name = item.optional_vars.id
                 self.local.assign(name, item.context_expr)
-                self.local.made_with[name] = makers
-            if makers:
-                context = (makers, *context)
+                self.local.creators[name] = creators
+            if creators:
+                context = (creators, *context)
         for statement in node.body:
             self._visit(statement, context)
 
-    def _makers(self, node: ast.expr, context: Context) -> tuple[Definition, ...]:
-        """What an expression names of the package, once it was visited."""
-        before = len(self.node.references)
+    def _visit_creators(
+        self, node: ast.expr, context: EnclosingDefinitions
+    ) -> tuple[Definition, ...]:
+        """Visit an expression, and return the definitions that it refers to."""
+        count = len(self.node.references)
         self._visit(node, context)
-        return tuple(one.target for one in self.node.references[before:])
+        return tuple(reference.target for reference in self.node.references[count:])
 
-    def _assignment(
-        self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr, context: Context
+    def _visit_assignment(
+        self,
+        node: ast.Assign | ast.AnnAssign | ast.NamedExpr,
+        context: EnclosingDefinitions,
     ) -> None:
         if node.value is None:
             return
-        makers = self._makers(node.value, context)
+        creators = self._visit_creators(node.value, context)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             if isinstance(target, ast.Name):
                 self.local.assign(target.id, node.value)
-                self.local.made_with[target.id] = makers
+                self.local.creators[target.id] = creators
             else:
                 self._visit(target, context)
 
-    def _augmented(self, node: ast.AugAssign, context: Context) -> None:
-        """`query += more` gives the name a longer text."""
+    def _visit_augmented_assignment(
+        self, node: ast.AugAssign, context: EnclosingDefinitions
+    ) -> None:
+        """Visit `query += more`, which assigns a concatenated string."""
         self._visit(node.value, context)
-        if isinstance(node.target, ast.Name):
-            before = self.local.aliases.get(node.target.id)
-            if before is not None:
-                value = ast.BinOp(before, node.op, node.value)
-                self.local.assign(node.target.id, ast.copy_location(value, node))
-                self._text(value, context)
-        else:
+        if not isinstance(node.target, ast.Name):
             self._visit(node.target, context)
+            return
+        previous = self.local.aliases.get(node.target.id)
+        if previous is not None:
+            value = ast.BinOp(previous, node.op, node.value)
+            self.local.assign(node.target.id, ast.copy_location(value, node))
+            self._visit_strings(value, context)
 
-    def _call(self, node: ast.Call, context: Context) -> None:
+    def _visit_call(self, node: ast.Call, context: EnclosingDefinitions) -> None:
         self._note_template(node)
-        around = self._around(node)
-        context = (*around, *context)
+        context = (*self._list_call_context(node), *context)
         self._visit(node.func, context)
         if self.visitor is not None:
-            self.visitor.call(node, self.local)
-        self._text(node, context)
-        name = last_name(node.func)
-        named = named_by_call(node)
-        if named is not None:
-            self._mention_all(
-                self.local.texts(named[0]),
-                node,
-                context,
-                named[1],
-                is_certain=name == "Table",
-            )
-        for index, place in enumerate(arguments_of(node)):
-            tables = self.local.tables(place) if index == 0 and name in _KINDS else ()
+            self.visitor.visit_call(node, self.local)
+        self._visit_strings(node, context)
+        name = get_last_name(node.func)
+        named_table = find_named_table(node)
+        if named_table is not None:
+            argument, kind = named_table
+            tables = self.local.find_strings(argument)
+            is_certain = name == "Table"
+            self._add_mentions(tables, node, context, kind, is_certain=is_certain)
+        for index, argument in enumerate(list_arguments(node)):
+            # `insert(notes)`, `update(notes)`, `delete(notes)`
+            is_statement = index == 0 and name in _STATEMENT_KINDS
+            tables = self.local.find_tables(argument) if is_statement else ()
             if tables:
-                self._mention_all(tables, place, context, _KINDS[name])
+                self._add_mentions(tables, argument, context, _STATEMENT_KINDS[name])
             else:
-                self._visit(place, context)
+                self._visit(argument, context)
         if self.visitor is not None:
-            self.visitor.end_of_call()
+            self.visitor.leave_call()
 
-    def _around(self, node: ast.Call) -> Context:
-        """What the connections in a call were made with, then what it calls or is given."""
-        called = self.local.of(node.func)
-        makers = [called] if called and called.kind == "function" else []
-        connections: list[Definition] = []
-        for place in [*arguments_of(node), node.func]:
-            root = place
+    def _list_call_context(self, node: ast.Call) -> EnclosingDefinitions:
+        """Return the creators of the connections in a call, then the called functions."""
+        called = self.local.resolve(node.func)
+        functions = [called] if called and called.kind == "function" else []
+        creators: list[Definition] = []
+        for expression in [*list_arguments(node), node.func]:
+            root = expression
             while isinstance(root, (ast.Attribute, ast.Call, ast.Await)):
                 root = root.func if isinstance(root, ast.Call) else root.value
             if isinstance(root, ast.Name):
-                connections += self.local.made_with.get(root.id, ())
-            known = self.local.followed(place)
-            if known is not None and place is not node.func:
-                makers.append(known)
-        return tuple(tuple(group) for group in (connections, makers) if group)
+                creators += self.local.creators.get(root.id, ())
+            definition = self.local.resolve_own(expression)
+            if definition is not None and expression is not node.func:
+                functions.append(definition)
+        return tuple(tuple(group) for group in (creators, functions) if group)
 
-    def _refer(self, node: ast.expr, context: Context) -> None:
-        """The references and tables of a chain of attributes."""
-        known = self.local.followed(node)
-        tables = self.local.tables(node, known)
+    def _add_references(self, node: ast.expr, context: EnclosingDefinitions) -> None:
+        """Add the references and table mentions of a name or an attribute chain."""
+        definition = self.local.resolve_own(node)
+        tables = self.local.find_tables(node, definition)
         if tables:
-            self._mention_all(tables, node, context)
+            self._add_mentions(tables, node, context)
             return
-        if known is not None:
-            self.node.references.append(Reference(known, node.lineno, context))
+        if definition is not None:
+            self.node.references.append(Reference(definition, node.lineno, context))
         if isinstance(node, ast.Attribute):
-            if node.attr in _OF_METADATA:
-                every = ast.Attribute(node.value, "sorted_tables", ast.Load())
-                tables = self.local.tables(item_of(ast.copy_location(every, node)))
-                self._mention_all(tables, node, context, _OF_METADATA[node.attr])
-            tables = self.local.tables(node.value) if node.attr in _KINDS else ()
+            if node.attr in _METADATA_ATTRIBUTES:
+                all_tables = ast.Attribute(node.value, "sorted_tables", ast.Load())
+                item = build_item(ast.copy_location(all_tables, node))
+                tables = self.local.find_tables(item)
+                kind = _METADATA_ATTRIBUTES[node.attr]
+                self._add_mentions(tables, node, context, kind)
+            # `notes.insert()`, `notes.update()`, `notes.delete()`
+            is_statement = node.attr in _STATEMENT_KINDS
+            tables = self.local.find_tables(node.value) if is_statement else ()
             if tables:
-                self._mention_all(tables, node, context, _KINDS[node.attr])
+                kind = _STATEMENT_KINDS[node.attr]
+                self._add_mentions(tables, node, context, kind)
             elif isinstance(node.value, (ast.Name, ast.Attribute)):
-                self._refer(node.value, context)
+                self._add_references(node.value, context)
             else:
                 self._visit(node.value, context)
 
-    def _mention_all(
+    def _add_mentions(
         self,
         names: Iterable[str],
         node: ast.expr,
-        context: Context,
+        context: EnclosingDefinitions,
         kind: str = "reads",
         *,
         is_certain: bool = True,
     ) -> None:
         for name in names:
-            # Names of tables have no blanks; what has some is SQL, and found as such.
-            if HOLE not in name and len(name.split()) == 1:
+            # A text with spaces is SQL, which `_add_sql_mentions` reads.
+            if PLACEHOLDER not in name and len(name.split()) == 1:
                 table = name.rpartition(".")[2]
-                mention = Mention(table, kind, node.lineno, context, is_certain)
-                self.node.mentions.append(mention)
+                self.node.mentions.append(
+                    TableMention(table, kind, node.lineno, context, is_certain)
+                )
 
-    def _text(self, node: ast.expr, context: Context) -> None:
+    def _visit_strings(self, node: ast.expr, context: EnclosingDefinitions) -> None:
+        """Visit the possible values of a string expression, and add the tables in SQL."""
         if self.is_prose or id(node) in self.templates:
             return
         constant = node.value if isinstance(node, ast.Constant) else None
         if constant is not None and not isinstance(constant, str):
             return
-        for text in self.local.texts(node) if constant is None else (constant,):
+        strings = (constant,) if constant is not None else self.local.find_strings(node)
+        for text in strings:
             if self.visitor is not None:
-                self.visitor.text(node, text)
+                self.visitor.visit_string(node, text)
             if text.endswith(".sql"):
-                file = self.local.resolver.text_of(self.local.scope.file, text)
-                self._sql(node, file, context)
+                file = self.local.module.file
+                sql = self.local.resolver.read_file(file, text)
+                self._add_sql_mentions(node, sql, context)
             elif looks_like_sql(text):
-                self._sql(node, text, context)
+                self._add_sql_mentions(node, text, context)
 
-    def _sql(self, node: ast.expr, text: str, context: Context) -> None:
-        for table in tables_in_sql(text):
-            line = node.lineno + text.count("\n", 0, table.start)
+    def _add_sql_mentions(
+        self, node: ast.expr, sql: str, context: EnclosingDefinitions
+    ) -> None:
+        is_certain = is_certainly_sql(sql)
+        for table in find_sql_tables(sql):
+            line = node.lineno + sql.count("\n", 0, table.start)
             line = min(line, node.end_lineno or line)
-            mention = Mention(
-                table.name, table.kind, line, context, is_surely_sql(text)
-            )
-            if mention not in self.node.mentions[-20:]:
+            mention = TableMention(table.name, table.kind, line, context, is_certain)
+            if mention not in self.node.mentions[-_RECENT_MENTIONS:]:
                 self.node.mentions.append(mention)

@@ -1,4 +1,4 @@
-"""What a function's text says of the tool that it may become."""
+"""Conversion of a function's signature and docstring to the fields of a tool's spec."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from typing import Any, NamedTuple
 from toolcast_runtime.values.annotated_types import is_keyword_argument
 
 from ..suggestions import did_you_mean
-from .annotations import Fit, Json, TypeReader, UnknownTypeError, is_of, literal_of
-from .classes import class_json, enum_member
-from .docstring import Docstring, read_docstring
+from .annotations import Fit, JsonType, TypeReader
+from .classes import evaluate_enum_member, read_class
+from .docstring import Docstring, parse_docstring
+from .literals import UnknownTypeError, evaluate_literal, is_valid_value
 from .module_names import ModuleNames
 from .modules import (
     FunctionDefinition,
     ImportedName,
     PythonModule,
-    bindings_of,
-    last_name,
-    own_nodes,
-    shown,
+    collect_bindings,
+    format_expression,
+    get_last_name,
+    walk_function,
 )
 
-_TODO = "TODO: say what to put here."
-_UNTYPED = "TODO: say what to put here, and its `type`."
+_TODO = "TODO: describe this parameter."
+_UNTYPED_TODO = "TODO: describe this parameter, and add its `type`."
+_MAX_NAME_CHARACTERS = 60
+"""Length of a docstring's parameter name in a note."""
 
 
 class FunctionToolError(Exception):
     """Python function that cannot become a tool; the message has file, line and reasons.
 
     Attributes:
-        reasons: each with its help.
+        reasons: each reason with its help text.
     """
 
     def __init__(self, reasons: list[tuple[str, str]]) -> None:
@@ -39,12 +42,15 @@ class FunctionToolError(Exception):
         self.reasons = reasons
 
 
-class Parameter(NamedTuple):
-    """A parameter that callers may send.
+class ToolParameter(NamedTuple):
+    """Parameter that callers can send.
 
     Attributes:
-        annotation: that of a text, number or truth whose default is a literal; else None.
-        default: that literal; None without one.
+        name: the name.
+        is_required: whether it has no default.
+        annotation: the annotation for generated code, such as `str | None`; None if the type
+            is not a scalar, or the default is not a literal of that type.
+        default: the default, if it is a literal; else None.
     """
 
     name: str
@@ -54,330 +60,360 @@ class Parameter(NamedTuple):
 
 
 class FunctionTool(NamedTuple):
-    """A function as a tool.
+    """Function in the form of a tool.
 
     Attributes:
-        place: `file:line`.
-        documented: what its docstring says.
-        parameters: their JSON Schema.
-        taken: those parameters.
-        returns: the JSON Schema of its result; None where it has none that is told.
-        fit: how it takes what a caller sends.
-        is_value: it needs `values: python`.
-        gives_json: its result is JSON as it is, or not known.
-        is_whole: it takes every parameter that it has from its callers.
-        is_async: it is awaited.
-        is_annotated: a type checker looks at its calls.
-        is_typed: all that its callers send has an annotation.
-        result: the annotation of its result where that needs no import; else None.
-        notes: what its author should know, each with file and line.
+        location: `file:line`.
+        docstring: the parsed docstring.
+        parameters: the JSON Schema of the parameters.
+        call_parameters: the parameters in this schema.
+        returns: the JSON Schema of the result; None if it is not a class with known fields.
+        fit: how well the arguments of callers fit the annotations.
+        needs_python_values: whether the spec needs `values: python`.
+        returns_json: whether the result is returned unchanged; False if it must be converted to
+            JSON.
+        accepts_all: whether callers can send all parameters of the function.
+        is_async: whether the result must be awaited.
+        is_annotated: whether the function has annotations, so that type checkers check calls.
+        is_typed: whether all parameters of callers have annotations.
+        result_annotation: the annotation of the result, if it only uses built-in names.
+        notes: messages to the user about omitted information, with file and line.
     """
 
     location: str
-    documented: Docstring
+    docstring: Docstring
     parameters: dict[str, Any]
-    taken: tuple[Parameter, ...]
+    call_parameters: tuple[ToolParameter, ...]
     returns: dict[str, Any] | None
     fit: Fit
-    is_value: bool
-    gives_json: bool
-    is_whole: bool
+    needs_python_values: bool
+    returns_json: bool
+    accepts_all: bool
     is_async: bool
     is_annotated: bool
     is_typed: bool
-    result: str | None
+    result_annotation: str | None
     notes: tuple[str, ...]
 
 
 def read_function(
-    module_of: Callable[[str], PythonModule | None], module: str, name: str
+    load_module: Callable[[str], PythonModule | None], module: str, name: str
 ) -> FunctionTool:
-    """Reads a function of the project; nothing of it is imported or run.
+    """Return a function of the project in the form of a tool, without importing it.
 
     Args:
-        module_of: a module by its dotted name; None for one that is not the project's.
+        load_module: returns the project's module with a dotted name, or None.
+        module: the dotted name of the function's module.
+        name: the name of the function.
 
     Raises:
-        FunctionToolError: there is none, or no caller could call it.
+        FunctionToolError: the function does not exist, or callers cannot call it.
     """
-    text = module_of(module)
-    if text is None:
-        raise FunctionToolError(
-            [(f"there is no module `{module}` in the project's sources", "")]
-        )
-    if text.problem:
-        raise FunctionToolError([(f"{text.file} cannot be read: {text.problem}", "")])
-    node = text.bindings.functions.get(name)
+    python_module = load_module(module)
+    if python_module is None:
+        reason = f"the project's sources have no module `{module}`"
+        raise FunctionToolError([(reason, "")])
+    if python_module.problem:
+        reason = f"{python_module.file} cannot be read: {python_module.problem}"
+        raise FunctionToolError([(reason, "")])
+    node = python_module.bindings.functions.get(name)
     if node is None:
-        raise FunctionToolError([_absent(text, name)])
-    return _Reading(ModuleNames(module_of), text, node).tool()
+        raise FunctionToolError([_describe_missing_function(python_module, name)])
+    return _FunctionReader(ModuleNames(load_module), python_module, node).build_tool()
 
 
-class _Reading:
+class _FunctionReader:
     def __init__(
         self, names: ModuleNames, module: PythonModule, node: FunctionDefinition
     ) -> None:
         self.module, self.file, self.node = module, module.file, node
-        self.types = TypeReader(names, class_json)
+        self.types = TypeReader(names, read_class)
         self.reasons: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.properties: dict[str, Any] = {}
-        self.taken: list[Parameter] = []
-        self.read: list[Json] = []
-        self.is_whole = True
-        self.documented = Docstring()
+        self.call_parameters: list[ToolParameter] = []
+        self.json_types: list[JsonType] = []
+        self.accepts_all = True
+        self.docstring = Docstring()
 
-    def tool(self) -> FunctionTool:
-        node, given = self.node, self.node.args
-        self._refuse_what_no_call_has()
-        arguments = [*given.args, *given.kwonlyargs]
-        names = [one.arg for one in arguments]
-        self.documented = read_docstring(ast.get_docstring(node), names)
-        if self.documented.problem:
-            self._note(node, f"the docstring is not read: {self.documented.problem}")
-        # Those before a `/` have the first of the defaults.
-        late = given.defaults[-len(given.args) :] if given.args else []
-        placed = [None] * (len(given.args) - len(late)) + late
-        for one, default in zip(arguments, [*placed, *given.kw_defaults], strict=True):
-            self._parameter(one, default)
-        for told in self.documented.parameters:
-            if told not in names and not self.reasons:
-                shown = " ".join(told.split())[:60]
-                self._note(node, f"the docstring tells of `{shown}`, no parameter")
+    def build_tool(self) -> FunctionTool:
+        node, signature = self.node, self.node.args
+        self._check_signature()
+        arguments = [*signature.args, *signature.kwonlyargs]
+        names = [argument.arg for argument in arguments]
+        self.docstring = parse_docstring(ast.get_docstring(node), names)
+        if self.docstring.problem:
+            self._note(node, f"the docstring is not used: {self.docstring.problem}")
+        # `defaults` also covers positional-only parameters, which come first.
+        defaults = signature.defaults[-len(signature.args) :] if signature.args else []
+        missing = [None] * (len(signature.args) - len(defaults))
+        all_defaults = [*missing, *defaults, *signature.kw_defaults]
+        for argument, default in zip(arguments, all_defaults, strict=True):
+            self._read_parameter(argument, default)
+        for documented_name in self.docstring.parameters:
+            if documented_name not in names and not self.reasons:
+                text = " ".join(documented_name.split())[:_MAX_NAME_CHARACTERS]
+                self._note(
+                    node, f"the docstring describes `{text}`, which is not a parameter"
+                )
         if self.reasons:
             raise FunctionToolError(self.reasons)
-        fit = max([Fit.PLAIN, *(one.fit for one in self.read)])
-        if fit is Fit.MADE:
-            self._tell_what_pydantic_needs()
-        returns, gives_json = self._result()
+        fit = max([Fit.PLAIN, *(json_type.fit for json_type in self.json_types)])
+        if fit is Fit.CONVERTED:
+            self._note_pydantic_requirements()
+        returns, returns_json = self._read_result()
         parameters: dict[str, Any] = {"type": "object", "properties": self.properties}
-        required = [one.name for one in self.taken if one.is_required]
+        required = [p.name for p in self.call_parameters if p.is_required]
         if required:
             parameters["required"] = required
         parameters["additionalProperties"] = False
+        annotated = [argument for argument in arguments if argument.annotation]
         return FunctionTool(
-            f"{self.file}:{node.lineno}",
-            self.documented,
-            parameters,
-            tuple(self.taken),
-            returns,
-            fit,
-            any(one.is_value for one in self.read),
-            gives_json,
-            self.is_whole,
-            isinstance(node, ast.AsyncFunctionDef),
-            any(one.annotation for one in arguments) or node.returns is not None,
-            all(one.annotation for one in arguments if one.arg in self.properties),
-            self._spelled(node.returns),
-            tuple(self.notes),
+            location=f"{self.file}:{node.lineno}",
+            docstring=self.docstring,
+            parameters=parameters,
+            call_parameters=tuple(self.call_parameters),
+            returns=returns,
+            fit=fit,
+            needs_python_values=any(t.needs_python_values for t in self.json_types),
+            returns_json=returns_json,
+            accepts_all=self.accepts_all,
+            is_async=isinstance(node, ast.AsyncFunctionDef),
+            is_annotated=bool(annotated) or node.returns is not None,
+            is_typed=self.properties.keys() <= {a.arg for a in annotated},
+            result_annotation=self._format_builtin_annotation(node.returns),
+            notes=tuple(self.notes),
         )
 
-    def _refuse_what_no_call_has(self) -> None:
-        node, given = self.node, self.node.args
-        for one in given.posonlyargs:
-            self._refuse(
-                one,
-                f"`{one.arg}` can be given by place only, and arguments come by name",
-                "remove the `/` behind it, or write a function that calls it",
+    def _check_signature(self) -> None:
+        """Reject positional-only parameters, `*args` and generators; note other oddities."""
+        node, signature = self.node, self.node.args
+        for argument in signature.posonlyargs:
+            self._reject(
+                argument,
+                f"`{argument.arg}` is positional-only, and callers pass arguments by name",
+                "remove the `/` after it, or write a function that calls this function",
             )
-        if given.vararg is not None:
-            self._refuse(
-                given.vararg,
-                f"`*{given.vararg.arg}` takes arguments without names, and they come by"
-                " name",
-                "take one list instead, or write a function that calls it",
+        if signature.vararg is not None:
+            self._reject(
+                signature.vararg,
+                f"`*{signature.vararg.arg}` accepts arguments without names, and callers"
+                " pass arguments by name",
+                "accept one list instead, or write a function that calls this function",
             )
-        if given.kwarg is not None:
+        if signature.kwarg is not None:
             self._note(
-                given.kwarg,
-                f"`**{given.kwarg.arg}` is left out: callers send what the schema names",
+                signature.kwarg,
+                f"`**{signature.kwarg.arg}` is omitted: callers send only parameters of"
+                " the schema",
             )
-        yields = (ast.Yield, ast.YieldFrom)
-        if any(isinstance(one, yields) for one in own_nodes(node)):
-            self._refuse(
+        if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk_function(node)):
+            self._reject(
                 node,
-                f"`{node.name}` is a generator, and a result is one value",
-                "write a function that gives a list",
+                f"`{node.name}` is a generator, and a tool returns one value",
+                "write a function that returns a list",
             )
         for decorator in node.decorator_list:
             self._note(
                 decorator,
-                f"`@{shown(decorator)}` may change what `{node.name}` takes: the spec says what the"
-                " `def` does",
+                f"`@{format_expression(decorator)}` may change the parameters of"
+                f" `{node.name}`: the spec describes the undecorated function",
             )
 
-    def _parameter(self, argument: ast.arg, default: ast.expr | None) -> None:
-        name = argument.arg
+    def _read_parameter(self, argument: ast.arg, default: ast.expr | None) -> None:
+        name, annotation = argument.arg, argument.annotation
         if name in ("self", "cls") or not is_keyword_argument(name):
-            self._refuse(
+            self._reject(
                 argument,
-                f"no caller can send `{name}`",
-                "give it another name, or write a function that calls it",
+                f"callers cannot send a parameter `{name}`",
+                "rename it, or write a function that calls this function",
             )
             return
-        annotation = argument.annotation
         try:
-            json = self._json(name, annotation)
-        except UnknownTypeError as problem:
+            json_type = self._read_type(name, annotation)
+        except UnknownTypeError as error:
             if default is None:
-                self._refuse(
+                self._reject(
                     argument,
-                    f"it is not known what a caller sends for `{name}`: {problem}",
-                    "annotate it with a type that JSON has, give it a default, or write a"
-                    " function that calls it",
+                    f"the type of `{name}` has no JSON Schema: {error}",
+                    "annotate it with a JSON type, give it a default, or write a"
+                    " function that calls this function",
                 )
                 return
-            self._note(argument, f"`{name}` is left out: {problem}")
-            self.is_whole = False
+            self._note(argument, f"`{name}` is omitted: {error}")
+            self.accepts_all = False
             return
-        schema = dict(json.schema)
-        if not schema and annotation is None and not _is_plain_default(default):
-            # A client or a hook, as often as not: no caller is to send one by mistake.
-            self._note(argument, f"`{name}` is left out: it has no annotation")
-            self.is_whole = False
+        is_untyped = annotation is None and not json_type.schema
+        if is_untyped and not _is_plain_default(default):
+            # Such a parameter is often a client or a hook, which callers must not replace.
+            self._note(argument, f"`{name}` is omitted: it has no annotation")
+            self.accepts_all = False
             return
-        text = self.documented.parameters.get(name)
-        is_untyped = annotation is None and not schema
+        schema = self._describe(argument, json_type, is_untyped)
+        if default is not None:
+            self._add_default(argument, default, schema)
+        self.properties[name] = schema
+        self.json_types.append(json_type)
+        literal, is_literal = _evaluate_default(default)
+        scalar_annotation = None
+        is_valid = default is None or (
+            is_literal and is_valid_value(json_type.schema, literal)
+        )
+        if annotation is not None and is_valid:
+            scalar_annotation = _format_scalar_annotation(json_type.schema)
+        self.call_parameters.append(
+            ToolParameter(name, default is None, scalar_annotation, literal)
+        )
+
+    def _describe(
+        self, argument: ast.arg, json_type: JsonType, is_untyped: bool
+    ) -> dict[str, Any]:
+        """Return a parameter's schema with a description: the docstring's, its own, or a TODO."""
+        name, schema = argument.arg, dict(json_type.schema)
+        text = self.docstring.parameters.get(name)
         if is_untyped:
             self._note(argument, f"`{name}` has no annotation: its `type` is a TODO")
+            if text:
+                text = f"TODO: add a `type`. {text}"
         elif not text and not schema.get("description"):
-            self._note(argument, f"nothing tells what `{name}` is: a TODO")
-        missing = _UNTYPED if is_untyped else _TODO
-        if text and is_untyped:
-            text = f"TODO: give it a `type`. {text}"
-        told = text or schema.pop("description", None) or missing
-        schema = {**schema, "description": told}
-        if default is not None:
-            self._default(name, argument, default, schema)
-        self.properties[name] = schema
-        self.read.append(json)
-        literal, is_literal = _literal(default)
-        shown = None
-        if annotation is not None and is_literal:
-            is_told = default is None or is_of(json.schema, literal)
-            shown = _scalar(json.schema) if is_told else None
-        self.taken.append(Parameter(name, default is None, shown, literal))
+            self._note(argument, f"`{name}` has no description: the spec has a TODO")
+        todo = _UNTYPED_TODO if is_untyped else _TODO
+        description = text or schema.pop("description", None) or todo
+        return {**schema, "description": description}
 
-    def _json(self, name: str, annotation: ast.expr | None) -> Json:
+    def _read_type(self, name: str, annotation: ast.expr | None) -> JsonType:
+        """Return the type of a parameter; without an annotation, the docstring's type."""
         if annotation is not None:
             return self.types.read(self.module, annotation)
-        told = self.documented.types.get(name)
-        if told is None:
-            return Json({})
+        documented_type = self.docstring.types.get(name)
+        if documented_type is None:
+            return JsonType({})
         try:
-            shown = told.removesuffix("optional").rstrip(" ,")
-            node = ast.parse(shown, mode="eval").body
+            # NumPy style marks optional parameters: `limit : int, optional`.
+            source = documented_type.removesuffix("optional").rstrip(" ,")
+            node = ast.parse(source, mode="eval").body
             return self.types.read(self.module, node)
         except (UnknownTypeError, SyntaxError, ValueError, RecursionError, MemoryError):
-            return Json({})
+            return JsonType({})
 
-    def _default(
-        self,
-        name: str,
-        argument: ast.arg,
-        default: ast.expr,
-        schema: dict[str, Any],
+    def _add_default(
+        self, argument: ast.arg, default: ast.expr, schema: dict[str, Any]
     ) -> None:
+        name = argument.arg
         try:
             if isinstance(default, ast.Attribute):
-                value = enum_member(self.types, self.module, default)
+                value = evaluate_enum_member(self.types, self.module, default)
             else:
-                value = literal_of(default)
-        except UnknownTypeError as problem:
-            self._note(argument, f"the default of `{name}` is not told: {problem}")
+                value = evaluate_literal(default)
+        except UnknownTypeError as error:
+            self._note(argument, f"the default of `{name}` is omitted: {error}")
             return
-        if is_of(schema, value):
+        if is_valid_value(schema, value):
             schema["default"] = value
+        # A default of None often means only that the parameter is optional.
         elif value is not None:
             self._note(
                 argument,
-                f"the default of `{name}` is not told: `{shown(default)}` is not of its type",
+                f"the default of `{name}` is omitted: `{format_expression(default)}` does"
+                " not match its type",
             )
 
-    def _result(self) -> tuple[dict[str, Any] | None, bool]:
+    def _read_result(self) -> tuple[dict[str, Any] | None, bool]:
+        """Return the schema of the result, and whether the result is returned unchanged."""
         node = self.node.returns
         if node is None:
             return None, True
         try:
-            json = TypeReader(self.types.names, class_json).read(self.module, node)
-        except UnknownTypeError as problem:
-            self._note(node, f"its result `{shown(node)}` is not described: {problem}")
+            # A new reader, because the notes on TypedDicts are only about parameters.
+            json_type = TypeReader(self.types.names, read_class).read(self.module, node)
+        except UnknownTypeError as error:
+            self._note(
+                node,
+                f"the result `{format_expression(node)}` is not described: {error}",
+            )
             return None, True
-        gives_json = json.fit is not Fit.MADE and not json.is_value
-        if not json.is_class:
-            return None, gives_json
-        return _without_formats(json.schema), gives_json
-
-    def _spelled(self, node: ast.expr | None) -> str | None:
-        """An annotation of built-in names alone; None for any other."""
-        parts = [*ast.walk(node)] if node is not None else []
-        names = {one.id for one in parts if isinstance(one, ast.Name)}
-        texts = {one.value for one in parts if isinstance(one, ast.Constant)} - {None}
-        is_told = all(isinstance(one, _SPELLED | ast.Name) for one in parts)
-        is_known = names <= _BUILT_IN.difference(self.module.bindings)
-        return (
-            ast.unparse(node) if node and is_told and is_known and not texts else None
+        needs_conversion = (
+            json_type.fit is Fit.CONVERTED or json_type.needs_python_values
         )
+        if not json_type.is_class:
+            return None, not needs_conversion
+        return _remove_formats(json_type.schema), not needs_conversion
 
-    def _tell_what_pydantic_needs(self) -> None:
+    def _format_builtin_annotation(self, node: ast.expr | None) -> str | None:
+        """Return the source of an annotation that only uses built-in names; None for others."""
+        if node is None:
+            return None
+        nodes = [*ast.walk(node)]
+        names = {n.id for n in nodes if isinstance(n, ast.Name)}
+        constants = {n.value for n in nodes if isinstance(n, ast.Constant)} - {None}
+        is_simple = all(isinstance(n, _SIMPLE_NODES | ast.Name) for n in nodes)
+        # A module can shadow built-in names.
+        is_builtin = names <= _BUILTIN_NAMES.difference(self.module.bindings)
+        return ast.unparse(node) if is_simple and is_builtin and not constants else None
+
+    def _note_pydantic_requirements(self) -> None:
+        """Note types that pydantic cannot read at run time."""
         for name in dict.fromkeys(self.types.typed_dicts):
             self._note(
                 self.node,
-                f"`{name}` is a TypedDict of `typing`, which pydantic reads from Python 3.12"
-                " on: import TypedDict from typing_extensions",
+                f"pydantic supports `{name}`, a TypedDict of `typing`, only from Python"
+                " 3.12 on: import TypedDict from typing_extensions",
             )
-        given = self.node.args
-        unseen = _for_type_checkers(self.module)
-        for one in [*given.args, *given.kwonlyargs]:
-            for node in ast.walk(one.annotation) if one.annotation else ():
-                if isinstance(node, ast.Name) and node.id in unseen:
+        signature = self.node.args
+        type_checking_names = _list_type_checking_names(self.module)
+        for argument in [*signature.args, *signature.kwonlyargs]:
+            for node in ast.walk(argument.annotation) if argument.annotation else ():
+                if isinstance(node, ast.Name) and node.id in type_checking_names:
                     self._note(
-                        one,
-                        f"`{node.id}` is imported for type checkers only, and pydantic has"
-                        " to find it when it runs: import it always",
+                        argument,
+                        f"pydantic needs `{node.id}` at run time, and it is imported"
+                        " under `TYPE_CHECKING`: import it unconditionally",
                     )
 
-    def _refuse(self, node: ast.AST, reason: str, help_: str) -> None:
-        self.reasons.append((f"{self._where(node)}: {reason}", help_))
+    def _reject(self, node: ast.AST, reason: str, help_: str) -> None:
+        self.reasons.append((f"{self._get_location(node)}: {reason}", help_))
 
     def _note(self, node: ast.AST, text: str) -> None:
-        self.notes.append(f"{self._where(node)}: {text}")
+        self.notes.append(f"{self._get_location(node)}: {text}")
 
-    def _where(self, node: ast.AST) -> str:
+    def _get_location(self, node: ast.AST) -> str:
         return f"{self.file}:{getattr(node, 'lineno', self.node.lineno)}"
 
 
-def _for_type_checkers(module: PythonModule) -> frozenset[str]:
-    """The names that a module has under `if TYPE_CHECKING` alone."""
+def _list_type_checking_names(module: PythonModule) -> frozenset[str]:
+    """Return the names that a module binds under `if TYPE_CHECKING`."""
     names: set[str] = set()
     for node in ast.walk(module.tree) if module.tree is not None else ():
-        if isinstance(node, ast.If) and last_name(node.test) == "TYPE_CHECKING":
-            names.update(bindings_of(node.body, module))
+        if isinstance(node, ast.If) and get_last_name(node.test) == "TYPE_CHECKING":
+            names.update(collect_bindings(node.body, module))
     return frozenset(names)
 
 
-def _absent(module: PythonModule, name: str) -> tuple[str, str]:
+def _describe_missing_function(module: PythonModule, name: str) -> tuple[str, str]:
+    """Return message and help text for a function that a module does not define."""
     message = f"{module.file} has no function `{name}`"
-    for place in module.bindings.get(name, ()):
-        if isinstance(place.bound, ImportedName):
-            source = f"{place.bound.module}:{place.bound.name or ''}"
-            help_ = f"it is imported: name it where it is written, `{source}`"
+    for binding in module.bindings.get(name, ()):
+        if isinstance(binding.value, ImportedName):
+            source = f"{binding.value.module}:{binding.value.name or ''}"
+            help_ = f"`{name}` is imported: use the module that defines it, `{source}`"
             return message, help_
     if name in module.bindings.classes:
-        help_ = "it is a class: write a function that makes one, and name that"
+        help_ = f"`{name}` is a class: write a function that creates an instance"
         return message, help_
     for class_ in module.bindings.classes.values():
-        if name in bindings_of(class_.body, module).functions:
+        if name in collect_bindings(class_.body, module).functions:
             help_ = (
-                f"`{class_.name}.{name}` is a method, which needs its `self`: write a"
+                f"`{class_.name}.{name}` is a method, which needs `self`: write a"
                 " function that calls it"
             )
             return message, help_
     return message, did_you_mean(name, sorted(module.bindings.functions))
 
 
-_BUILT_IN = frozenset("str int float bool list dict tuple object".split())
-_SPELLED = ast.Subscript | ast.Tuple | ast.BinOp | ast.BitOr | ast.Constant | ast.Load
+_BUILTIN_NAMES = frozenset("str int float bool list dict tuple object".split())
+_SIMPLE_NODES = (
+    ast.Subscript | ast.Tuple | ast.BinOp | ast.BitOr | ast.Constant | ast.Load
+)
 _SCALARS = {
     "string": "str",
     "integer": "int",
@@ -387,47 +423,51 @@ _SCALARS = {
 }
 
 
-def _scalar(schema: Mapping[str, Any]) -> str | None:
-    """The annotation of a parameter that is a text, number or truth; None for others."""
-    kinds = schema.get("type")
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    described = {"type", "description"}
-    if not isinstance(kinds, list) or not described.issuperset(schema):
+def _format_scalar_annotation(schema: Mapping[str, Any]) -> str | None:
+    """Return the annotation of a schema with only scalar types; None for other schemas."""
+    types = schema.get("type")
+    types = [types] if isinstance(types, str) else types
+    if not isinstance(types, list) or not {"type", "description"}.issuperset(schema):
         return None
-    names = [_SCALARS.get(kind) for kind in kinds]
+    names = [_SCALARS.get(type_) for type_ in types]
     return " | ".join(map(str, names)) if all(names) else None
 
 
 def _is_plain_default(node: ast.expr | None) -> bool:
-    """Whether a default is a text, a number or a truth, or there is none."""
+    """Return whether there is no default, or it is a string, a number or a boolean."""
     if node is None:
         return True
-    value, is_literal = _literal(node)
+    value, is_literal = _evaluate_default(node)
     return is_literal and isinstance(value, str | int | float)
 
 
-def _literal(node: ast.expr | None) -> tuple[Any, bool]:
+def _evaluate_default(node: ast.expr | None) -> tuple[Any, bool]:
+    """Return the value of a default, and whether it is a literal; None without a default."""
     if node is None:
         return None, True
     try:
-        return literal_of(node), True
+        return evaluate_literal(node), True
     except UnknownTypeError:
         return None, False
 
 
-def _without_formats(schema: Any) -> Any:
-    """What a result looks like once it is JSON: nothing is promised of a text's form."""
+def _remove_formats(schema: Any) -> Any:
+    """Return the schema of a result after its conversion to JSON.
+
+    Formats, defaults and `additionalProperties: false` are removed.
+    """
     if isinstance(schema, list):
-        return [_without_formats(one) for one in schema]
+        return [_remove_formats(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    dropped = ("format", "contentEncoding", "additionalProperties", "default")
-    return {
-        key: (
-            {name: _without_formats(one) for name, one in value.items()}
-            if key == "properties"
-            else _without_formats(value)
-        )
-        for key, value in schema.items()
-        if key not in dropped or (key == "additionalProperties" and value is not False)
-    }
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("format", "contentEncoding", "default"):
+            continue
+        if key == "additionalProperties" and value is False:
+            continue
+        if key == "properties":
+            result[key] = {name: _remove_formats(item) for name, item in value.items()}
+        else:
+            result[key] = _remove_formats(value)
+    return result

@@ -1,4 +1,4 @@
-"""A tool's handler, found in the source text without importing anything."""
+"""Handlers of tools, found in the source code without importing anything."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
-from .classes import ClassField, class_fields
+from .classes import ClassField, read_class_fields
 from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module
-from .origin import ExternalDefinitionError, Origins, OwnDefinition
+from .origin import ExternalDefinitionError, OriginChecker, PackageDefinition
 
 
 class Signature(NamedTuple):
-    """What a function takes.
+    """Parameters and result of a function.
 
     Attributes:
-        names: the parameters that can be given by name.
-        positional_only: those that cannot.
-        optional: the parameters with a default, with the default's expression.
-        takes_any: it has `**arguments`.
-        has_star: it has `*arguments`.
-        keyword_only: the parameters behind a `*`.
-        annotations: the parameters with an annotation, with that.
+        names: the parameters that can be passed by name.
+        positional_only: the positional-only parameters.
+        optional: the default of each optional parameter.
+        has_kwargs: whether it accepts any keywords (`**kwargs`).
+        has_varargs: whether it accepts any positional arguments (`*args`).
+        keyword_only: the keyword-only parameters.
+        annotations: the annotation of each annotated parameter.
         result: the annotation of the result; None without one.
     """
 
     names: tuple[str, ...]
     positional_only: tuple[str, ...]
     optional: Mapping[str, ast.expr]
-    takes_any: bool
-    has_star: bool
+    has_kwargs: bool
+    has_varargs: bool
     keyword_only: frozenset[str]
     annotations: Mapping[str, ast.expr]
     result: ast.expr | None
 
-    def without(self, names: Collection[str]) -> Signature:
-        """The same without keywords that no caller gives."""
+    def remove_parameters(self, names: Collection[str]) -> Signature:
+        """Return the signature without parameters that callers cannot set."""
         if not names:
             return self
         return self._replace(
@@ -50,191 +50,223 @@ class Signature(NamedTuple):
 
 
 class HandlerCode(NamedTuple):
-    """Where a handler is, and what it takes.
+    """Source code of a handler.
 
     Attributes:
         module: the module that the spec names.
-        is_found: the module has the name.
-        foreign: why it is not seen to be defined in the package of handlers, in words that
-            go on after the name; empty when it is.
-        place: `file:line` of the function; empty when it is no plain one.
-        source: the module that defines it; None when that is not seen.
-        signature: what it takes; None when it is known at run time only: the function is
-            decorated, a method, given by another one, or a class.
+        is_found: whether the module has the handler's name.
+        external_reason: the reason why the handler is not certainly defined in the handlers
+            package, as a predicate after the name; empty if it is.
+        location: `file:line` of the function; empty if it is not a function definition.
+        source: the module that defines the handler; None if it is unknown.
+        signature: the signature; None if it is only known at run time, for decorated
+            functions, methods, classes and results of calls.
     """
 
     module: PythonModule
     is_found: bool = True
-    foreign: str = ""
+    external_reason: str = ""
     location: str = ""
     source: PythonModule | None = None
     signature: Signature | None = None
 
     def accepts_mapping(self, tool: ToolSpec) -> bool:
-        """Whether it is handed all arguments as one mapping.
+        """Return whether the handler receives all arguments as one mapping.
 
-        The runtime decides the same of the live function.
+        The runtime applies the same rule to the imported function.
         """
         if tool.arguments_type is not None:
             return True
-        if self.signature is None:
+        signature = self.signature
+        if signature is None:
             return False
-        s = self.signature
-        count = len(s.names) + len(s.positional_only) + s.takes_any + s.has_star
-        if count != 1 or s.takes_any or s.keyword_only:
+        if signature.has_kwargs or signature.keyword_only:
+            return False
+        count = len(signature.names) + len(signature.positional_only)
+        if count + signature.has_varargs != 1:
             return False
         declared = tool.schemas["parameters"].declared
-        return not s.names or s.names[0] not in declared.names
+        return not signature.names or signature.names[0] not in declared.names
 
 
-def is_below(module: str, package: str) -> bool:
-    """Whether a module is a package or in it."""
+def is_in_package(module: str, package: str) -> bool:
+    """Return whether a module is a package or one of its submodules."""
     return module == package or module.startswith(f"{package}.")
 
 
-def handler_module(workspace: Workspace, name: str) -> PythonModule | None:
-    """The module of a dotted name, read once a run; None when no source has it."""
-    return _read(workspace).module(name)
+def find_module(workspace: Workspace, name: str) -> PythonModule | None:
+    """Return the module with a dotted name; None if no source folder contains it."""
+    return _get_cache(workspace).load_module(name)
 
 
-def handler_code(
+def find_handler_code(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> HandlerCode | None:
-    """The handler of a tool; None when it has none, or none that may be read.
+    """Return the handler of a tool; None if it has none, or its module cannot be read.
 
-    Its signature is without the dependencies that the tool uses.
+    The signature does not contain the dependencies that the tool uses.
     """
     if tool.handler is None:
         return None
-    code = function_code(workspace, toolset, tool.handler)
+    code = find_function_code(workspace, toolset, tool.handler)
     if code is None or code.signature is None:
         return code
-    return code._replace(signature=code.signature.without(tool.uses))
+    return code._replace(signature=code.signature.remove_parameters(tool.uses))
 
 
-def _package_of(toolset: Toolset, reference: HandlerReference) -> str:
-    """The package of handlers, where what a spec names is in it; else empty."""
+def _get_package(toolset: Toolset, reference: HandlerReference) -> str:
+    """Return the handlers package if it contains the referenced module; else ""."""
     package = toolset.handlers or ""
-    return package if package and is_below(reference.module, package) else ""
+    return package if package and is_in_package(reference.module, package) else ""
 
 
-def function_code(
+def find_function_code(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> HandlerCode | None:
-    """What a spec names as `module:function`; None when it may not be read, or is not there."""
-    package = _package_of(toolset, reference)
-    return _read(workspace).code(package, reference) if package else None
+    """Return the function of a `module:function` reference.
+
+    None if the module is outside of the handlers package, or cannot be read.
+    """
+    package = _get_package(toolset, reference)
+    return _get_cache(workspace).find_code(package, reference) if package else None
 
 
-def class_problem(
+def find_class_problem(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> str:
-    """Why a spec may not name `module:Class`, in words that go on after it.
+    """Return why a spec cannot use a `module:Class` reference, as a predicate after the class.
 
     Returns:
-        An empty text where it may, or the module cannot be read.
+        "" if the spec can use it, or if the module cannot be parsed.
     """
-    package = _package_of(toolset, reference)
+    package = _get_package(toolset, reference)
     if not package:
-        above = toolset.handlers
-        return f"is not below `{above}`" if above else "is in no package of handlers"
-    found = _read(workspace).class_(package, reference)
-    return found if isinstance(found, str) else ""
+        handlers = toolset.handlers
+        if handlers:
+            return f"is not in the package `{handlers}`"
+        return "needs a package of handlers, and `handlers` is not set"
+    result = _get_cache(workspace).find_class(package, reference)
+    return result if isinstance(result, str) else ""
 
 
-def fields_of_class(
+def find_class_fields(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> Mapping[str, ClassField] | None:
-    """The fields of a class that a spec names; None where its text alone does not tell them."""
-    package, read = _package_of(toolset, reference), _read(workspace)
-    own = read.class_(package, reference) if package else None
-    if not isinstance(own, OwnDefinition) or not isinstance(own.node, ast.ClassDef):
+    """Return the fields of a `module:Class` reference; None if its source does not show them."""
+    package, handlers = _get_package(toolset, reference), _get_cache(workspace)
+    definition = handlers.find_class(package, reference) if package else None
+    if not isinstance(definition, PackageDefinition):
         return None
-    module = read.module(own.module)
-    return class_fields(read.names, module, own.node) if module is not None else None
+    if not isinstance(definition.node, ast.ClassDef):
+        return None
+    module = handlers.load_module(definition.module)
+    if module is None:
+        return None
+    return read_class_fields(handlers.names, module, definition.node)
 
 
-def names_of(workspace: Workspace) -> ModuleNames:
-    """The names of the workspace's modules."""
-    return _read(workspace).names
+def get_module_names(workspace: Workspace) -> ModuleNames:
+    """Return the names of the workspace's modules."""
+    return _get_cache(workspace).names
 
 
-def defining_module(
+def find_defining_module(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> PythonModule | None:
-    """The module that defines a tool's handler; None when that is not seen."""
-    code = handler_code(workspace, toolset, tool)
-    return None if code is None or code.foreign else code.source
+    """Return the module that defines a tool's handler; None if it is unknown."""
+    code = find_handler_code(workspace, toolset, tool)
+    return None if code is None or code.external_reason else code.source
 
 
 class _HandlerCache:
-    """The handlers of one workspace; each module and function is read once."""
+    """Handlers of one workspace. Each module and function is read once."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.names = ModuleNames(
             partial(read_module, workspace.root, workspace.sources)
         )
-        self.module = self.names.module
-        self.code = cache(self._code)
-        self.class_ = cache(self._class)
-        self._origins = cache(
-            lambda package: Origins(ModuleNames(self.module, package))
+        self.load_module = self.names.load_module
+        self.find_code = cache(self._find_code)
+        self.find_class = cache(self._find_class)
+        self._get_checker = cache(
+            lambda package: OriginChecker(ModuleNames(self.load_module, package))
         )
 
-    def _code(self, package: str, reference: HandlerReference) -> HandlerCode | None:
-        module = self.module(reference.module)
+    def _find_code(
+        self, package: str, reference: HandlerReference
+    ) -> HandlerCode | None:
+        module = self.load_module(reference.module)
         if module is None or module.problem:
             return None
         try:
-            own = self._origins(package).of(reference.module, reference.function)
-        except ExternalDefinitionError as problem:
-            is_found = not problem.is_absent
-            return HandlerCode(module, is_found, str(problem) if is_found else "")
-        node = own[0].node
-        source = self.module(own[0].module) or module
-        if len(own) > 1 or not isinstance(node, FunctionDefinition):
+            definitions = self._get_checker(package).find_definitions(
+                reference.module, reference.function
+            )
+        except ExternalDefinitionError as error:
+            # The rule `handler/not-found` reports a missing name.
+            is_found = not error.is_absent
+            return HandlerCode(module, is_found, str(error) if is_found else "")
+        definition = definitions[0]
+        node = definition.node
+        source = self.load_module(definition.module) or module
+        # With several definitions, the signature depends on conditions at run time.
+        if len(definitions) > 1 or not isinstance(node, FunctionDefinition):
             return HandlerCode(module, source=source)
-        is_plain = own[0].kind == "function" and not node.decorator_list
-        signature = _signature(node) if is_plain else None
-        where = f"{source.file}:{node.lineno}"
-        return HandlerCode(module, location=where, source=source, signature=signature)
+        # Decorators can change the signature.
+        is_plain = definition.kind == "function" and not node.decorator_list
+        signature = _build_signature(node) if is_plain else None
+        location = f"{source.file}:{node.lineno}"
+        return HandlerCode(
+            module, location=location, source=source, signature=signature
+        )
 
-    def _class(
+    def _find_class(
         self, package: str, reference: HandlerReference
-    ) -> OwnDefinition | str | None:
-        module = self.module(reference.module)
+    ) -> PackageDefinition | str | None:
+        """Return a class, a problem, or None if the module cannot be parsed."""
+        module = self.load_module(reference.module)
         if module is None:
-            return "is in no module that is there"
+            return "is in a module that does not exist"
         if module.problem:
             return None
         try:
-            return self._origins(package).class_of(reference.module, reference.function)
-        except ExternalDefinitionError as problem:
-            return str(problem)
+            return self._get_checker(package).find_class(
+                reference.module, reference.function
+            )
+        except ExternalDefinitionError as error:
+            return str(error)
 
 
 @lru_cache(maxsize=2)
-def _read(workspace: Workspace) -> _HandlerCache:
+def _get_cache(workspace: Workspace) -> _HandlerCache:
     return _HandlerCache(workspace)
 
 
-def _signature(function: FunctionDefinition) -> Signature:
-    given = function.args
-    placed = [*given.posonlyargs, *given.args]
+def _build_signature(function: FunctionDefinition) -> Signature:
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
     defaults: dict[str, ast.expr] = {}
-    if given.defaults:
-        late = placed[-len(given.defaults) :]
-        defaults = {a.arg: d for a, d in zip(late, given.defaults, strict=True)}
-    for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+    if arguments.defaults:
+        # Defaults belong to the last positional parameters.
+        optional = positional[-len(arguments.defaults) :]
+        for argument, value in zip(optional, arguments.defaults, strict=True):
+            defaults[argument.arg] = value
+    for argument, default in zip(
+        arguments.kwonlyargs, arguments.kw_defaults, strict=True
+    ):
         if default is not None:
             defaults[argument.arg] = default
     return Signature(
-        tuple(a.arg for a in [*given.args, *given.kwonlyargs]),
-        tuple(a.arg for a in given.posonlyargs),
+        tuple(a.arg for a in [*arguments.args, *arguments.kwonlyargs]),
+        tuple(a.arg for a in arguments.posonlyargs),
         defaults,
-        given.kwarg is not None,
-        given.vararg is not None,
-        frozenset(a.arg for a in given.kwonlyargs),
-        {a.arg: a.annotation for a in [*placed, *given.kwonlyargs] if a.annotation},
+        arguments.kwarg is not None,
+        arguments.vararg is not None,
+        frozenset(a.arg for a in arguments.kwonlyargs),
+        {
+            a.arg: a.annotation
+            for a in [*positional, *arguments.kwonlyargs]
+            if a.annotation
+        },
         function.returns,
     )

@@ -1,4 +1,4 @@
-"""The names within one function of a package of handlers, as far as the text shows."""
+"""Local names in a function of the handlers package, and the objects that they refer to."""
 
 from __future__ import annotations
 
@@ -8,194 +8,233 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .module_names import Definition
-from .modules import imports_of, last_name
-from .resolver import Place
-from .string_values import each_of, texts_of
-from .tables import declared_tables, tables_of
+from .modules import collect_imports, get_last_name
+from .resolver import ExpressionScope
+from .string_values import bind_loop_target, find_strings
+from .tables import find_declared_tables, find_tables
 
-_STEPS = 20
+# Bounds chains of names, attributes and calls.
+_MAX_STEPS = 20
 
 
-class Chain(NamedTuple):
-    """`client.agents.messages.create`, from left to right.
+class AttributeChain(NamedTuple):
+    """Chain of attributes, such as `client.agents.messages.create`.
 
     Attributes:
-        root: what its first name stands for; None when nothing is known of it.
+        names: the names from left to right.
+        root: the object that the first name refers to; None if it is unknown.
     """
 
     names: tuple[str, ...]
     root: Definition | None
 
 
-def _made_by(
-    node: ast.expr, place: Place, seen: set[ast.expr], steps: int = _STEPS
-) -> Iterator[tuple[ast.Call, Place]]:
-    """The calls that made what an expression stands for; each expression is looked at once."""
-    if steps <= 0 or node in seen:
+def _list_creating_calls(
+    node: ast.expr,
+    scope: ExpressionScope,
+    visited: set[ast.expr],
+    steps: int = _MAX_STEPS,
+) -> Iterator[tuple[ast.Call, ExpressionScope]]:
+    """Yield the calls that create the value of an expression, through names and functions."""
+    if steps <= 0 or node in visited:
         return
-    seen.add(node)
+    visited.add(node)
     if isinstance(node, (ast.Await, ast.NamedExpr)):
-        yield from _made_by(node.value, place, seen, steps - 1)
+        yield from _list_creating_calls(node.value, scope, visited, steps - 1)
     elif isinstance(node, ast.Call):
-        known = place.of(node.func)
-        if known is None or known.kind != "function":
-            yield node, place
+        called = scope.resolve(node.func)
+        if called is None or called.kind != "function":
+            yield node, scope
             return
-        body = place.resolver.body(known)
-        within = Place(place.resolver, known.scope, {}, body.assigned)
-        for given in body.returned:
-            yield from _made_by(given, within, seen, steps - 1)
+        # A function of the package: its `return` statements create the value.
+        body = scope.resolver.get_body(called)
+        body_scope = ExpressionScope(
+            scope.resolver, called.module, {}, body.assignments
+        )
+        for value in body.returned:
+            yield from _list_creating_calls(value, body_scope, visited, steps - 1)
     elif isinstance(node, (ast.Name, ast.Attribute)):
-        assigned = place.assigned(node)
+        assigned = scope.find_assigned(node)
         if assigned is not None:
-            yield from _made_by(*assigned, seen, steps - 1)
+            yield from _list_creating_calls(*assigned, visited, steps - 1)
 
 
-def _got(node: ast.Call, place: Place) -> tuple[list[str], ast.expr] | None:
-    """The names that a call gets of something, and of what; None for any other call."""
+def _parse_attribute_getter(
+    node: ast.Call, scope: ExpressionScope
+) -> tuple[list[str], ast.expr] | None:
+    """Return the attribute names and the object of a call such as `getattr(x, "a")`.
+
+    Supported are `getattr`, `__getattribute__`, `__getattr__`, `operator.attrgetter` and
+    `operator.methodcaller`. None for other calls, and if the attribute's name is unknown.
+    """
     function = node.func
-    name = last_name(function)
+    name = get_last_name(function)
     if name == "getattr" and len(node.args) >= 2:
-        texts = texts_of(node.args[1], place)
-        return (texts[0].split("."), node.args[0]) if texts else None
+        strings = find_strings(node.args[1], scope)
+        return (strings[0].split("."), node.args[0]) if strings else None
     if name in ("__getattribute__", "__getattr__") and len(node.args) == 1:
-        texts = texts_of(node.args[0], place)
-        if texts and isinstance(function, ast.Attribute):
-            return [texts[0]], function.value
+        strings = find_strings(node.args[0], scope)
+        if strings and isinstance(function, ast.Attribute):
+            return [strings[0]], function.value
     if isinstance(function, ast.Name):
-        assigned = place.assigned(function)
+        # The getter can be assigned to a name first.
+        assigned = scope.find_assigned(function)
         function = assigned[0] if assigned is not None else function
     if not (isinstance(function, ast.Call) and function.args and node.args):
         return None
-    if last_name(function.func) not in ("attrgetter", "methodcaller"):
+    if get_last_name(function.func) not in ("attrgetter", "methodcaller"):
         return None
-    texts = texts_of(function.args[0], place)
-    return (texts[0].split("."), node.args[0]) if texts else None
+    strings = find_strings(function.args[0], scope)
+    return (strings[0].split("."), node.args[0]) if strings else None
 
 
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_FOLLOWED = ("function", "class", "value")
+"""Nodes of nested functions."""
+_FOLLOWED_KINDS = ("function", "class", "value")
 
 
 @dataclass
-class Locals(Place):
-    """The place in a function up to which it was read; its names change as it is read on.
+class LocalScope(ExpressionScope):
+    """Scope of a function, whose names change while the function is read from top to bottom.
 
     Attributes:
-        made_with: what stood in the expression that a name was assigned, or entered by
-            `with`: a connection, with what it was made.
+        creators: for each name, the objects of the package in the expression that it was
+            assigned, such as the function that returned a connection.
     """
 
     names: dict[str, Definition] = field(default_factory=dict)
     aliases: dict[str, ast.expr] = field(default_factory=dict)
-    made_with: dict[str, tuple[Definition, ...]] = field(default_factory=dict)
+    creators: dict[str, tuple[Definition, ...]] = field(default_factory=dict)
 
     def assign(self, name: str, value: ast.expr | None = None) -> None:
-        """A name is assigned; without a value, something unknown."""
-        self._bind(name, None if value is None else self.of(value))
+        """Assign an expression to a name; without an expression, the value is unknown."""
+        self._bind(name, None if value is None else self.resolve(value))
         if value is not None:
             self.aliases[name] = value
 
-    def _bind(self, name: str, known: Definition | None) -> None:
-        # A local name hides the module's, also when nothing is known of it.
-        self.names[name] = known or Definition("unknown", self.scope, name)
+    def _bind(self, name: str, definition: Definition | None) -> None:
+        # A local name shadows the module's name even if its value is unknown.
+        self.names[name] = definition or Definition("unknown", self.module, name)
         self.aliases.pop(name, None)
 
-    def take_parameters(self, node: ast.AST, known: Definition | None = None) -> None:
-        """The parameters of a function, of their annotated types; the first of a method."""
+    def bind_parameters(
+        self, node: ast.AST, definition: Definition | None = None
+    ) -> None:
+        """Bind the parameters of a function to instances of their annotated types.
+
+        Args:
+            node: the function or lambda.
+            definition: the definition of the function; for a method, its first parameter is
+                bound to an instance of the class.
+        """
         if not isinstance(node, NESTED):
             return
-        given = node.args
-        placed = [*given.posonlyargs, *given.args]
-        for argument in [*placed, *given.kwonlyargs, given.vararg, given.kwarg]:
-            if argument is not None:
-                found = None
-                if argument.annotation is not None:
-                    found = self.resolver.annotated(argument.annotation, self.scope)
-                self._bind(argument.arg, found)
-        if known is not None and known.class_ is not None and placed:
-            class_ = known.class_
-            own = Definition("instance", self.scope, class_.name, class_=class_)
-            self._bind(placed[0].arg, own)
+        arguments = node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        for argument in [
+            *positional,
+            *arguments.kwonlyargs,
+            arguments.vararg,
+            arguments.kwarg,
+        ]:
+            if argument is None:
+                continue
+            instance = None
+            if argument.annotation is not None:
+                instance = self.resolver.resolve_annotation(
+                    argument.annotation, self.module
+                )
+            self._bind(argument.arg, instance)
+        if definition is not None and definition.class_ is not None and positional:
+            class_ = definition.class_
+            instance = Definition("instance", self.module, class_.name, class_=class_)
+            self._bind(positional[0].arg, instance)
 
-    def take_import(self, node: ast.Import | ast.ImportFrom) -> None:
-        """The names that an import within the function binds."""
-        for name, source in imports_of([node], self.scope).items():
-            self._bind(name, self.resolver.imported(self.scope, source))
+    def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Bind the names of an import in the function."""
+        for name, source in collect_imports([node], self.module).items():
+            self._bind(name, self.resolver.resolve_import(self.module, source))
 
-    def copy(self) -> Locals:
-        """The names for a function within: what it assigns stays there."""
+    def copy(self) -> LocalScope:
+        """Return a copy for a nested function, whose assignments do not affect this scope."""
         return replace(
             self,
             names=dict(self.names),
             aliases=dict(self.aliases),
-            made_with=dict(self.made_with),
+            creators=dict(self.creators),
         )
 
-    def followed(self, node: ast.expr) -> Definition | None:
-        """A function, class or assigned value of the package that an expression names."""
-        found = self.of(node)
-        return found if found and found.kind in _FOLLOWED else None
+    def resolve_own(self, node: ast.expr) -> Definition | None:
+        """Return the function, class or assigned value of the package that is referred to."""
+        definition = self.resolve(node)
+        if definition is None or definition.kind not in _FOLLOWED_KINDS:
+            return None
+        return definition
 
-    def tables(
-        self, node: ast.expr, known: Definition | None = None
+    def find_tables(
+        self, node: ast.expr, definition: Definition | None = None
     ) -> tuple[str, ...]:
-        """The tables that an expression may stand for: SQLAlchemy's, or mapped classes'.
+        """Return the tables that an expression can refer to (SQLAlchemy, mapped classes).
 
-        `known`: what it stands for, where that was found out already.
+        Args:
+            node: the expression.
+            definition: the object that it refers to, if the caller has resolved it already.
         """
-        if known is not None:
-            return declared_tables(known, self.resolver)
-        return tables_of(node, self)
+        if definition is not None:
+            return find_declared_tables(definition, self.resolver)
+        return find_tables(node, self)
 
-    def texts(self, node: ast.expr) -> tuple[str, ...]:
-        """The texts that an expression may have; as `texts_of`."""
-        return texts_of(node, self)
+    def find_strings(self, node: ast.expr) -> tuple[str, ...]:
+        """Return the possible values of a string expression; see `string_values`."""
+        return find_strings(node, self)
 
-    def loop(self, target: ast.expr, items: ast.expr) -> None:
-        """A loop or a comprehension binds its target to each of the items."""
-        for name, value in each_of(target, items):
+    def bind_loop(self, target: ast.expr, items: ast.expr) -> None:
+        """Bind the target of a loop or comprehension to an item of an expression."""
+        for name, value in bind_loop_target(target, items):
             self.assign(name, value)
 
-    def chain(self, node: ast.expr) -> Chain | None:
-        """The chain of an expression; calls, awaits and subscripts in it are left out.
+    def get_chain(self, node: ast.expr) -> AttributeChain | None:
+        """Return the attribute chain of an expression; None if it is too long.
 
-        An attribute that is got by its name (`getattr`, `operator.attrgetter`) is one of it.
+        Assigned names are replaced by their values. Calls, `await` and subscripts are skipped,
+        and attributes that are read by name (`getattr`) are included.
         """
-        place: Place = self
-        found: list[str] = []
-        for _ in range(_STEPS):
+        scope: ExpressionScope = self
+        names: list[str] = []
+        for _ in range(_MAX_STEPS):
             assigned = None
             if isinstance(node, (ast.Name, ast.Attribute)):
-                assigned = place.assigned(node)
+                assigned = scope.find_assigned(node)
             if assigned is not None:
-                node, place = assigned
+                node, scope = assigned
             elif isinstance(node, ast.Attribute):
-                found.append(node.attr)
+                names.append(node.attr)
                 node = node.value
             elif isinstance(node, ast.Call):
-                got = _got(node, place)
-                if got is None:
+                getter = _parse_attribute_getter(node, scope)
+                if getter is None:
                     node = node.func
                 else:
-                    found.extend(reversed(got[0]))
-                    node = got[1]
+                    attributes, node = getter
+                    names.extend(reversed(attributes))
             elif isinstance(node, (ast.Await, ast.Subscript, ast.NamedExpr)):
                 node = node.value
             elif isinstance(node, ast.Name):
-                found.append(node.id)
-                return Chain(tuple(reversed(found)), place.of(node))
+                names.append(node.id)
+                return AttributeChain(tuple(reversed(names)), scope.resolve(node))
             else:
-                return Chain(tuple(reversed(found)), None)
+                return AttributeChain(tuple(reversed(names)), None)
         return None
 
-    def is_getter(self, node: ast.Call) -> bool:
-        """Whether a call gives an attribute by its name: `getattr`, `attrgetter` and others."""
-        return _got(node, self) is not None
+    def is_attribute_getter(self, node: ast.Call) -> bool:
+        """Return whether a call reads an attribute by its name, such as `getattr`."""
+        return _parse_attribute_getter(node, self) is not None
 
-    def calls_behind(self, node: ast.expr) -> Iterator[tuple[ast.Call, Place]]:
-        """The calls that made what an expression stands for, each with its place.
+    def list_creating_calls(
+        self, node: ast.expr
+    ) -> Iterator[tuple[ast.Call, ExpressionScope]]:
+        """Yield the calls that create the value of an expression, each with its scope.
 
-        Of `client.post` with `client = Client(base_url=...)` the call of `Client`.
+        For `client.post` after `client = Client(base_url=...)`, this is the call of `Client`.
         """
-        return _made_by(node, self, set())
+        return _list_creating_calls(node, self, set())

@@ -1,8 +1,8 @@
-"""What the names of a project's modules stand for, by their text; nothing is imported.
+"""Resolution of the names in a project's modules; nothing is imported.
 
-A name may stand for several things, as conditions, `try` and `import *` have it. Here they are
-found once, and whoever asks takes of them what its question needs: the proof of a handler's
-origin all of them, what follows calls the likeliest, annotations the only one.
+Conditions, `try` and `import *` can give a name several meanings. `ModuleNames` finds all of
+them, and its methods select: the check of a handler's origin needs all meanings, the call
+graph the most likely one, and annotations only names with one meaning.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from typing import NamedTuple
 
 from .modules import Binding, FunctionDefinition, ImportedName, PythonModule
 
-# Imports that lead to one another, one after the other.
-_STEPS = 20
-# Of what a name may stand for, what is followed: the last of these that it has.
-_PREFERRED = ("external", "module", "value", "class", "function")
-CIRCLE = "is assigned and imported in a circle"
+# Bounds chains of imports and attributes.
+_MAX_STEPS = 20
+# Kinds of definitions that are followed, in ascending order of preference.
+_FOLLOWED_KINDS = ("external", "module", "value", "class", "function")
+CYCLE_PROBLEM = "is assigned and imported in a circle"
 
 
 @dataclass(frozen=True)
 class Definition:
-    """What a name refers to.
+    """Object that a name or expression refers to.
 
     Attributes:
-        kind: `function`, `class`, `instance` of a class, `value` that is assigned, `module`,
-            `external`: something that is not the package's own, or `unknown`.
-        scope: the module that defines it; of an external one, the module that names it.
-        name: its name in that module, `Class.method` for a method; the dotted name of an
-            external one or a module.
-        node: the function, the class or the expression that is assigned.
-        class_: the class, or that of the instance or method.
+        kind: `function`, `class`, `instance` (of a class), `value` (assigned), `module`,
+            `external` (not defined in the package) or `unknown`.
+        module: the module that defines it; for an external one, the module that refers to it.
+        name: the name in that module, `Class.method` for a method; the dotted name of an
+            external object or a module.
+        node: the function, the class or the assigned expression.
+        class_: the class itself, or that of the instance or method.
     """
 
     kind: str
-    scope: PythonModule
+    module: PythonModule
     name: str
     node: FunctionDefinition | ast.ClassDef | ast.expr | None = field(
         default=None, compare=False
@@ -47,156 +47,168 @@ class Definition:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The key in sets and mappings."""
-        return self.kind, self.scope.name, self.name
+        """Key for sets and mappings."""
+        return self.kind, self.module.name, self.name
 
     @property
     def reference(self) -> str:
-        """`module:name`, as specs name handlers."""
-        return f"{self.scope.name}:{self.name}"
+        """Reference in the form of handlers in specs: `module:name`."""
+        return f"{self.module.name}:{self.name}"
 
     @property
     def function(self) -> FunctionDefinition | None:
-        """The function."""
+        """Node, if it is a function."""
         return self.node if isinstance(self.node, FunctionDefinition) else None
 
     @property
     def value(self) -> ast.expr | None:
-        """The expression that is assigned."""
+        """Node, if it is an assigned expression."""
         return self.node if isinstance(self.node, ast.expr) else None
 
 
 class Meaning(NamedTuple):
-    """One of the things that a name may stand for.
+    """One of the possible meanings of a name.
 
     Attributes:
-        where: `file:line` of what says so.
-        problem: why it is not the project's own, in words that go on after the name; empty
-            when it is.
-        star: the `import *` by which it comes, its module and its place; None without one.
-        is_absent: it is imported from a module that has no such name.
+        definition: the object that the name refers to.
+        location: `file:line` of the binding.
+        problem: the reason why the object is not defined in the package, as a predicate after
+            the name; empty if it is.
+        star: module and location of the `import *` that binds the name; None without one.
+        is_absent: whether the name is imported from a module that does not define it.
     """
 
     definition: Definition
-    where: str
+    location: str
     problem: str = ""
     star: tuple[str, str] | None = None
     is_absent: bool = False
 
 
 class ModuleNames:
-    """The names of a package's modules, read as they are needed.
+    """Names of a package's modules, which are read on demand.
 
     Args:
-        module_of: a module by its dotted name; None when there is none.
-        package: the package; what lies outside of it is external. Empty for all modules.
+        read_module: returns the module with a dotted name, or None if there is none.
+        package: the package; names from other modules are external. Empty for all modules.
 
     Attributes:
-        read: the modules that were looked for so far.
+        loaded_modules: the requested modules by name; None for missing modules.
     """
 
     def __init__(
-        self, module_of: Callable[[str], PythonModule | None], package: str = ""
+        self, read_module: Callable[[str], PythonModule | None], package: str = ""
     ) -> None:
-        self._module_of = module_of
+        self._read_module = read_module
         self.package = package
-        self.read: dict[str, PythonModule | None] = {}
+        self.loaded_modules: dict[str, PythonModule | None] = {}
         self._meanings: dict[tuple[str, str], tuple[Meaning, ...]] = {}
 
-    def is_own(self, module: str) -> bool:
-        """Whether a module is the package or in it."""
+    def is_in_package(self, module: str) -> bool:
+        """Return whether a module is the package or one of its submodules."""
         return not self.package or f"{module}.".startswith(f"{self.package}.")
 
-    def module(self, name: str) -> PythonModule | None:
-        """A module of the package; None when it has none of that name."""
-        if not self.is_own(name):
+    def load_module(self, name: str) -> PythonModule | None:
+        """Return a module of the package; None if the package does not contain it."""
+        if not self.is_in_package(name):
             return None
-        if name not in self.read:
-            self.read[name] = self._module_of(name)
-        return self.read[name]
+        if name not in self.loaded_modules:
+            self.loaded_modules[name] = self._read_module(name)
+        return self.loaded_modules[name]
 
-    def meanings(self, module: PythonModule, name: str) -> tuple[Meaning, ...]:
-        """All that a name of a module may stand for, in the order of the text.
+    def list_meanings(self, module: PythonModule, name: str) -> tuple[Meaning, ...]:
+        """Return all possible meanings of a name of a module, in source order.
 
-        Imports are followed to what is defined or assigned; none of it when the module has
-        no such name.
+        Imports are followed to the definition or assignment. Empty if the module does not
+        define the name.
         """
         key = (module.name, name)
         if key not in self._meanings:
             search = _Search(self)
-            search.name(module, name, _SearchPath())
-            self._meanings[key] = tuple(search.found)
+            search.find_name(module, name, _SearchPath())
+            self._meanings[key] = tuple(search.meanings)
         return self._meanings[key]
 
-    def meanings_of(
+    def list_binding_meanings(
         self, module: PythonModule, binding: Binding
     ) -> tuple[Meaning, ...]:
-        """All that a name stands for by one place that binds it, in whatever scope."""
+        """Return all possible meanings of one binding, in any scope of a module."""
         search = _Search(self)
-        search.binding(module, "", binding, _SearchPath())
-        return tuple(search.found)
+        search.add_binding(module, "", binding, _SearchPath())
+        return tuple(search.meanings)
 
-    def named(self, module: PythonModule, name: str) -> Definition | None:
-        """What a name of a module most likely refers to; None when nothing is known.
+    def find_definition(self, module: PythonModule, name: str) -> Definition | None:
+        """Return the most likely meaning of a name of a module; None if it is unknown.
 
-        What the module defines itself comes before what it imports, a definition before a
-        value, and the last one in the text before those above.
+        Definitions in the module itself are preferred to imported ones, functions and classes
+        to values, and later definitions to earlier ones.
         """
-        best, rank = None, (False, -1)
-        for one in self.meanings(module, name):
-            known = one.definition
-            if known.kind in _PREFERRED:
-                is_here = known.node is not None and known.scope.name == module.name
-                this = (is_here, _PREFERRED.index(known.kind))
-                if this >= rank:
-                    best, rank = known, this
+        best, best_rank = None, (False, -1)
+        for meaning in self.list_meanings(module, name):
+            definition = meaning.definition
+            if definition.kind in _FOLLOWED_KINDS:
+                is_local = (
+                    definition.node is not None
+                    and definition.module.name == module.name
+                )
+                rank = (is_local, _FOLLOWED_KINDS.index(definition.kind))
+                if rank >= best_rank:
+                    best, best_rank = definition, rank
         return best
 
-    def imported(self, module: PythonModule, source: ImportedName) -> Definition:
-        """What an import in a module, or in one of its functions, brings."""
-        there = self.module(source.module) if source.name is not None else None
-        found = self.named(there, source.name) if there and source.name else None
-        return found or self.external(module, source.dotted)
+    def resolve_import(self, module: PythonModule, source: ImportedName) -> Definition:
+        """Return the object that an import in a module, or in one of its functions, binds."""
+        if source.name is not None:
+            source_module = self.load_module(source.module)
+            if source_module is not None:
+                definition = self.find_definition(source_module, source.name)
+                if definition is not None:
+                    return definition
+        return self.resolve_dotted_name(module, source.dotted)
 
-    def external(self, module: PythonModule, dotted: str) -> Definition:
-        """A module of the package by its dotted name, or what is not the package's."""
-        inner = self.module(dotted)
-        if inner is not None:
-            return Definition("module", inner, dotted)
+    def resolve_dotted_name(self, module: PythonModule, dotted: str) -> Definition:
+        """Return the module of the package with a dotted name, else an external object."""
+        found = self.load_module(dotted)
+        if found is not None:
+            return Definition("module", found, dotted)
         return Definition("external", module, dotted)
 
-    def only(
-        self, module: PythonModule, node: ast.expr, steps: int = _STEPS
+    def resolve_unambiguous(
+        self, module: PythonModule, node: ast.expr, steps: int = _MAX_STEPS
     ) -> Definition | None:
-        """What an expression of names stands for, where it is one thing only.
+        """Return the meaning of a name or attribute chain; None if it has not exactly one.
 
-        What Python has built in is `external`, with `builtins.` before its name.
+        Python's built-in names are `external`, such as `builtins.str`.
         """
         if isinstance(node, ast.Attribute) and steps > 0:
-            owner = self.only(module, node.value, steps - 1)
+            owner = self.resolve_unambiguous(module, node.value, steps - 1)
             if owner is None or owner.kind not in ("module", "external"):
                 return None
             if owner.kind == "external":
-                return self.external(module, f"{owner.name}.{node.attr}")
-            found = self.meanings(owner.scope, node.attr)
+                return self.resolve_dotted_name(module, f"{owner.name}.{node.attr}")
+            meanings = self.list_meanings(owner.module, node.attr)
         elif isinstance(node, ast.Name):
             is_bound = not module.bindings.keys().isdisjoint((node.id, "*"))
             if not is_bound and hasattr(builtins, node.id):
                 return Definition("external", module, f"builtins.{node.id}")
-            found = self.meanings(module, node.id)
+            meanings = self.list_meanings(module, node.id)
         else:
             return None
-        different = {(one.definition.key, one.definition.node) for one in found}
-        known = found[0].definition if len(different) == 1 else None
-        return known if known is not None and known.kind in _PREFERRED else None
+        definitions = {
+            (meaning.definition.key, meaning.definition.node) for meaning in meanings
+        }
+        if len(definitions) != 1:
+            return None
+        definition = meanings[0].definition
+        return definition if definition.kind in _FOLLOWED_KINDS else None
 
 
 class _SearchPath(NamedTuple):
-    """How a search came to a name.
+    """Imports that a search has followed to a name.
 
     Attributes:
-        names: the names of modules on the way, and whether an `import *` led to each.
-        star: the first `import *`, its module and its place.
+        names: module, name and whether an `import *` was followed, for each step.
+        star: module and location of the first `import *`.
     """
 
     names: tuple[tuple[str, str, bool], ...] = ()
@@ -204,150 +216,179 @@ class _SearchPath(NamedTuple):
 
 
 class _Search:
-    """One search for what a name may stand for; each name of a module is looked at once."""
+    """Search for the meanings of a name. Each name of a module is visited only once."""
 
     def __init__(self, names: ModuleNames) -> None:
         self._names = names
-        self.found: list[Meaning] = []
-        # Whether a module has a name, which is asked for by `import *` or not.
-        self._has: dict[tuple[str, str, bool], bool] = {}
+        self.meanings: list[Meaning] = []
+        # Whether a module has a name, by module, name and whether `import *` led to it.
+        self._exists: dict[tuple[str, str, bool], bool] = {}
 
     @cached_property
-    def _apart(self) -> _Search:
-        """One search for all that is asked beside it, so that what it finds is not noted."""
+    def _probe(self) -> _Search:
+        """Second search, which only tests whether names exist; its meanings are ignored."""
         search = _Search(self._names)
-        search._apart = search
+        search._probe = search
         return search
 
-    def name(self, module: PythonModule, name: str, way: _SearchPath) -> bool:
-        """Notes what a name of a module may stand for; whether the module has it."""
-        key = (module.name, name, way.star is not None)
-        if key in way.names or len(way.names) >= _STEPS:
-            self._note_unknown(module, name, CIRCLE, way)
+    def find_name(self, module: PythonModule, name: str, path: _SearchPath) -> bool:
+        """Add the meanings of a name of a module, and return whether the module has it."""
+        key = (module.name, name, path.star is not None)
+        if key in path.names or len(path.names) >= _MAX_STEPS:
+            self._add_unknown(module, name, CYCLE_PROBLEM, path)
             return True
-        if key not in self._has:
-            self._has[key] = self._look(
-                module, name, way._replace(names=(*way.names, key))
+        if key not in self._exists:
+            self._exists[key] = self._search_module(
+                module, name, path._replace(names=(*path.names, key))
             )
-        return self._has[key]
+        return self._exists[key]
 
-    def _look(self, module: PythonModule, name: str, way: _SearchPath) -> bool:
-        places = module.bindings.get(name, ())
-        has = [self.binding(module, name, place, way) for place in places]
-        for one in module.bindings.get("*", ()):
-            source = one.bound
-            if isinstance(source, ImportedName) and not _is_hidden(module, one, places):
-                by = way.star or (source.module, f"{module.file}:{one.line}")
-                has.append(self._starred(module, name, source, way._replace(star=by)))
-        if any(has):
+    def _search_module(
+        self, module: PythonModule, name: str, path: _SearchPath
+    ) -> bool:
+        bindings = module.bindings.get(name, ())
+        results = [
+            self.add_binding(module, name, binding, path) for binding in bindings
+        ]
+        for star in module.bindings.get("*", ()):
+            source = star.value
+            if isinstance(source, ImportedName) and not _is_overridden(
+                module, star, bindings
+            ):
+                origin = path.star or (source.module, f"{module.file}:{star.line}")
+                results.append(
+                    self._search_star(module, name, source, path._replace(star=origin))
+                )
+        if any(results):
             return True
-        inner = self._names.module(f"{module.name}.{name}")
-        if module.is_package and inner is not None:
-            known = Definition("module", inner, inner.name)
-            self.found.append(Meaning(known, module.file, star=way.star))
+        # An import of a submodule makes it an attribute of its package.
+        submodule = self._names.load_module(f"{module.name}.{name}")
+        if module.is_package and submodule is not None:
+            definition = Definition("module", submodule, submodule.name)
+            self.meanings.append(Meaning(definition, module.file, star=path.star))
             return True
+        # PEP 562: the `__getattr__` of a module can return any name.
         if "__getattr__" in module.bindings:
-            problem = f"comes out of the `__getattr__` of {module.file}"
-            self._note_unknown(module, name, problem, way)
+            problem = f"comes from the `__getattr__` of {module.file}"
+            self._add_unknown(module, name, problem, path)
             return True
         return False
 
-    def _note_unknown(
-        self, module: PythonModule, name: str, problem: str, way: _SearchPath
+    def _add_unknown(
+        self, module: PythonModule, name: str, problem: str, path: _SearchPath
     ) -> None:
-        known = Definition("unknown", module, name)
-        self.found.append(Meaning(known, module.file, problem, way.star))
+        definition = Definition("unknown", module, name)
+        self.meanings.append(Meaning(definition, module.file, problem, path.star))
 
-    def _starred(
-        self, module: PythonModule, name: str, source: ImportedName, way: _SearchPath
+    def _search_star(
+        self, module: PythonModule, name: str, source: ImportedName, path: _SearchPath
     ) -> bool:
-        there = self._names.module(source.module)
-        if there is not None and not there.problem:
-            return self.name(there, name, way)
-        self._note_unknown(module, name, "is unknown", way)
+        source_module = self._names.load_module(source.module)
+        if source_module is not None and not source_module.problem:
+            return self.find_name(source_module, name, path)
+        self._add_unknown(module, name, "is unknown", path)
         return True
 
-    def binding(
-        self, module: PythonModule, name: str, place: Binding, way: _SearchPath
+    def add_binding(
+        self, module: PythonModule, name: str, binding: Binding, path: _SearchPath
     ) -> bool:
-        """Notes what a name stands for by one place; whether it stands for anything."""
-        bound, where, problem = place.bound, f"{module.file}:{place.line}", ""
-        if isinstance(bound, ImportedName):
-            return self._imported(module, bound, where, way)
+        """Add the meanings of one binding, and return whether it has any."""
+        value, location, problem = binding.value, f"{module.file}:{binding.line}", ""
+        if isinstance(value, ImportedName):
+            return self._add_import(module, value, location, path)
         kind = "value"
-        if isinstance(bound, FunctionDefinition):
+        if isinstance(value, FunctionDefinition):
             kind = "function"
-        elif isinstance(bound, ast.ClassDef):
+        elif isinstance(value, ast.ClassDef):
             kind = "class"
-        elif bound is None:
-            kind, problem = "unknown", f"is whatever is found when it runs ({where})"
-        class_ = bound if isinstance(bound, ast.ClassDef) else None
-        known = Definition(kind, module, name, bound, class_)
-        self.found.append(Meaning(known, where, problem, way.star))
+        elif value is None:
+            kind, problem = "unknown", f"is only known at run time ({location})"
+        class_ = value if isinstance(value, ast.ClassDef) else None
+        definition = Definition(kind, module, name, value, class_)
+        self.meanings.append(Meaning(definition, location, problem, path.star))
         return True
 
-    def _imported(
+    def _add_import(
         self,
         module: PythonModule,
         source: ImportedName,
-        where: str,
-        way: _SearchPath,
+        location: str,
+        path: _SearchPath,
     ) -> bool:
         names, is_absent, problem = self._names, False, ""
-        itself = names.module(source.dotted)
+        submodule = names.load_module(source.dotted)
         if source.name is None:
-            is_above = f"{names.package}.".startswith(f"{source.module}.")
-            if not (names.is_own(source.module) or is_above):
-                problem = f"is imported: it is the module `{source.module}` ({where})"
-        elif not names.is_own(source.module):
-            problem = f"is imported: it is `{source.dotted}` ({where})"
-        elif source.module == module.name and module.is_package and itself is not None:
-            # `from . import work` in an `__init__.py`: the module below it, but where that
-            # has the name already.
-            problem = self._bound_before(module, source, where, way)
+            # `import a.b` binds `a`, which can be a parent of the package.
+            is_parent = f"{names.package}.".startswith(f"{source.module}.")
+            if not (names.is_in_package(source.module) or is_parent):
+                problem = f"is the imported module `{source.module}` ({location})"
+        elif not names.is_in_package(source.module):
+            problem = f"is imported from outside: `{source.dotted}` ({location})"
+        elif (
+            source.module == module.name and module.is_package and submodule is not None
+        ):
+            # `from . import work` in an `__init__.py` binds the submodule, unless the
+            # package already has an attribute of that name.
+            problem = self._find_earlier_binding(module, source, location, path)
         else:
-            there = names.module(source.module)
-            if there is None:
-                problem = f"comes from `{source.module}`, which is not there"
-            elif there.problem:
-                problem = f"is in {there.file}, which cannot be read: {there.problem}"
-            elif self.name(there, source.name, way):
+            source_module = names.load_module(source.module)
+            if source_module is None:
+                problem = f"comes from `{source.module}`, which does not exist"
+            elif source_module.problem:
+                problem = (
+                    f"is in {source_module.file}, which cannot be read:"
+                    f" {source_module.problem}"
+                )
+            elif self.find_name(source_module, source.name, path):
                 return True
-            elif way.star is not None:
+            elif path.star is not None:
                 return False
             else:
-                problem, is_absent = f"is not in {there.file}", True
-        known = names.external(module, source.dotted)
-        self.found.append(Meaning(known, where, problem, way.star, is_absent))
+                problem, is_absent = f"is not defined in {source_module.file}", True
+        definition = names.resolve_dotted_name(module, source.dotted)
+        self.meanings.append(
+            Meaning(definition, location, problem, path.star, is_absent)
+        )
         return True
 
-    def _bound_before(
-        self, module: PythonModule, source: ImportedName, where: str, way: _SearchPath
+    def _find_earlier_binding(
+        self,
+        module: PythonModule,
+        source: ImportedName,
+        location: str,
+        path: _SearchPath,
     ) -> str:
-        """Why what a package imports from itself may be something else than a module."""
-        line, name = int(where.rpartition(":")[2]), source.name or ""
-        places = [*module.bindings.get(name, ())]
+        """Return why a package's import from itself may not bind a submodule; "" if it does."""
+        line, name = int(location.rpartition(":")[2]), source.name or ""
+        bindings = [*module.bindings.get(name, ())]
         for star in module.bindings.get("*", ()):
-            bound = star.bound
-            there = (
-                self._names.module(bound.module)
-                if isinstance(bound, ImportedName)
-                else None
-            )
-            is_unread = there is None or there.problem
-            if is_unread or (there and self._apart.name(there, name, way)):
-                places.append(star)
-        for one in places:
-            # A function's `global` stands anywhere.
-            is_before = one.bound is None or one.line < line
-            if is_before and one.bound != source:
-                return f"may be what line {one.line} of {module.file} binds ({where})"
+            source_module = None
+            if isinstance(star.value, ImportedName):
+                source_module = self._names.load_module(star.value.module)
+            if (
+                source_module is None
+                or source_module.problem
+                or self._probe.find_name(source_module, name, path)
+            ):
+                bindings.append(star)
+        for binding in bindings:
+            # A function with a `global` statement can run at any time.
+            is_earlier = binding.value is None or binding.line < line
+            if is_earlier and binding.value != source:
+                return (
+                    f"may be bound by line {binding.line} of {module.file} ({location})"
+                )
         if "__getattr__" in module.bindings:
-            return f"comes out of the `__getattr__` of {module.file}"
+            return f"comes from the `__getattr__` of {module.file}"
         return ""
 
 
-def _is_hidden(module: PythonModule, star: Binding, places: Sequence[Binding]) -> bool:
-    """Whether what a module binds below an `import *`, always, counts instead."""
-    always = module.always_bound
-    return any(one.line > star.line and one.line in always for one in places)
+def _is_overridden(
+    module: PythonModule, star: Binding, bindings: Sequence[Binding]
+) -> bool:
+    """Return whether an unconditional binding after an `import *` replaces the imported name."""
+    unconditional_lines = module.unconditional_lines
+    return any(
+        binding.line > star.line and binding.line in unconditional_lines
+        for binding in bindings
+    )

@@ -1,4 +1,4 @@
-"""Python modules, read from their text: what binds which name; nothing is imported or run."""
+"""Syntax trees and name bindings of Python modules, which are parsed but never imported."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from typing import NamedTuple
 
 from toolcast_runtime.core.safe_file import read_regular_file
 
-MAX_BYTES = 2 * 1024 * 1024
+MAX_MODULE_BYTES = 2 * 1024 * 1024
+_MAX_EXPRESSION_CHARACTERS = 60
+"""Length of an expression in a message."""
 
-HOLE = "\x00"
-"""A part of a text that is known at run time only: the holes of an f-string."""
+PLACEHOLDER = "\x00"
+"""Unknown part of a string, such as the value of an f-string's replacement field."""
 
 FunctionDefinition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class ImportedName(NamedTuple):
-    """What an import binds a name to.
+    """Source of a name that an import binds.
 
     Attributes:
-        module: the absolute dotted name.
-        name: the name within it; None for the module itself.
+        module: the absolute dotted name of the module.
+        name: the name in the module; None for the module itself.
     """
 
     module: str
@@ -33,59 +35,60 @@ class ImportedName(NamedTuple):
 
     @property
     def dotted(self) -> str:
-        """Both in one."""
+        """Dotted name of the module, with the name in it."""
         return self.module if self.name is None else f"{self.module}.{self.name}"
 
 
 class Binding(NamedTuple):
-    """A place that binds a name.
+    """Binding of a name by a statement or expression.
 
     Attributes:
-        line: where.
-        bound: the definition, what is imported, or the expression that is assigned; None for
-            what the text does not show: a loop's item, a part of a tuple, a function's
-            `global`.
+        line: the line of the binding.
+        value: the definition, the import or the assigned expression; None if the source does
+            not show the value: an item of a loop, a part of a tuple, a `global` name.
     """
 
     line: int
-    bound: FunctionDefinition | ast.ClassDef | ImportedName | ast.expr | None
+    value: FunctionDefinition | ast.ClassDef | ImportedName | ast.expr | None
 
 
 class Bindings(dict[str, list[Binding]]):
-    """The names of a scope, each with every place that binds it.
+    """Bindings of the names in a scope, in source order.
 
-    Of the functions, classes and values of a name the last one counts.
+    The properties contain the last function, class or value that is bound to each name.
     """
 
     @cached_property
     def functions(self) -> Mapping[str, FunctionDefinition]:
-        """The functions that are defined."""
-        return {k: v for k, v in self._bound() if isinstance(v, FunctionDefinition)}
+        """Functions by name."""
+        return {k: v for k, v in self._values() if isinstance(v, FunctionDefinition)}
 
     @cached_property
     def classes(self) -> Mapping[str, ast.ClassDef]:
-        """The classes that are defined."""
-        return {k: v for k, v in self._bound() if isinstance(v, ast.ClassDef)}
+        """Classes by name."""
+        return {k: v for k, v in self._values() if isinstance(v, ast.ClassDef)}
 
     @cached_property
-    def assigned(self) -> Mapping[str, ast.expr]:
-        """What is assigned to names."""
-        return {k: v for k, v in self._bound() if isinstance(v, ast.expr)}
+    def assignments(self) -> Mapping[str, ast.expr]:
+        """Assigned expressions by name."""
+        return {k: v for k, v in self._values() if isinstance(v, ast.expr)}
 
-    def _bound(self) -> Iterator[tuple[str, object]]:
-        return ((name, one.bound) for name, places in self.items() for one in places)
+    def _values(self) -> Iterator[tuple[str, object]]:
+        for name, bindings in self.items():
+            for binding in bindings:
+                yield name, binding.value
 
 
 @dataclass(frozen=True)
 class PythonModule:
-    """One module.
+    """Parsed module of the project.
 
     Attributes:
-        name: its dotted name.
-        file: path relative to the workspace's root, with forward slashes.
-        problem: why it cannot be read; empty when it can.
-        source: its text, as the file has it.
-        tree: its syntax tree; None when it cannot be read.
+        name: the dotted name.
+        file: the path relative to the workspace's root, with forward slashes.
+        problem: the reason why the file cannot be read or parsed; empty if it can.
+        source: the content of the file.
+        tree: the syntax tree; None if there is a problem.
     """
 
     name: str
@@ -96,94 +99,124 @@ class PythonModule:
 
     @property
     def is_package(self) -> bool:
-        """Whether it is an `__init__.py`, imported by the name of its folder."""
-        is_named = self.name.rpartition(".")[2] == "__init__"
-        return os.path.basename(self.file) == "__init__.py" and not is_named
+        """Whether the file is an `__init__.py` and the module has the name of its folder."""
+        is_named_init = self.name.rpartition(".")[2] == "__init__"
+        return os.path.basename(self.file) == "__init__.py" and not is_named_init
 
-    def may_have(self, word: str) -> bool:
-        """False only where no keyword and no name is this one; others' letters may be as it."""
+    def may_contain(self, word: str) -> bool:
+        """Return False if the source certainly has no such keyword or identifier.
+
+        In a source with non-ASCII characters, an identifier can be spelled differently: Python
+        normalizes identifiers (NFKC).
+        """
         return word.encode() in self.source or not self.source.isascii()
 
     @cached_property
     def bindings(self) -> Bindings:
-        """Its names, each with every place that binds it, those in functions by `global`."""
+        """Bindings of the module's names, including `global` names of functions."""
         if self.tree is None:
             return Bindings()
-        found = bindings_of(self.tree.body, self)
-        for node in ast.walk(self.tree) if self.may_have("global") else ():
+        bindings = collect_bindings(self.tree.body, self)
+        for node in ast.walk(self.tree) if self.may_contain("global") else ():
             if isinstance(node, ast.Global):
                 for name in node.names:
-                    found.setdefault(name, []).append(Binding(node.lineno, None))
-        return found
+                    bindings.setdefault(name, []).append(Binding(node.lineno, None))
+        return bindings
 
     @cached_property
-    def always_bound(self) -> frozenset[int]:
-        """The lines of what binds a name under no condition."""
-        kinds = (FunctionDefinition, ast.ClassDef, ast.Assign, ast.AnnAssign)
-        always = (*kinds, ast.Import, ast.ImportFrom)
+    def unconditional_lines(self) -> frozenset[int]:
+        """Lines of the statements that bind a name unconditionally."""
+        kinds = (
+            FunctionDefinition,
+            ast.ClassDef,
+            ast.Assign,
+            ast.AnnAssign,
+            ast.Import,
+            ast.ImportFrom,
+        )
         body = self.tree.body if self.tree is not None else []
-        return frozenset(one.lineno for one in body if isinstance(one, always))
+        return frozenset(node.lineno for node in body if isinstance(node, kinds))
 
 
 def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule | None:
-    """The module of a dotted name; None when no source folder below the root has it.
+    """Return the module with a dotted name; None if no source folder contains it.
 
-    A file that lies outside of the root, by a symbolic link, is not there.
+    A file outside of the root, reached by a symbolic link, is treated as missing.
+
+    Args:
+        root: the workspace's root.
+        sources: the source folders, relative to the root.
+        name: the dotted name.
     """
     real_root = os.path.realpath(root)
     for source in sources:
         stem = os.path.normpath(os.path.join(source, *name.split(".")))
+        # A package wins over a module of the same name, as in Python's import system.
         for file in (os.path.join(stem, "__init__.py"), f"{stem}.py"):
-            real = os.path.realpath(os.path.join(root, file))
-            if not os.path.exists(real) or os.path.isdir(real):
+            real_path = os.path.realpath(os.path.join(root, file))
+            if not os.path.exists(real_path) or os.path.isdir(real_path):
                 continue
-            if os.path.commonpath([real_root, real]) != real_root:
+            if os.path.commonpath([real_root, real_path]) != real_root:
                 continue
-            status = os.stat(real)
-            shown = file.replace(os.sep, "/")
-            return _read(real, name, shown, status.st_mtime_ns, status.st_size)
+            status = os.stat(real_path)
+            relative = file.replace(os.sep, "/")
+            return _parse_module(
+                real_path, name, relative, status.st_mtime_ns, status.st_size
+            )
     return None
 
 
 def read_text(root: str, path: str) -> str | None:
-    """The text of a regular file below the root; None for anything else."""
+    """Return the text of a regular file below the root; None if there is no such file."""
     real_root = os.path.realpath(root)
-    real = os.path.realpath(os.path.join(root, path))
+    real_path = os.path.realpath(os.path.join(root, path))
     try:
-        if os.path.commonpath([real_root, real]) != real_root:
+        if os.path.commonpath([real_root, real_path]) != real_root:
             return None
-        return read_regular_file(real, MAX_BYTES).decode("utf-8", "replace")
+        return read_regular_file(real_path, MAX_MODULE_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):
         return None
 
 
-def text_beside(root: str, sources: tuple[str, ...], file: str, path: str) -> str:
-    """The text of a file that a module names; empty when the project does not have it.
+def read_referenced_file(
+    root: str, sources: tuple[str, ...], file: str, path: str
+) -> str:
+    """Return the text of a file that a module names by a path; "" if it is not found.
 
-    It is looked for beside the module, at the workspace's root and below its sources.
+    The path is resolved against the module's folder, the root and the source folders, in this
+    order.
+
+    Args:
+        root: the workspace's root.
+        sources: the source folders, relative to the root.
+        file: the module's file, relative to the root.
+        path: the path in the module, possibly with a `PLACEHOLDER`.
     """
-    # What is known when it runs only is the folder, as a rule that of the module.
-    known = path.rpartition(HOLE)[2].lstrip("/")
+    # The unknown part is usually the folder of the module, as in `Path(__file__).parent / "a.sql"`.
+    known_part = path.rpartition(PLACEHOLDER)[2].lstrip("/")
     for folder in (os.path.dirname(file), "", *sources):
-        text = read_text(root, os.path.join(folder, known))
+        text = read_text(root, os.path.join(folder, known_part))
         if text is not None:
             return text
     return ""
 
 
 @lru_cache(maxsize=1024)
-def _read(path: str, name: str, file: str, changed: int, size: int) -> PythonModule:
-    """Parses a file; `changed` and `size` are part of the cache's key."""
-    if size > MAX_BYTES:
+def _parse_module(
+    path: str, name: str, file: str, modified: int, size: int
+) -> PythonModule:
+    """Parse a file; `modified` and `size` are only part of the cache key."""
+    if size > MAX_MODULE_BYTES:
         return PythonModule(name, file, f"the file has {size:,} bytes")
     try:
-        data = read_regular_file(path, MAX_BYTES)
+        data = read_regular_file(path, MAX_MODULE_BYTES)
+        # Parsing can emit warnings, such as `invalid escape sequence`.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(data)
     except SyntaxError as error:
-        where = f" on line {error.lineno}" if error.lineno else ""
-        return PythonModule(name, file, f"{error.msg}{where}")
+        location = f" on line {error.lineno}" if error.lineno else ""
+        return PythonModule(name, file, f"{error.msg}{location}")
     except OSError as error:
         return PythonModule(name, file, error.strerror or type(error).__name__)
     except (ValueError, RecursionError, MemoryError) as error:
@@ -191,101 +224,105 @@ def _read(path: str, name: str, file: str, changed: int, size: int) -> PythonMod
     return PythonModule(name, file, source=data, tree=tree)
 
 
-def bindings_of(body: list[ast.stmt], module: PythonModule) -> Bindings:
-    """The names that a scope of a module binds, each with its places in the text's order.
+def collect_bindings(body: list[ast.stmt], module: PythonModule) -> Bindings:
+    """Return the bindings of a scope, in source order.
 
-    Those under conditions and in loops are among them, imports of every name under `*`;
-    `global` in functions is not.
+    Conditional bindings and those in loops are included; an import of all names is listed
+    under `*`. Bindings by `global` in nested functions are not included.
     """
-    found = Bindings()
-    for node in _nodes(body):
-        for name, binding in _bound_by(node, module):
-            found.setdefault(name, []).append(binding)
-    return found
+    bindings = Bindings()
+    for node in _walk_scope(body):
+        for name, binding in _list_bindings(node, module):
+            bindings.setdefault(name, []).append(binding)
+    return bindings
 
 
-def imports_of(
+def collect_imports(
     nodes: Iterable[ast.AST], module: PythonModule
 ) -> dict[str, ImportedName]:
-    """The names that import statements among the nodes bind.
+    """Return the names that import statements among the nodes bind, with their sources.
 
-    `from x import *` is there under `*` and the module's name.
+    `from x import *` is listed under `*x`.
     """
-    found: dict[str, ImportedName] = {}
+    imports: dict[str, ImportedName] = {}
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for name, imported in _imported_by(node, module):
-                found[f"*{imported.module}" if name == "*" else name] = imported
-    return found
+            for name, imported in _list_imported_names(node, module):
+                imports[f"*{imported.module}" if name == "*" else name] = imported
+    return imports
 
 
-def imports_in(module: PythonModule) -> Iterator[tuple[ast.stmt, ImportedName]]:
-    """The imports of a module, wherever they stand, each with its statement.
+def list_imports(module: PythonModule) -> Iterator[tuple[ast.stmt, ImportedName]]:
+    """Yield the imports of a module, in any scope, with their statements.
 
-    One in a `try` with another way is left out.
+    Imports in the body of a `try` with handlers are omitted: they may fail.
     """
     body = module.tree.body if module.tree is not None else []
-    waiting: list[ast.AST] = [*body]
-    while waiting:
-        node = waiting.pop()
+    pending: list[ast.AST] = [*body]
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node, ImportedName(alias.name)
         elif isinstance(node, ast.ImportFrom):
-            for _, imported in _imported_by(node, module):
+            for _, imported in _list_imported_names(node, module):
                 yield node, imported
         elif isinstance(node, ast.Try) and node.handlers:
-            waiting += [*node.handlers, *node.orelse, *node.finalbody]
+            pending += [*node.handlers, *node.orelse, *node.finalbody]
         else:
-            waiting += _statements_in(node)
+            pending += _list_nested_statements(node)
 
 
-def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements right in one, and the branches that hold further ones."""
-    for part in ("body", "handlers", "orelse", "finalbody", "cases"):
-        yield from getattr(node, part, ())
+def _list_nested_statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the direct child statements of a node, and its branches with further statements."""
+    for attribute in ("body", "handlers", "orelse", "finalbody", "cases"):
+        yield from getattr(node, attribute, ())
 
 
-def _nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """The nodes of a scope, in the order of the text; of a scope within it the head only."""
-    waiting: list[ast.AST] = [*reversed(body)]
-    while waiting:
-        node = waiting.pop()
+def _walk_scope(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield the nodes of a scope in source order; of nested scopes only the header."""
+    # Not recursive, because deeply nested code would exceed the recursion limit.
+    pending: list[ast.AST] = [*reversed(body)]
+    while pending:
+        node = pending.pop()
         yield node
-        waiting.extend(reversed(list(_within(node))))
+        pending.extend(reversed(list(_list_children_in_scope(node))))
 
 
-def _within(node: ast.AST) -> Iterable[ast.AST]:
-    """The nodes that are run where a node stands: of a function those of its head."""
+def _list_children_in_scope(node: ast.AST) -> Iterable[ast.AST]:
+    """Return the child nodes that are evaluated in the same scope as the node."""
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *node.keywords]
     if isinstance(node, FunctionDefinition):
-        head = [*node.decorator_list, node.args]
-        return head if node.returns is None else [*head, node.returns]
+        header = [*node.decorator_list, node.args]
+        return header if node.returns is None else [*header, node.returns]
     if isinstance(node, ast.Lambda):
         return [node.args]
     return ast.iter_child_nodes(node)
 
 
-def _bound_by(node: ast.AST, module: PythonModule) -> Iterator[tuple[str, Binding]]:
+def _list_bindings(
+    node: ast.AST, module: PythonModule
+) -> Iterator[tuple[str, Binding]]:
     if isinstance(node, (FunctionDefinition, ast.ClassDef)):
         yield node.name, Binding(node.lineno, node)
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        for name, imported in _imported_by(node, module):
+        for name, imported in _list_imported_names(node, module):
             yield name, Binding(node.lineno, imported)
     elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+        # `x: int` without a value binds nothing.
         if node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 if isinstance(target, ast.Name):
                     yield target.id, Binding(node.lineno, node.value)
                 else:
-                    yield from _parts(target)
+                    yield from _list_unknown_bindings(target)
     elif isinstance(node, (ast.For, ast.AsyncFor, ast.AugAssign)):
-        yield from _parts(node.target)
+        yield from _list_unknown_bindings(node.target)
     elif isinstance(node, ast.withitem):
         if node.optional_vars is not None:
-            yield from _parts(node.optional_vars)
+            yield from _list_unknown_bindings(node.optional_vars)
     elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)):
         if node.name is not None:
             yield node.name, Binding(node.lineno, None)
@@ -293,17 +330,17 @@ def _bound_by(node: ast.AST, module: PythonModule) -> Iterator[tuple[str, Bindin
         yield node.rest, Binding(node.lineno, None)
 
 
-def _parts(target: ast.expr) -> Iterator[tuple[str, Binding]]:
-    """The names that get a part of a value, or one that is known when it runs only."""
-    for inner in ast.walk(target):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-            yield inner.id, Binding(inner.lineno, None)
+def _list_unknown_bindings(target: ast.expr) -> Iterator[tuple[str, Binding]]:
+    """Yield the names that a target binds to values that the source does not show."""
+    for node in ast.walk(target):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, Binding(node.lineno, None)
 
 
-def _imported_by(
+def _list_imported_names(
     node: ast.Import | ast.ImportFrom, module: PythonModule
 ) -> Iterator[tuple[str, ImportedName]]:
-    """The names that an import binds; `*` for every name of a module."""
+    """Yield the names that an import binds, with their sources; `*` for all names of a module."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             # `import a.b` binds `a`.
@@ -313,6 +350,7 @@ def _imported_by(
     source = node.module or ""
     if node.level:
         parts = module.name.split(".")
+        # In an `__init__.py`, the first dot is the package itself.
         up = node.level - 1 if module.is_package else node.level
         base = parts[: max(len(parts) - up, 0)]
         source = ".".join([*base, *([source] if source else [])])
@@ -323,39 +361,41 @@ def _imported_by(
         )
 
 
-def returned_by(function: FunctionDefinition) -> Iterator[ast.expr]:
-    """What the `return`s of a function itself give."""
-    for node in own_nodes(function):
+def list_returned_values(function: FunctionDefinition) -> Iterator[ast.expr]:
+    """Yield the values of a function's `return` statements, without nested functions."""
+    for node in walk_function(function):
         if isinstance(node, ast.Return) and node.value is not None:
             yield node.value
 
 
-def own_nodes(function: FunctionDefinition) -> Iterator[ast.AST]:
-    """The nodes of a function's body, without those of functions and classes within."""
-    waiting: list[ast.AST] = [*function.body]
-    while waiting:
-        node = waiting.pop()
+def walk_function(function: FunctionDefinition) -> Iterator[ast.AST]:
+    """Yield the nodes of a function's body, without those of nested functions and classes."""
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
         yield node
         if not isinstance(node, (FunctionDefinition, ast.ClassDef, ast.Lambda)):
-            waiting.extend(ast.iter_child_nodes(node))
+            pending.extend(ast.iter_child_nodes(node))
 
 
-def last_name(node: ast.expr) -> str:
-    """The last of the names of `a.b.c`; empty for anything else."""
+def get_last_name(node: ast.expr) -> str:
+    """Return the last name of an expression such as `a.b.c`; "" for other expressions."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def arguments_of(call: ast.Call) -> list[ast.expr]:
-    """The expressions that a call is given, in their order."""
+def list_arguments(call: ast.Call) -> list[ast.expr]:
+    """Return the arguments of a call: the positional ones, then the values of keywords."""
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def shown(node: ast.AST) -> str:
-    """The text of an expression for a message: one line, cut where it is long."""
+def format_expression(node: ast.AST) -> str:
+    """Return an expression's source for a message, on one line and cut off if it is long."""
     try:
         text = " ".join(ast.unparse(node).split())
     except RecursionError:
         return "..."
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= _MAX_EXPRESSION_CHARACTERS:
+        return text
+    return f"{text[: _MAX_EXPRESSION_CHARACTERS - 3]}..."

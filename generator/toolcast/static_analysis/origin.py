@@ -1,9 +1,8 @@
-"""Proves from the text that what a spec names is defined in the package of handlers.
+"""Check that the functions and classes named by specs are defined in the handlers package.
 
-Defined is what a `def` or a `class` of the package makes, under its own name or another one,
-and what a call of such a definition gives. Everything else is somebody else's: a name that is
-imported from outside of the package would let a spec run any code. So all that a name may
-stand for has to be the package's own, and what is not seen is not.
+A name is accepted if each of its possible meanings is a `def` or a `class` of the package, an
+alias of one, or the result of calling one. Names imported from outside of the package are
+rejected, because they would let a spec run any code. Unknown meanings are rejected, too.
 """
 
 from __future__ import annotations
@@ -11,31 +10,32 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from .module_names import CIRCLE, Meaning, ModuleNames
+from .module_names import CYCLE_PROBLEM, Meaning, ModuleNames
 from .modules import (
     Binding,
     FunctionDefinition,
     ImportedName,
     PythonModule,
-    bindings_of,
-    returned_by,
-    shown,
+    collect_bindings,
+    format_expression,
+    list_returned_values,
 )
 
-_STEPS = 30
-# Names and expressions that one proof may look at; code that people can read needs a few.
+# Bounds chains of names and expressions.
+_MAX_STEPS = 30
+# Bounds the names and expressions that one check reads; readable code needs only a few.
 _MAX_LOOKUPS = 2_000
 
 
-class OwnDefinition(NamedTuple):
-    """A definition of the package.
+class PackageDefinition(NamedTuple):
+    """Definition in the handlers package.
 
     Attributes:
-        kind: `function`, `method`, `class`, `instance` of a class, `given` by a function, or
-            `module`.
-        module: the module that defines it, by its dotted name.
-        node: the definition, for an instance or what is given the one that is called; None
-            for a module.
+        kind: `function`, `method`, `class`, `instance` (of a class), `result` (of a function)
+            or `module`.
+        module: the dotted name of the module that defines it.
+        node: the function or class; for an instance or a result, the called one; None for a
+            module.
     """
 
     kind: str
@@ -44,13 +44,14 @@ class OwnDefinition(NamedTuple):
 
 
 class ExternalDefinitionError(Exception):
-    """Name that cannot be shown to be defined in the package.
+    """Name that is not certainly defined in the handlers package.
 
-    The message continues a sentence after the name: `is imported from ...`.
+    The message is a predicate after the name, such as "is imported from ...".
 
     Attributes:
-        is_absent: the module has no such name at all.
-        is_unproved: the proof is too long, or goes in a circle: nothing may let that be.
+        is_absent: whether the module does not define the name.
+        is_unproved: whether the check reached a limit or a cycle; such an error must not be
+            ignored.
     """
 
     def __init__(
@@ -61,8 +62,8 @@ class ExternalDefinitionError(Exception):
         self.is_unproved = is_unproved
 
 
-class Origins:
-    """Where the names of a package's modules are defined.
+class OriginChecker:
+    """Finds the definitions of names, and checks that they are in the handlers package.
 
     Args:
         names: the names of the package.
@@ -71,281 +72,323 @@ class Origins:
     def __init__(self, names: ModuleNames) -> None:
         self._names = names
         self._package = names.package
-        self._left = 0
+        self._remaining_lookups = 0
 
-    def of(self, module: str, name: str) -> list[OwnDefinition]:
-        """What a name of a module may stand for, each of it the package's own.
-
-        Raises:
-            ExternalDefinitionError: one of it is not, or cannot be shown to be.
-        """
-        self._left = _MAX_LOOKUPS
-        found = self._name(module, name, _STEPS)
-        for one in found:
-            if one.kind == "module":
-                raise ExternalDefinitionError(f"is the module `{one.module}`")
-            if one.kind == "instance":
-                self._attribute(one, "__call__", one.module, _STEPS)
-            if one.kind == "class":
-                self._has_constructor(one, _STEPS)
-        return found
-
-    def class_of(self, module: str, name: str) -> OwnDefinition:
-        """The class that a name of a module stands for, whoever made what it inherits.
+    def find_definitions(self, module: str, name: str) -> list[PackageDefinition]:
+        """Return all possible meanings of a name that can be called as a handler.
 
         Raises:
-            ExternalDefinitionError: it may be something else, or cannot be shown to be the package's own.
+            ExternalDefinitionError: a meaning is not certainly defined in the package, or is a
+                module.
         """
-        self._left = _MAX_LOOKUPS
-        found = self._name(module, name, _STEPS)
-        if len(found) != 1 or found[0].kind != "class":
-            raise ExternalDefinitionError("is no `class`, or one of several")
-        return found[0]
+        self._remaining_lookups = _MAX_LOOKUPS
+        definitions = self._resolve_name(module, name, _MAX_STEPS)
+        for definition in definitions:
+            if definition.kind == "module":
+                raise ExternalDefinitionError(f"is the module `{definition.module}`")
+            if definition.kind == "instance":
+                # Calling an instance runs its `__call__`, which must be in the package, too.
+                self._resolve_attribute(
+                    definition, "__call__", definition.module, _MAX_STEPS
+                )
+            # Calling a class runs its constructor, which must be in the package, too.
+            if definition.kind == "class":
+                self._find_constructor(definition, _MAX_STEPS)
+        return definitions
 
-    def _look(self, steps: int) -> None:
-        self._left -= 1
-        if steps <= 0 or self._left <= 0:
-            raise ExternalDefinitionError(CIRCLE, is_unproved=True)
-
-    def _has_constructor(self, called: OwnDefinition, steps: int) -> bool:
-        """Whether a class is made by a method of the package's, which comes first.
+    def find_class(self, module: str, name: str) -> PackageDefinition:
+        """Return the class that a name refers to; its base classes can be external.
 
         Raises:
-            ExternalDefinitionError: it may be made by one of somebody else's.
+            ExternalDefinitionError: the name is not certainly a class of the package.
         """
-        class_ = called.node
+        self._remaining_lookups = _MAX_LOOKUPS
+        definitions = self._resolve_name(module, name, _MAX_STEPS)
+        if len(definitions) != 1 or definitions[0].kind != "class":
+            raise ExternalDefinitionError("is not a `class`, or one of several")
+        return definitions[0]
+
+    def _count_lookup(self, steps: int) -> None:
+        self._remaining_lookups -= 1
+        if steps <= 0 or self._remaining_lookups <= 0:
+            raise ExternalDefinitionError(CYCLE_PROBLEM, is_unproved=True)
+
+    def _find_constructor(self, definition: PackageDefinition, steps: int) -> bool:
+        """Return whether a class, or one of its bases, has an `__init__` or `__new__`.
+
+        Raises:
+            ExternalDefinitionError: the constructor may be defined outside of the package.
+        """
+        class_ = definition.node
         if not isinstance(class_, ast.ClassDef):
             return False
         if steps <= 0:
             raise ExternalDefinitionError("inherits from itself")
-        text = self._own_module(called.module)
-        where = f"{text.file}:{class_.lineno}"
-        if any(
-            self._written(called, name, where, steps)
-            for name in ("__init__", "__new__")
-        ):
-            return True
+        file = self._load_module(definition.module).file
+        location = f"{file}:{class_.lineno}"
+        for name in ("__init__", "__new__"):
+            if self._find_own_members(definition, name, location, steps):
+                return True
         for base in class_.bases:
-            where = f"{text.file}:{base.lineno}"
-            for parent in self._value(called.module, base, where, steps):
-                if self._has_constructor(parent, steps - 1):
+            location = f"{file}:{base.lineno}"
+            parents = self._resolve(definition.module, base, location, steps)
+            for parent in parents:
+                if self._find_constructor(parent, steps - 1):
                     return True
         return False
 
-    def _name(self, module: str, name: str, steps: int) -> list[OwnDefinition]:
-        self._look(steps)
-        text = self._own_module(module)
-        own: list[OwnDefinition] = []
-        for meaning in self._names.meanings(text, name):
+    def _resolve_name(
+        self, module: str, name: str, steps: int
+    ) -> list[PackageDefinition]:
+        self._count_lookup(steps)
+        python_module = self._load_module(module)
+        definitions: list[PackageDefinition] = []
+        for meaning in self._names.list_meanings(python_module, name):
             try:
-                own += self._meant(meaning, steps - 1)
-            except ExternalDefinitionError as problem:
-                if meaning.star is None or problem.is_unproved:
+                definitions += self._resolve_meaning(meaning, steps - 1)
+            except ExternalDefinitionError as error:
+                if meaning.star is None or error.is_unproved:
                     raise
-                source, where = meaning.star
+                source, location = meaning.star
                 raise ExternalDefinitionError(
-                    f"may come from `{source}`, all of whose names are imported ({where})"
+                    f"may come from `from {source} import *` ({location})"
                 ) from None
-        if not own:
-            raise ExternalDefinitionError(f"is not in {text.file}", is_absent=True)
-        return own
+        if not definitions:
+            raise ExternalDefinitionError(
+                f"is not defined in {python_module.file}", is_absent=True
+            )
+        return definitions
 
-    def _own_module(self, module: str) -> PythonModule:
-        if not self._names.is_own(module):
+    def _load_module(self, module: str) -> PythonModule:
+        if not self._names.is_in_package(module):
             raise ExternalDefinitionError(
                 f"comes from `{module}`, outside of `{self._package}`"
             )
-        text = self._names.module(module)
-        if text is None:
-            raise ExternalDefinitionError(f"comes from `{module}`, which is not there")
-        if text.problem:
+        python_module = self._names.load_module(module)
+        if python_module is None:
             raise ExternalDefinitionError(
-                f"is in {text.file}, which cannot be read: {text.problem}"
+                f"comes from `{module}`, which does not exist"
             )
-        return text
+        if python_module.problem:
+            raise ExternalDefinitionError(
+                f"is in {python_module.file}, which cannot be read:"
+                f" {python_module.problem}"
+            )
+        return python_module
 
-    def _meant(self, meaning: Meaning, steps: int) -> list[OwnDefinition]:
-        """What one meaning of a name is, as far as it is the package's own."""
-        self._look(steps)
-        known, where = meaning.definition, meaning.where
+    def _resolve_meaning(self, meaning: Meaning, steps: int) -> list[PackageDefinition]:
+        self._count_lookup(steps)
+        definition, location = meaning.definition, meaning.location
         if meaning.problem:
-            is_circle = meaning.problem == CIRCLE
             raise ExternalDefinitionError(
-                meaning.problem, is_absent=meaning.is_absent, is_unproved=is_circle
+                meaning.problem,
+                is_absent=meaning.is_absent,
+                is_unproved=meaning.problem == CYCLE_PROBLEM,
             )
-        if known.value is not None:
-            return self._value(known.scope.name, known.value, where, steps)
-        if isinstance(known.node, (FunctionDefinition, ast.ClassDef)):
-            for decorator in known.node.decorator_list:
-                self._decorator(known.scope.name, decorator, where, steps)
-            kind = "class" if isinstance(known.node, ast.ClassDef) else "function"
-            return [OwnDefinition(kind, known.scope.name, known.node)]
-        return [OwnDefinition("module", known.name, None)]
+        module = definition.module.name
+        if definition.value is not None:
+            return self._resolve(module, definition.value, location, steps)
+        if isinstance(definition.node, (FunctionDefinition, ast.ClassDef)):
+            for decorator in definition.node.decorator_list:
+                self._check_decorator(module, decorator, location, steps)
+            is_class = isinstance(definition.node, ast.ClassDef)
+            kind = "class" if is_class else "function"
+            return [PackageDefinition(kind, module, definition.node)]
+        return [PackageDefinition("module", definition.name, None)]
 
-    def _value(
-        self, module: str, value: ast.expr, where: str, steps: int
-    ) -> list[OwnDefinition]:
-        self._look(steps)
+    def _resolve(
+        self, module: str, value: ast.expr, location: str, steps: int
+    ) -> list[PackageDefinition]:
+        """Return the possible meanings of an expression."""
+        self._count_lookup(steps)
         if isinstance(value, ast.Name):
-            return self._named(module, value.id, where, steps)
+            return self._resolve_alias(module, value.id, location, steps)
         if isinstance(value, ast.Attribute):
+            owners = self._resolve(module, value.value, location, steps - 1)
             return [
-                one
-                for owner in self._value(module, value.value, where, steps - 1)
-                for one in self._attribute(owner, value.attr, where, steps - 1)
+                definition
+                for owner in owners
+                for definition in self._resolve_attribute(
+                    owner, value.attr, location, steps - 1
+                )
             ]
         if isinstance(value, ast.Call):
+            called = self._resolve(module, value.func, location, steps - 1)
             return [
-                self._result(called, where, steps)
-                for called in self._value(module, value.func, where, steps - 1)
+                self._resolve_call(definition, location, steps) for definition in called
             ]
         if isinstance(value, ast.IfExp):
-            first = self._value(module, value.body, where, steps - 1)
-            return [*first, *self._value(module, value.orelse, where, steps - 1)]
+            return [
+                *self._resolve(module, value.body, location, steps - 1),
+                *self._resolve(module, value.orelse, location, steps - 1),
+            ]
         raise ExternalDefinitionError(
-            f"is `{shown(value)}`, which is no definition of its own ({where})"
+            f"is `{format_expression(value)}`, which is not a function or class ({location})"
         )
 
-    def _named(
-        self, module: str, name: str, where: str, steps: int
-    ) -> list[OwnDefinition]:
+    def _resolve_alias(
+        self, module: str, name: str, location: str, steps: int
+    ) -> list[PackageDefinition]:
         try:
-            return self._name(module, name, steps - 1)
-        except ExternalDefinitionError as problem:
-            if problem.is_unproved:
+            return self._resolve_name(module, name, steps - 1)
+        except ExternalDefinitionError as error:
+            if error.is_unproved:
                 raise
-            if problem.is_absent:
+            if error.is_absent:
                 raise ExternalDefinitionError(
-                    f"is `{name}`, which is Python's own ({where})"
+                    f"is `{name}`, which is built in or undefined ({location})"
                 ) from None
-            raise ExternalDefinitionError(f"is `{name}`, and that {problem}") from None
+            raise ExternalDefinitionError(f"is `{name}`, which {error}") from None
 
-    def _attribute(
-        self, owner: OwnDefinition, name: str, where: str, steps: int
-    ) -> list[OwnDefinition]:
+    def _resolve_attribute(
+        self, owner: PackageDefinition, name: str, location: str, steps: int
+    ) -> list[PackageDefinition]:
         if owner.kind == "module":
-            inner = f"{owner.module}.{name}"
-            if f"{self._package}.".startswith(f"{inner}."):
-                return [OwnDefinition("module", inner, None)]
-            return self._name(owner.module, name, steps)
+            dotted = f"{owner.module}.{name}"
+            # A parent of the package can only be used to reach the package.
+            if f"{self._package}.".startswith(f"{dotted}."):
+                return [PackageDefinition("module", dotted, None)]
+            return self._resolve_name(owner.module, name, steps)
         if isinstance(owner.node, ast.ClassDef):
-            found = self._member(owner, name, where, steps)
-            if found:
-                return found
+            members = self._find_members(owner, name, location, steps)
+            if members:
+                return members
             raise ExternalDefinitionError(
-                f"is `{owner.node.name}.{name}`, which is not written in that class or"
-                f" in one of the package's that it inherits from ({where})"
+                f"is `{owner.node.name}.{name}`, which neither that class nor its base"
+                f" classes in the package define ({location})"
             )
         raise ExternalDefinitionError(
-            f"is an attribute `{name}` of what is not known before it runs ({where})"
+            f"is an attribute `{name}` of a value that is only known at run time"
+            f" ({location})"
         )
 
-    def _member(
-        self, owner: OwnDefinition, name: str, where: str, steps: int
-    ) -> list[OwnDefinition]:
-        """What a class of the package, or one that it inherits from, has of a name."""
+    def _find_members(
+        self, owner: PackageDefinition, name: str, location: str, steps: int
+    ) -> list[PackageDefinition]:
+        """Return a class's member with a name, possibly inherited from a class in the package."""
         class_ = owner.node
         if not isinstance(class_, ast.ClassDef) or steps <= 0:
             return []
-        own = self._written(owner, name, where, steps)
-        for base in class_.bases if not own else ():
+        members = self._find_own_members(owner, name, location, steps)
+        for base in class_.bases if not members else ():
             try:
-                parents = self._value(owner.module, base, where, steps - 1)
-            except ExternalDefinitionError as problem:
-                if problem.is_unproved:
+                parents = self._resolve(owner.module, base, location, steps - 1)
+            except ExternalDefinitionError as error:
+                if error.is_unproved:
                     raise
+                # Members of external classes are never accepted.
                 continue
             for parent in parents:
-                own = own or self._member(parent, name, where, steps - 1)
-        return own
+                members = members or self._find_members(
+                    parent, name, location, steps - 1
+                )
+        return members
 
-    def _written(
-        self, owner: OwnDefinition, name: str, where: str, steps: int
-    ) -> list[OwnDefinition]:
-        """What the body of a class has of a name."""
+    def _find_own_members(
+        self, owner: PackageDefinition, name: str, location: str, steps: int
+    ) -> list[PackageDefinition]:
+        """Return the definitions of a name in a class's body."""
         if not isinstance(owner.node, ast.ClassDef):
             return []
-        text = self._own_module(owner.module)
-        bindings = bindings_of(owner.node.body, text)
-        own: list[OwnDefinition] = []
+        python_module = self._load_module(owner.module)
+        bindings = collect_bindings(owner.node.body, python_module)
+        members: list[PackageDefinition] = []
         for binding in bindings.get(name, ()):
-            if isinstance(binding.bound, ast.expr):
-                for part in ast.walk(binding.bound):
-                    if isinstance(part, ast.Name) and part.id in bindings:
+            if isinstance(binding.value, ast.expr):
+                # `_resolve` reads names of the module, not names of the class body.
+                for node in ast.walk(binding.value):
+                    if isinstance(node, ast.Name) and node.id in bindings:
                         raise ExternalDefinitionError(
-                            f"is made of `{part.id}`, a name of its class ({where})"
+                            f"is computed from `{node.id}`, another name of its class"
+                            f" ({location})"
                         )
-            for meaning in self._names.meanings_of(text, binding):
-                for one in self._meant(meaning, steps - 1):
-                    is_method = one.kind == "function"
-                    own.append(one._replace(kind="method") if is_method else one)
-        return own
+            for meaning in self._names.list_binding_meanings(python_module, binding):
+                for definition in self._resolve_meaning(meaning, steps - 1):
+                    if definition.kind == "function":
+                        definition = definition._replace(kind="method")
+                    members.append(definition)
+        return members
 
-    def _result(self, called: OwnDefinition, where: str, steps: int) -> OwnDefinition:
+    def _resolve_call(
+        self, called: PackageDefinition, location: str, steps: int
+    ) -> PackageDefinition:
         if called.kind == "class" and isinstance(called.node, ast.ClassDef):
-            return OwnDefinition("instance", called.module, called.node)
+            return PackageDefinition("instance", called.module, called.node)
         if called.kind in ("function", "method"):
-            self._refuse_foreign_results(called, steps)
-            return OwnDefinition("given", called.module, called.node)
+            self._reject_imported_results(called, steps)
+            return PackageDefinition("result", called.module, called.node)
         if called.kind == "instance":
-            for method in self._attribute(called, "__call__", where, steps - 1):
-                return self._result(method, where, steps - 1)
+            methods = self._resolve_attribute(called, "__call__", location, steps - 1)
+            if methods:
+                return self._resolve_call(methods[0], location, steps - 1)
         raise ExternalDefinitionError(
-            f"is given by what is not a definition of the package ({where})"
+            "is the result of a call whose function is not defined in the package"
+            f" ({location})"
         )
 
-    def _refuse_foreign_results(self, called: OwnDefinition, steps: int) -> None:
-        """Lets no function of the package hand out a name that is plainly imported."""
+    def _reject_imported_results(self, called: PackageDefinition, steps: int) -> None:
+        """Raise if a function plainly returns a name that is imported from outside.
+
+        Raises:
+            ExternalDefinitionError: a returned name is not defined in the package.
+        """
         function = called.node
         if not isinstance(function, FunctionDefinition):
             return
-        text = self._own_module(called.module)
-        local = bindings_of(function.body, text)
-        for name in _parameters(function):
+        python_module = self._load_module(called.module)
+        local = collect_bindings(function.body, python_module)
+        for name in _list_parameters(function):
             local.setdefault(name, []).append(Binding(function.lineno, None))
-        for given in returned_by(function):
-            root = given
-            while isinstance(root, ast.Attribute):
-                root = root.value
+        for value in list_returned_values(function):
+            root = _get_root(value)
             if not isinstance(root, ast.Name):
                 continue
             if root.id not in local:
-                where = f"{text.file}:{given.lineno}"
-                self._value(called.module, given, where, steps - 1)
+                location = f"{python_module.file}:{value.lineno}"
+                self._resolve(called.module, value, location, steps - 1)
+            # Parameters and assigned local names are not followed.
             for binding in local.get(root.id, ()):
-                if isinstance(binding.bound, ImportedName):
-                    for meaning in self._names.meanings_of(text, binding):
-                        self._meant(meaning, steps - 1)
+                if isinstance(binding.value, ImportedName):
+                    for meaning in self._names.list_binding_meanings(
+                        python_module, binding
+                    ):
+                        self._resolve_meaning(meaning, steps - 1)
 
-    def _decorator(
-        self, module: str, decorator: ast.expr, where: str, steps: int
+    def _check_decorator(
+        self, module: str, decorator: ast.expr, location: str, steps: int
     ) -> None:
-        """A decorator stands beside the `def`; one of the package must give what is its own.
+        """Check that a decorator of the package does not return an imported function.
 
-        One from elsewhere is let be, as it wraps what stands below it; what it made of it is
-        looked at when the handler is loaded.
+        Decorators from outside are accepted, because they wrap the function below them. Their
+        result is checked when the handler is loaded.
         """
-        made_by = decorator.func if isinstance(decorator, ast.Call) else decorator
-        root = made_by
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if not isinstance(root, ast.Name):
+        factory = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not isinstance(_get_root(factory), ast.Name):
             raise ExternalDefinitionError(
-                f"is decorated with `{shown(decorator)}` ({where})"
+                f"is decorated with `{format_expression(decorator)}` ({location})"
             )
         try:
-            found = self._value(module, made_by, where, steps - 1)
-        except ExternalDefinitionError as problem:
-            if problem.is_unproved:
+            definitions = self._resolve(module, factory, location, steps - 1)
+        except ExternalDefinitionError as error:
+            if error.is_unproved:
                 raise
             return
-        for one in found:
-            if one.kind == "function":
-                self._refuse_foreign_results(one, steps - 1)
+        for definition in definitions:
+            if definition.kind == "function":
+                self._reject_imported_results(definition, steps - 1)
 
 
-def _parameters(function: FunctionDefinition) -> list[str]:
-    given = function.args
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-    every += [one for one in (given.vararg, given.kwarg) if one is not None]
-    return [argument.arg for argument in every]
+def _get_root(node: ast.expr) -> ast.expr:
+    """Return the expression at the beginning of an attribute chain."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+def _list_parameters(function: FunctionDefinition) -> list[str]:
+    signature = function.args
+    parameters = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
+    for parameter in (signature.vararg, signature.kwarg):
+        if parameter is not None:
+            parameters.append(parameter)
+    return [parameter.arg for parameter in parameters]

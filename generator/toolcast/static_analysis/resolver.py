@@ -1,27 +1,28 @@
-"""Resolves expressions in the source text of a package of handlers; nothing is imported."""
+"""Resolution of expressions in a handlers package, through calls, attributes and classes."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from .module_names import Definition, ModuleNames
 from .modules import (
     FunctionDefinition,
     PythonModule,
-    bindings_of,
-    last_name,
-    returned_by,
+    collect_bindings,
+    get_last_name,
+    list_returned_values,
 )
 
-# Attributes and calls that lead to one another, one after the other.
-_STEPS = 20
-# Classes that one inherits from; no class that people can read has as many.
-_MAX_PARENTS = 200
-# Context managers and generators: what is entered or iterated is the argument.
-_HOLDERS = frozenset(
+# Bounds chains of attributes and calls.
+_MAX_STEPS = 20
+# Bounds the classes in one inheritance hierarchy.
+_MAX_CLASSES = 200
+# Generic types that resolve to their first argument, such as the value that `with`, `for` or
+# `await` produces.
+_TRANSPARENT_TYPES = frozenset(
     (
         "Iterator AsyncIterator Generator AsyncGenerator Iterable"
         " ContextManager AbstractContextManager AbstractAsyncContextManager"
@@ -30,164 +31,177 @@ _HOLDERS = frozenset(
 )
 
 
-class _Body(NamedTuple):
-    """What a function returns, and what it assigns to its names; the last one counts."""
+class _FunctionBody(NamedTuple):
+    """Returned values of a function, and the last assignment to each of its names."""
 
     returned: tuple[ast.expr, ...]
-    assigned: Mapping[str, ast.expr]
+    assignments: Mapping[str, ast.expr]
 
 
-class _Members(NamedTuple):
-    """What a class has of its own: methods, and values of attributes."""
+class _ClassMembers(NamedTuple):
+    """Methods of a class by name, and the assigned values of its attributes."""
 
     functions: Mapping[str, FunctionDefinition]
     values: Mapping[str, ast.expr]
 
 
 class Resolver(ModuleNames):
-    """What expressions refer to, where calls and attributes are followed.
+    """Resolves expressions through attributes, calls and inheritance.
 
     Args:
-        text_of: the text of a file that a module, by its own file, names by a path.
+        read_module: returns the module with a dotted name, or None if there is none.
+        package: the package; names from other modules are external. Empty for all modules.
+        read_file: returns the text of a file from the path of the referring module and the
+            path in its source; "" if there is no such file.
     """
 
     def __init__(
         self,
-        module_of: Callable[[str], PythonModule | None],
+        read_module: Callable[[str], PythonModule | None],
         package: str = "",
-        text_of: Callable[[str, str], str] = lambda file, path: "",
+        read_file: Callable[[str, str], str] = lambda file, path: "",
     ) -> None:
-        super().__init__(module_of, package)
-        self.text_of = text_of
-        self._members: dict[ast.ClassDef, _Members] = {}
-        self._parents: dict[ast.ClassDef, tuple[Definition, ...]] = {}
-        self._bodies: dict[ast.AST, _Body] = {}
+        super().__init__(read_module, package)
+        self.read_file = read_file
+        self._members: dict[ast.ClassDef, _ClassMembers] = {}
+        self._hierarchies: dict[ast.ClassDef, tuple[Definition, ...]] = {}
+        self._bodies: dict[ast.AST, _FunctionBody] = {}
 
-    def of(
+    def resolve(
         self,
         expression: ast.expr,
         module: PythonModule,
         names: Mapping[str, Definition],
-        steps: int = _STEPS,
+        steps: int = _MAX_STEPS,
     ) -> Definition | None:
-        """What an expression refers to, as far as the text shows.
+        """Return the object that an expression refers to; None if it is unknown.
 
         Args:
-            names: those of the function in which it stands.
+            expression: the expression.
+            module: the module that contains it.
+            names: the local names of the function that contains it.
+            steps: the remaining steps in chains of attributes and calls.
         """
         if steps <= 0:
             return None
         if isinstance(expression, ast.Name):
             if expression.id in names:
                 return names[expression.id]
-            return self.named(module, expression.id)
+            return self.find_definition(module, expression.id)
         if isinstance(expression, ast.Attribute):
-            owner = self.of(expression.value, module, names, steps - 1)
-            return owner and self.attribute(owner, expression.attr, steps - 1)
+            owner = self.resolve(expression.value, module, names, steps - 1)
+            return owner and self.resolve_attribute(owner, expression.attr, steps - 1)
         if isinstance(expression, ast.Await):
-            return self.of(expression.value, module, names, steps - 1)
+            return self.resolve(expression.value, module, names, steps - 1)
         if isinstance(expression, ast.Call):
-            called = self.of(expression.func, module, names, steps - 1)
-            return called and self.result(called)
+            called = self.resolve(expression.func, module, names, steps - 1)
+            return called and self.resolve_call(called)
         return None
 
-    def attribute(
-        self, owner: Definition, name: str, steps: int = _STEPS
+    def resolve_attribute(
+        self, owner: Definition, name: str, steps: int = _MAX_STEPS
     ) -> Definition | None:
-        """What an attribute refers to."""
+        """Return the object that an attribute refers to; None if it is unknown."""
         if steps <= 0:
             return None
         if owner.kind == "module":
-            known = self.named(owner.scope, name)
-            return known or self.external(owner.scope, f"{owner.name}.{name}")
+            definition = self.find_definition(owner.module, name)
+            return definition or self.resolve_dotted_name(
+                owner.module, f"{owner.name}.{name}"
+            )
         if owner.kind == "external":
-            # `import a.b` binds `a`, and `a.b` may be the package's own.
-            return self.external(owner.scope, f"{owner.name}.{name}")
+            # `import a.b` binds `a`, and `a.b` can be in the package even if `a` is not.
+            return self.resolve_dotted_name(owner.module, f"{owner.name}.{name}")
         if owner.kind == "value" and owner.value is not None:
-            held = self.of(owner.value, owner.scope, {}, steps - 1)
-            return held and self.attribute(held, name, steps - 1)
+            value = self.resolve(owner.value, owner.module, {}, steps - 1)
+            return value and self.resolve_attribute(value, name, steps - 1)
         if owner.class_ is None or owner.kind == "function":
             return None
-        for one in self.with_parents(owner):
-            if one.class_ is None:
+        for definition in self.list_hierarchy(owner):
+            class_, module = definition.class_, definition.module
+            if class_ is None:
                 continue
-            members, full = self.members(one.class_, one.scope), f"{one.name}.{name}"
-            found = members.functions.get(name)
-            if found is not None:
-                return Definition("function", one.scope, full, found, one.class_)
+            members = self.collect_members(class_, module)
+            full_name = f"{definition.name}.{name}"
+            if name in members.functions:
+                function = members.functions[name]
+                return Definition("function", module, full_name, function, class_)
             if name in members.values:
-                value = members.values[name]
-                return Definition("value", one.scope, full, value, one.class_)
+                value_node = members.values[name]
+                return Definition("value", module, full_name, value_node, class_)
         return None
 
-    def with_parents(self, class_: Definition) -> tuple[Definition, ...]:
-        """A class and those of the package that it inherits from, nearest first."""
+    def list_hierarchy(self, class_: Definition) -> tuple[Definition, ...]:
+        """Return a class and its base classes in the package, the nearest first."""
         node = class_.class_
         if node is None:
             return ()
-        if node not in self._parents:
-            found: dict[ast.ClassDef, Definition] = {}
-            waiting = [class_]
-            while waiting and len(found) < _MAX_PARENTS:
-                scope, own = waiting[-1].scope, waiting.pop().class_
-                if own is None or own in found:
+        if node not in self._hierarchies:
+            classes: dict[ast.ClassDef, Definition] = {}
+            pending = [class_]
+            while pending and len(classes) < _MAX_CLASSES:
+                definition = pending.pop()
+                module, own_node = definition.module, definition.class_
+                if own_node is None or own_node in classes:
                     continue
-                found[own] = Definition("class", scope, own.name, own, own)
-                bases = [self.of(base, scope, {}) for base in own.bases]
-                waiting += filter(None, reversed(bases))
-            self._parents[node] = tuple(found.values())
-        return self._parents[node]
+                classes[own_node] = Definition(
+                    "class", module, own_node.name, own_node, own_node
+                )
+                bases = [self.resolve(base, module, {}) for base in own_node.bases]
+                pending += filter(None, reversed(bases))
+            self._hierarchies[node] = tuple(classes.values())
+        return self._hierarchies[node]
 
-    def members(self, node: ast.ClassDef, module: PythonModule) -> _Members:
-        """The methods of a class, and what its attributes are assigned.
+    def collect_members(
+        self, node: ast.ClassDef, module: PythonModule
+    ) -> _ClassMembers:
+        """Return the methods and attributes of a class, without inherited ones.
 
-        That is in its body, or to `self` in a method.
+        Attributes are assigned in the class body, or to `self` in a method.
         """
         if node not in self._members:
-            bindings = bindings_of(node.body, module)
-            functions, values = bindings.functions, dict(bindings.assigned)
+            bindings = collect_bindings(node.body, module)
+            functions, values = bindings.functions, dict(bindings.assignments)
             for function in functions.values():
-                for inner in ast.walk(function):
-                    if isinstance(inner, ast.Assign):
-                        for target in inner.targets:
-                            if (
-                                isinstance(target, ast.Attribute)
-                                and isinstance(target.value, ast.Name)
-                                and target.value.id == "self"
-                            ):
-                                values.setdefault(target.attr, inner.value)
-            self._members[node] = _Members(functions, values)
+                for inner_node in ast.walk(function):
+                    if isinstance(inner_node, ast.Assign):
+                        for target in inner_node.targets:
+                            if _is_self_attribute(target):
+                                # The class body wins over methods.
+                                values.setdefault(target.attr, inner_node.value)
+            self._members[node] = _ClassMembers(functions, values)
         return self._members[node]
 
-    def body(self, known: Definition) -> _Body:
-        """What a function returns, and what one that returns something assigns."""
-        function = known.function
+    def get_body(self, definition: Definition) -> _FunctionBody:
+        """Return the returned values of a function; with assignments only if there are any."""
+        function = definition.function
         if function is None:
-            return _Body((), {})
+            return _FunctionBody((), {})
         if function not in self._bodies:
-            returned = tuple(returned_by(function))
-            assigned: Mapping[str, ast.expr] = {}
+            returned = tuple(list_returned_values(function))
+            assignments: Mapping[str, ast.expr] = {}
             if returned:
-                assigned = bindings_of(function.body, known.scope).assigned
-            self._bodies[function] = _Body(returned, assigned)
+                bindings = collect_bindings(function.body, definition.module)
+                assignments = bindings.assignments
+            self._bodies[function] = _FunctionBody(returned, assignments)
         return self._bodies[function]
 
-    def result(self, called: Definition) -> Definition | None:
-        """What a call returns: an instance, or what is annotated."""
+    def resolve_call(self, called: Definition) -> Definition | None:
+        """Return the result of a call: an instance of a class, or of the annotated type."""
         if called.kind == "class":
             return Definition(
-                "instance", called.scope, called.name, class_=called.class_
+                "instance", called.module, called.name, class_=called.class_
             )
         if called.kind == "external":
             return called
         if called.function is not None and called.function.returns is not None:
-            return self.annotated(called.function.returns, called.scope)
+            return self.resolve_annotation(called.function.returns, called.module)
         return None
 
-    def annotated(
-        self, annotation: ast.expr, module: PythonModule, steps: int = _STEPS
+    def resolve_annotation(
+        self, annotation: ast.expr, module: PythonModule, steps: int = _MAX_STEPS
     ) -> Definition | None:
-        """An instance of what an annotation names; of the first that is known in a union."""
+        """Return an instance of the annotated type; of a union, of the first known member."""
         if steps <= 0:
             return None
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
@@ -196,50 +210,60 @@ class Resolver(ModuleNames):
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
         if isinstance(annotation, ast.BinOp):
-            left = self.annotated(annotation.left, module, steps - 1)
-            return left or self.annotated(annotation.right, module, steps - 1)
+            left = self.resolve_annotation(annotation.left, module, steps - 1)
+            return left or self.resolve_annotation(annotation.right, module, steps - 1)
         if isinstance(annotation, ast.Subscript):
-            if last_name(annotation.value) not in _HOLDERS:
+            if get_last_name(annotation.value) not in _TRANSPARENT_TYPES:
                 return None
-            inner = annotation.slice
-            first = (
-                inner.elts[0] if isinstance(inner, ast.Tuple) and inner.elts else inner
-            )
-            return self.annotated(first, module, steps - 1)
+            argument = annotation.slice
+            if isinstance(argument, ast.Tuple) and argument.elts:
+                argument = argument.elts[0]
+            return self.resolve_annotation(argument, module, steps - 1)
         if not isinstance(annotation, (ast.Name, ast.Attribute)):
             return None
-        found = self.of(annotation, module, {}, steps - 1)
-        return (
-            found and found.kind in ("class", "external") and self.result(found)
-        ) or None
+        definition = self.resolve(annotation, module, {}, steps - 1)
+        if definition is None or definition.kind not in ("class", "external"):
+            return None
+        return self.resolve_call(definition)
+
+
+def _is_self_attribute(target: ast.expr) -> TypeGuard[ast.Attribute]:
+    return (
+        isinstance(target, ast.Attribute)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == "self"
+    )
 
 
 @dataclass
-class Place:
-    """Where an expression stands.
+class ExpressionScope:
+    """Scope in which expressions are resolved.
 
     Attributes:
-        scope: the module.
-        names: what the names of the function stand for.
-        aliases: what they were assigned.
+        resolver: the resolver of the package.
+        module: the module that contains the expressions.
+        names: the local names of the function, with the objects that they refer to.
+        aliases: the expressions that local names were assigned.
     """
 
     resolver: Resolver
-    scope: PythonModule
+    module: PythonModule
     names: Mapping[str, Definition] = field(default_factory=dict)
     aliases: Mapping[str, ast.expr] = field(default_factory=dict)
 
-    def of(self, node: ast.expr) -> Definition | None:
-        """What an expression refers to."""
-        return self.resolver.of(node, self.scope, self.names)
+    def resolve(self, node: ast.expr) -> Definition | None:
+        """Return the object that an expression refers to; None if it is unknown."""
+        return self.resolver.resolve(node, self.module, self.names)
 
-    def assigned(self, node: ast.expr) -> tuple[ast.expr, Place] | None:
-        """What a name or an attribute was assigned, and where that stands."""
+    def find_assigned(self, node: ast.expr) -> tuple[ast.expr, ExpressionScope] | None:
+        """Return the expression that a name or an attribute was assigned, and its scope."""
         if isinstance(node, ast.Name) and node.id in self.aliases:
-            # A name may be assigned what it was before.
-            left = {name: one for name, one in self.aliases.items() if name != node.id}
-            return self.aliases[node.id], replace(self, aliases=left)
-        known = self.of(node)
-        if known is None or known.kind != "value" or known.value is None:
+            # The expression can use the previous value of the same name.
+            aliases = {
+                name: value for name, value in self.aliases.items() if name != node.id
+            }
+            return self.aliases[node.id], replace(self, aliases=aliases)
+        definition = self.resolve(node)
+        if definition is None or definition.kind != "value" or definition.value is None:
             return None
-        return known.value, Place(self.resolver, known.scope)
+        return definition.value, ExpressionScope(self.resolver, definition.module)

@@ -1,4 +1,4 @@
-"""The texts that expressions may have when they run, as far as the source shows."""
+"""Possible values of string expressions at run time, as far as the source shows them."""
 
 from __future__ import annotations
 
@@ -9,392 +9,448 @@ from dataclasses import replace
 from itertools import product
 
 from .module_names import Definition
-from .modules import HOLE, last_name
-from .resolver import Place
+from .modules import PLACEHOLDER, get_last_name
+from .resolver import ExpressionScope
 
 ANY_INDEX = ast.Constant(None)
 """Index of an unspecified item, as in a loop over all items."""
 
-# Bounds for one expression: what texts it may have, and the expressions that are looked at.
-_MAX_TEXTS = 24
+# Bounds the possible values of one expression, and the expressions that are visited for them.
+_MAX_STRINGS = 24
 _MAX_LOOKUPS = 400
-_STEPS = 25
-_PERCENT = re.compile(r"%(?:\((\w+)\))?[#0\- +]*[\d.*]*[a-zA-Z]")
-_BRACES = re.compile(r"\{(\w*)[^{}]*\}")
-# What gives its first argument's text, or its own, as it is.
-_SAME = frozenset(
+_MAX_STEPS = 25
+_PERCENT_FIELD = re.compile(r"%(?:\((\w+)\))?[#0\- +]*[\d.*]*[a-zA-Z]")
+_BRACE_FIELD = re.compile(r"\{(\w*)[^{}]*\}")
+_DOLLAR_FIELD = re.compile(r"\$\{?(\w+)\}?")
+# Functions that return the text of their first argument.
+_IDENTITY_FUNCTIONS = frozenset(
     "str text SQL Identifier literal literal_column dedent cleandoc quote URL fspath Template".split()
 )
-_SAME_METHODS = frozenset(
+# Methods that return the text of their object, except for details such as case.
+_IDENTITY_METHODS = frozenset(
     "strip lstrip rstrip lower upper casefold title encode decode as_posix resolve absolute"
     " expanduser as_uri".split()
 )
-_TEXT_TYPES = frozenset(
+_STRING_ANNOTATIONS = frozenset(
     "str Any object LiteralString Optional Annotated Literal Union Final".split()
 )
-_FILLING = frozenset(["format", "substitute", "safe_substitute", "replace"])
-_PATHS = frozenset("Path PurePath PosixPath PurePosixPath".split())
-# What has the items of its argument.
-_CONTAINERS = frozenset("sorted list tuple set frozenset reversed iter".split())
+_FORMAT_METHODS = frozenset(["format", "substitute", "safe_substitute"])
+_TEMPLATE_METHODS = _FORMAT_METHODS | {"replace"}
+_PATH_CLASSES = frozenset("Path PurePath PosixPath PurePosixPath".split())
+# Functions whose result has the items of the argument.
+_CONTAINER_FUNCTIONS = frozenset(
+    "sorted list tuple set frozenset reversed iter".split()
+)
+
+_ScopedNode = tuple[ast.expr, ExpressionScope]
+"""Expression with its scope."""
 
 
-def item_of(container: ast.expr, index: ast.expr = ANY_INDEX) -> ast.expr:
-    """The expression of an item; by default of any of those that a loop goes through."""
+def build_item(container: ast.expr, index: ast.expr = ANY_INDEX) -> ast.expr:
+    """Return the expression `container[index]`; by default of any item, as in a loop."""
     return ast.copy_location(ast.Subscript(container, index, ast.Load()), container)
 
 
-def each_of(target: ast.expr, items: ast.expr) -> Iterator[tuple[str, ast.expr | None]]:
-    """The names that a loop over `items` binds, each with the expression of its value."""
+def bind_loop_target(
+    target: ast.expr, items: ast.expr
+) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield the names that a loop over items binds, with their values; None if unknown."""
     if isinstance(target, ast.Name):
-        yield target.id, item_of(items)
+        yield target.id, build_item(items)
     elif isinstance(target, ast.Starred):
-        yield from each_of(target.value, items)
+        yield from bind_loop_target(target.value, items)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        for index, inner in enumerate(target.elts):
-            if not isinstance(inner, ast.Name):
-                yield from (
-                    (n.id, None) for n in ast.walk(inner) if isinstance(n, ast.Name)
-                )
-            else:
-                yield inner.id, _part(items, index)
+        for index, element in enumerate(target.elts):
+            if isinstance(element, ast.Name):
+                yield element.id, _build_target_part(items, index)
+                continue
+            for node in ast.walk(element):
+                if isinstance(node, ast.Name):
+                    yield node.id, None
 
 
-def _part(items: ast.expr, index: int) -> ast.expr | None:
-    """The part that a loop's target number `index` gets of each item."""
+def _build_target_part(items: ast.expr, index: int) -> ast.expr | None:
+    """Return the value of element `index` of a loop's tuple target; None if it is unknown.
+
+    The calls `mapping.items()`, `enumerate(items)` and `zip(a, b)` are supported.
+    """
     if isinstance(items, ast.Call):
-        given = items.args
+        arguments = items.args
         if isinstance(items.func, ast.Attribute) and items.func.attr == "items":
-            keys = ast.Call(ast.Name("list", ast.Load()), [items.func.value], [])
-            of = items.func.value if index else ast.copy_location(keys, items)
-            return item_of(of, ast.Name("", ast.Load()) if index else ANY_INDEX)
-        name = last_name(items.func)
-        if name == "enumerate" and given:
-            return item_of(given[0]) if index else None
-        if name == "zip" and index < len(given):
-            return item_of(given[index])
-    return item_of(item_of(items), ast.Constant(index))
+            mapping = items.func.value
+            if index:
+                # An unknown key: any value of the mapping.
+                return build_item(mapping, ast.Name("", ast.Load()))
+            keys = ast.Call(ast.Name("list", ast.Load()), [mapping], [])
+            return build_item(ast.copy_location(keys, items))
+        name = get_last_name(items.func)
+        if name == "enumerate" and arguments:
+            return build_item(arguments[0]) if index else None
+        if name == "zip" and index < len(arguments):
+            return build_item(arguments[index])
+    return build_item(build_item(items), ast.Constant(index))
 
 
-def template_of(node: ast.AST) -> ast.expr | None:
-    """The text whose holes an expression fills; None when it is no such expression."""
+def find_template(node: ast.AST) -> ast.expr | None:
+    """Return the template that an expression fills, such as `"%s" % x`; None for others."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return node.left
     function = node.func if isinstance(node, ast.Call) else None
-    if isinstance(function, ast.Attribute) and function.attr in _FILLING:
+    if isinstance(function, ast.Attribute) and function.attr in _TEMPLATE_METHODS:
         return function.value
     return None
 
 
-def texts_of(node: ast.expr, place: Place) -> tuple[str, ...]:
-    """The texts that an expression may have, with `HOLE` for what is known when it runs only.
+def find_strings(node: ast.expr, scope: ExpressionScope) -> tuple[str, ...]:
+    """Return the possible values of a string expression, with `PLACEHOLDER` in unknown parts.
 
-    None of them when it is no text, or nothing of its text is known.
+    Empty if the expression is not a string, or if its value is completely unknown.
     """
-    return _Texts().of(node, place, _STEPS)
+    return _StringFinder().find(node, scope, _MAX_STEPS)
 
 
-class _Texts:
+class _StringFinder:
     def __init__(self) -> None:
-        self._left = _MAX_LOOKUPS
+        self._remaining_lookups = _MAX_LOOKUPS
 
-    def of(self, node: ast.expr, place: Place, steps: int) -> tuple[str, ...]:
-        self._left -= 1
-        if steps <= 0 or self._left <= 0:
+    def find(
+        self, node: ast.expr, scope: ExpressionScope, steps: int
+    ) -> tuple[str, ...]:
+        self._remaining_lookups -= 1
+        if steps <= 0 or self._remaining_lookups <= 0:
             return ()
         if isinstance(node, ast.Constant):
             return (node.value,) if isinstance(node.value, str) else ()
-        return tuple(dict.fromkeys(self._found(node, place, steps - 1)))[:_MAX_TEXTS]
+        strings = dict.fromkeys(self._evaluate(node, scope, steps - 1))
+        return tuple(strings)[:_MAX_STRINGS]
 
-    def _found(self, node: ast.expr, place: Place, steps: int) -> Iterable[str]:
+    def _evaluate(
+        self, node: ast.expr, scope: ExpressionScope, steps: int
+    ) -> Iterable[str]:
         if isinstance(node, ast.JoinedStr):
-            return self._put_together("", node.values, place, steps)
+            return self._concatenate("", node.values, scope, steps)
         if isinstance(node, ast.FormattedValue):
-            return self.of(node.value, place, steps) or (HOLE,)
+            return self.find(node.value, scope, steps) or (PLACEHOLDER,)
         if isinstance(node, ast.BinOp):
-            return self._operation(node, place, steps)
+            return self._evaluate_operation(node, scope, steps)
         if isinstance(node, ast.Call):
-            return self._call(node, place, steps)
+            return self._evaluate_call(node, scope, steps)
         if isinstance(node, (ast.Await, ast.NamedExpr, ast.Starred)):
-            return self.of(node.value, place, steps)
+            return self.find(node.value, scope, steps)
         if isinstance(node, ast.IfExp):
-            return self._all((node.body, node.orelse), place, steps)
+            return self._evaluate_all((node.body, node.orelse), scope, steps)
         if isinstance(node, ast.BoolOp):
-            return self._all(node.values, place, steps)
+            return self._evaluate_all(node.values, scope, steps)
         if isinstance(node, ast.Subscript):
             return [
-                text
-                for item, where in self._items(node, place, steps)
-                for text in self.of(item, where, steps)
+                string
+                for item, item_scope in self._find_items(node, scope, steps)
+                for string in self.find(item, item_scope, steps)
             ]
         if isinstance(node, (ast.Name, ast.Attribute)):
-            known = place.assigned(node)
-            return () if known is None else self.of(*known, steps)
+            assigned = scope.find_assigned(node)
+            return () if assigned is None else self.find(*assigned, steps)
         return ()
 
-    def _all(
-        self, nodes: Iterable[ast.expr], place: Place, steps: int
+    def _evaluate_all(
+        self, nodes: Iterable[ast.expr], scope: ExpressionScope, steps: int
     ) -> Iterator[str]:
         for node in nodes:
-            yield from self.of(node, place, steps)
+            yield from self.find(node, scope, steps)
 
-    def _put_together(
-        self, between: str, parts: Iterable[ast.expr], place: Place, steps: int
-    ) -> list[str]:
-        """Every text that the parts may make, one after the other."""
-        made = [""]
-        for number, part in enumerate(parts):
-            texts = self.of(part, place, steps) or (HOLE,)
-            gap = between if number else ""
-            made = [_joined(a, gap, b) for a, b in product(made, texts)][:_MAX_TEXTS]
-        return made
-
-    def _operation(self, node: ast.BinOp, place: Place, steps: int) -> Iterable[str]:
-        left = self.of(node.left, place, steps)
-        if isinstance(node.op, ast.Mod):
-            right = node.right
-            given = right.elts if isinstance(right, ast.Tuple) else [right]
-            named = {}
-            if isinstance(right, ast.Dict):
-                given, named = [], _keyed(right)
-            return self._filled(_PERCENT, left, given, named, place, steps)
-        if not isinstance(node.op, (ast.Add, ast.Div)):
-            return ()
-        right_texts = self.of(node.right, place, steps)
-        if not (left or right_texts):
-            return ()
-        gap = "/" if isinstance(node.op, ast.Div) else ""
-        both = product(left or (HOLE,), right_texts or (HOLE,))
-        return [_joined(a, gap, b) for a, b in both]
-
-    def _filled(
+    def _concatenate(
         self,
-        hole: re.Pattern[str],
-        texts: Iterable[str],
-        given: list[ast.expr],
-        named: Mapping[str, ast.expr],
-        place: Place,
+        separator: str,
+        parts: Iterable[ast.expr],
+        scope: ExpressionScope,
         steps: int,
     ) -> list[str]:
-        """Texts with their holes filled by what is given, in order or by name."""
-        made: list[str] = []
-        for text in texts:
-            number = 0
-            filled, end = [""], 0
-            for match in hole.finditer(text):
-                name = match[1] or ""
-                part: ast.expr | None = named.get(name)
-                if part is None and (not name or name.isdecimal()):
-                    index = int(name) if name.isdecimal() and len(name) < 4 else number
-                    part = given[index] if index < len(given) else None
-                    number += 1
-                found = self.of(part, place, steps) if part is not None else ()
-                before = text[end : match.start()]
-                filled = [a + before + b for a, b in product(filled, found or (HOLE,))]
-                filled, end = filled[:_MAX_TEXTS], match.end()
-            made += [one + text[end:] for one in filled]
-        return made
+        """Return all combinations of the values of the parts."""
+        results = [""]
+        for number, part in enumerate(parts):
+            strings = self.find(part, scope, steps) or (PLACEHOLDER,)
+            gap = separator if number else ""
+            pairs = product(results, strings)
+            results = [_join(left, gap, right) for left, right in pairs][:_MAX_STRINGS]
+        return results
 
-    def _call(self, node: ast.Call, place: Place, steps: int) -> Iterable[str]:
-        function, given = node.func, node.args
-        name = last_name(function)
-        if name in _PATHS or name == "urljoin":
-            return self._put_together("/", given, place, steps) if given else ()
-        if name in _SAME and given:
-            return self.of(given[0], place, steps)
+    def _evaluate_operation(
+        self, node: ast.BinOp, scope: ExpressionScope, steps: int
+    ) -> Iterable[str]:
+        left = self.find(node.left, scope, steps)
+        if isinstance(node.op, ast.Mod):
+            right = node.right
+            if isinstance(right, ast.Dict):
+                named = _get_string_keys(right)
+                return self._fill(_PERCENT_FIELD, left, [], named, scope, steps)
+            values = right.elts if isinstance(right, ast.Tuple) else [right]
+            return self._fill(_PERCENT_FIELD, left, values, {}, scope, steps)
+        if not isinstance(node.op, (ast.Add, ast.Div)):
+            return ()
+        right_strings = self.find(node.right, scope, steps)
+        if not (left or right_strings):
+            return ()
+        # `/` joins the parts of a path.
+        gap = "/" if isinstance(node.op, ast.Div) else ""
+        pairs = product(left or (PLACEHOLDER,), right_strings or (PLACEHOLDER,))
+        return [_join(first, gap, second) for first, second in pairs]
+
+    def _fill(
+        self,
+        field: re.Pattern[str],
+        templates: Iterable[str],
+        positional: list[ast.expr],
+        named: Mapping[str, ast.expr],
+        scope: ExpressionScope,
+        steps: int,
+    ) -> list[str]:
+        """Return templates with their replacement fields filled by position or name."""
+        results: list[str] = []
+        for template in templates:
+            next_index = 0
+            filled, end = [""], 0
+            for match in field.finditer(template):
+                name = match[1] or ""
+                value: ast.expr | None = named.get(name)
+                if value is None and (not name or name.isdecimal()):
+                    # More than three digits cannot be an index of an argument.
+                    has_index = name.isdecimal() and len(name) < 4
+                    index = int(name) if has_index else next_index
+                    value = positional[index] if index < len(positional) else None
+                    next_index += 1
+                strings = self.find(value, scope, steps) if value is not None else ()
+                text = template[end : match.start()]
+                pairs = product(filled, strings or (PLACEHOLDER,))
+                filled = [left + text + right for left, right in pairs][:_MAX_STRINGS]
+                end = match.end()
+            results += [string + template[end:] for string in filled]
+        return results
+
+    def _evaluate_call(
+        self, node: ast.Call, scope: ExpressionScope, steps: int
+    ) -> Iterable[str]:
+        function, arguments = node.func, node.args
+        name = get_last_name(function)
+        if name in _PATH_CLASSES or name == "urljoin":
+            return self._concatenate("/", arguments, scope, steps) if arguments else ()
+        if name in _IDENTITY_FUNCTIONS and arguments:
+            return self.find(arguments[0], scope, steps)
         if not isinstance(function, ast.Attribute):
-            return self._given_by(node, place, steps)
+            return self._evaluate_own_function(node, scope, steps)
         owner = function.value
-        if name in _SAME_METHODS:
-            return self.of(owner, place, steps)
-        if name in ("format", "substitute", "safe_substitute"):
+        if name in _IDENTITY_METHODS:
+            return self.find(owner, scope, steps)
+        if name in _FORMAT_METHODS:
             named = {k.arg: k.value for k in node.keywords if k.arg is not None}
-            hole = _BRACES if name == "format" else re.compile(r"\$\{?(\w+)\}?")
-            texts = self.of(owner, place, steps)
-            return self._filled(hole, texts, given, named, place, steps)
+            field = _BRACE_FIELD if name == "format" else _DOLLAR_FIELD
+            templates = self.find(owner, scope, steps)
+            return self._fill(field, templates, arguments, named, scope, steps)
         if name == "join":
-            return self._joined(owner, given, place, steps)
+            return self._evaluate_join(owner, arguments, scope, steps)
         if name == "joinpath":
-            return self._put_together("/", [owner, *given], place, steps)
-        if name == "replace" and len(given) == 2:
+            return self._concatenate("/", [owner, *arguments], scope, steps)
+        if name == "replace" and len(arguments) == 2:
             return [
-                text.replace(old, new)
-                for text in self.of(owner, place, steps)
-                for old in self.of(given[0], place, steps)
-                for new in self.of(given[1], place, steps) or (HOLE,)
+                string.replace(old, new)
+                for string in self.find(owner, scope, steps)
+                for old in self.find(arguments[0], scope, steps)
+                for new in self.find(arguments[1], scope, steps) or (PLACEHOLDER,)
                 if old
             ]
-        if name == "get" and given:
-            found = self.of(item_of(owner, given[0]), place, steps)
-            return [*found, *self._all(given[1:], place, steps)]
-        return self._given_by(node, place, steps)
+        if name == "get" and arguments:
+            # The value of a dictionary's key, or the default.
+            values = self.find(build_item(owner, arguments[0]), scope, steps)
+            return [*values, *self._evaluate_all(arguments[1:], scope, steps)]
+        return self._evaluate_own_function(node, scope, steps)
 
-    def _joined(
-        self, owner: ast.expr, given: list[ast.expr], place: Place, steps: int
+    def _evaluate_join(
+        self,
+        owner: ast.expr,
+        arguments: list[ast.expr],
+        scope: ExpressionScope,
+        steps: int,
     ) -> Iterable[str]:
-        between = self.of(owner, place, steps)
-        if not between:
-            # os.path.join
+        """Return the values of `separator.join(items)` or `os.path.join(a, b)`."""
+        separators = self.find(owner, scope, steps)
+        if not separators:
+            is_path_join = len(arguments) > 1
             return (
-                self._put_together("/", given, place, steps) if len(given) > 1 else ()
+                self._concatenate("/", arguments, scope, steps) if is_path_join else ()
             )
-        if len(given) != 1:
+        if len(arguments) != 1:
             return ()
-        held = self._container(given[0], place, steps)
-        if held is None or not isinstance(held[0], (ast.List, ast.Tuple)):
+        container = self._find_container(arguments[0], scope, steps)
+        if container is None or not isinstance(container[0], (ast.List, ast.Tuple)):
             return ()
-        literal, where = held
+        literal, literal_scope = container
         return [
-            text
-            for one in between
-            for text in self._put_together(one, _elements(literal), where, steps)
+            string
+            for separator in separators
+            for string in self._concatenate(
+                separator, _list_elements(literal), literal_scope, steps
+            )
         ]
 
-    def _given_by(self, node: ast.Call, place: Place, steps: int) -> Iterable[str]:
-        """What a function of the package returns, for these arguments."""
-        known = place.of(node.func)
-        if known is None or known.function is None or known.kind != "function":
+    def _evaluate_own_function(
+        self, node: ast.Call, scope: ExpressionScope, steps: int
+    ) -> Iterable[str]:
+        """Yield the values that a function of the package returns for the arguments."""
+        called = scope.resolve(node.func)
+        if called is None or called.function is None or called.kind != "function":
             return
-        if not _may_be_text(known.function.returns):
+        if not _may_return_string(called.function.returns):
             return
-        body = place.resolver.body(known)
+        body = scope.resolver.get_body(called)
         if not body.returned:
             return
-        bound = self._bound(known, node, place, steps)
-        within = Place(place.resolver, known.scope, *bound)
+        names, aliases = self._bind_arguments(called, node, scope, steps)
+        body_scope = ExpressionScope(scope.resolver, called.module, names, aliases)
         for value in body.returned:
-            yield from self.of(value, within, steps)
+            yield from self.find(value, body_scope, steps)
 
-    def _bound(
-        self, known: Definition, node: ast.Call, place: Place, steps: int
+    def _bind_arguments(
+        self, called: Definition, node: ast.Call, scope: ExpressionScope, steps: int
     ) -> tuple[dict[str, Definition], dict[str, ast.expr]]:
-        """The names and the assigned values within a function that is called so."""
+        """Return the names and aliases in a function's scope for the arguments of a call."""
         names: dict[str, Definition] = {}
-        if known.function is None:
+        if called.function is None:
             return {}, {}
-        takes = known.function.args
-        placed = [a.arg for a in [*takes.posonlyargs, *takes.args]]
-        if known.class_ is not None and placed:
-            own = known.class_
-            first = placed.pop(0)
-            names[first] = Definition("instance", known.scope, own.name, class_=own)
-        every = [*placed, *(a.arg for a in takes.kwonlyargs)]
-        aliases: dict[str, ast.expr] = dict(place.resolver.body(known).assigned)
-        given = dict(zip(placed, node.args, strict=False))
-        given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
-        for name in every:
-            names[name] = Definition("unknown", known.scope, name)
-            texts = self.of(given[name], place, steps) if name in given else ()
-            if texts:
-                aliases[name] = item_of(_listed(texts))
+        signature = called.function.args
+        positional = [a.arg for a in [*signature.posonlyargs, *signature.args]]
+        if called.class_ is not None and positional:
+            class_ = called.class_
+            names[positional.pop(0)] = Definition(
+                "instance", called.module, class_.name, class_=class_
+            )
+        body = scope.resolver.get_body(called)
+        aliases: dict[str, ast.expr] = dict(body.assignments)
+        arguments = dict(zip(positional, node.args, strict=False))
+        arguments |= {k.arg: k.value for k in node.keywords if k.arg is not None}
+        for name in (*positional, *(a.arg for a in signature.kwonlyargs)):
+            names[name] = Definition("unknown", called.module, name)
+            if name in arguments:
+                strings = self.find(arguments[name], scope, steps)
+                if strings:
+                    # Any of the possible values.
+                    aliases[name] = build_item(_build_list(strings))
         return names, aliases
 
-    def _items(
-        self, node: ast.Subscript, place: Place, steps: int
-    ) -> list[tuple[ast.expr, Place]]:
-        """The items of a literal that a subscript may mean."""
-        held = self._container(node.value, place, steps)
-        if held is None:
+    def _find_items(
+        self, node: ast.Subscript, scope: ExpressionScope, steps: int
+    ) -> list[_ScopedNode]:
+        """Return the items of a literal that a subscript can refer to."""
+        container = self._find_container(node.value, scope, steps)
+        if container is None:
             return []
-        literal, where = held
+        literal, literal_scope = container
         index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        items: list[ast.expr] = []
         if isinstance(literal, ast.Dict):
             if node.slice is ANY_INDEX:
-                return [(key, where) for key in literal.keys if key is not None]
-            keyed = _keyed(literal)
-            chosen = keyed.get(index) if isinstance(index, str) else None
-            return [(one, where) for one in ([chosen] if chosen else literal.values)]
-        if isinstance(literal, (ast.List, ast.Tuple, ast.Set)):
+                # A loop over a dictionary yields its keys.
+                items = [key for key in literal.keys if key is not None]
+            else:
+                values = _get_string_keys(literal)
+                item = values.get(index) if isinstance(index, str) else None
+                items = [item] if item else literal.values
+        elif isinstance(literal, (ast.List, ast.Tuple, ast.Set)):
             items = literal.elts
             if isinstance(index, int) and -len(items) <= index < len(items):
                 items = [items[index]]
-            return [(one, where) for one in items]
-        return []
+        return [(item, literal_scope) for item in items]
 
-    def _container(
-        self, node: ast.expr, place: Place, steps: int
-    ) -> tuple[ast.expr, Place] | None:
-        """The literal that holds the items of an expression, and where that stands."""
-        self._left -= 1
-        if steps <= 0 or self._left <= 0:
+    def _find_container(
+        self, node: ast.expr, scope: ExpressionScope, steps: int
+    ) -> _ScopedNode | None:
+        """Return the literal that contains the items of an expression; None if unknown."""
+        self._remaining_lookups -= 1
+        if steps <= 0 or self._remaining_lookups <= 0:
             return None
         if isinstance(node, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
-            return node, place
+            return node, scope
         if isinstance(node, (ast.Name, ast.Attribute)):
-            known = place.assigned(node)
-            return known and self._container(*known, steps - 1)
+            assigned = scope.find_assigned(node)
+            return assigned and self._find_container(*assigned, steps - 1)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-            aliases = dict(place.aliases)
+            aliases = dict(scope.aliases)
             for loop in node.generators:
-                for name, value in each_of(loop.target, loop.iter):
+                for name, value in bind_loop_target(loop.target, loop.iter):
                     if value is not None:
                         aliases[name] = value
-            made = self.of(node.elt, replace(place, aliases=aliases), steps - 1)
-            return (_listed(made), place) if made else None
+            strings = self.find(node.elt, replace(scope, aliases=aliases), steps - 1)
+            return (_build_list(strings), scope) if strings else None
         if isinstance(node, ast.Subscript):
-            items = self._items(node, place, steps - 1)
-            found = [self._container(*item, steps - 1) for item in items]
-            together = [one for held in found if held for one in _elements(held[0])]
-            where = next((held[1] for held in found if held), place)
-            return (ast.List(together, ast.Load()), where) if together else None
+            items = self._find_items(node, scope, steps - 1)
+            containers = [self._find_container(*item, steps - 1) for item in items]
+            elements: list[ast.expr] = []
+            scopes: list[ExpressionScope] = []
+            for container in containers:
+                if container:
+                    elements += _list_elements(container[0])
+                    scopes.append(container[1])
+            return (ast.List(elements, ast.Load()), scopes[0]) if elements else None
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.BitOr)):
-            sides = [
-                self._container(s, place, steps - 1) for s in (node.left, node.right)
-            ]
-            both = [one for held in sides if held for one in _elements(held[0])]
-            return (ast.List(both, ast.Load()), place) if both else None
+            elements = []
+            for operand in (node.left, node.right):
+                container = self._find_container(operand, scope, steps - 1)
+                if container:
+                    elements += _list_elements(container[0])
+            return (ast.List(elements, ast.Load()), scope) if elements else None
         if isinstance(node, ast.Call):
-            return self._container_of_call(node, place, steps - 1)
+            return self._find_returned_container(node, scope, steps - 1)
         return None
 
-    def _container_of_call(
-        self, node: ast.Call, place: Place, steps: int
-    ) -> tuple[ast.expr, Place] | None:
+    def _find_returned_container(
+        self, node: ast.Call, scope: ExpressionScope, steps: int
+    ) -> _ScopedNode | None:
+        """Return the literal with the items of a call's result, such as of `text.split()`."""
         function = node.func
         if isinstance(function, ast.Name):
-            if function.id in _CONTAINERS and node.args:
-                held = self._container(node.args[0], place, steps)
-                return _keys(held)
+            if function.id in _CONTAINER_FUNCTIONS and node.args:
+                return _get_keys(self._find_container(node.args[0], scope, steps))
             if function.id == "dict" and node.keywords:
                 keywords = [k for k in node.keywords if k.arg is not None]
                 keys = [ast.Constant(k.arg) for k in keywords]
-                return ast.Dict([*keys], [k.value for k in keywords]), place
+                return ast.Dict([*keys], [k.value for k in keywords]), scope
         if isinstance(function, ast.Attribute):
             if function.attr in ("split", "splitlines"):
-                texts = self.of(function.value, place, steps)
-                words = [w for one in texts for w in one.replace(",", " ").split()]
-                return (_listed(words), place) if words else None
+                words: list[str] = []
+                for string in self.find(function.value, scope, steps):
+                    words += string.replace(",", " ").split()
+                return (_build_list(words), scope) if words else None
             if function.attr in ("keys", "values", "copy"):
-                held = self._container(function.value, place, steps)
+                container = self._find_container(function.value, scope, steps)
                 if function.attr == "keys":
-                    return _keys(held)
-                if function.attr == "values" and held:
-                    return ast.List(_elements(held[0]), ast.Load()), held[1]
-                return held
+                    return _get_keys(container)
+                if function.attr == "values" and container:
+                    values = _list_elements(container[0])
+                    return ast.List(values, ast.Load()), container[1]
+                return container
         return None
 
 
-def _listed(texts: Iterable[str]) -> ast.List:
-    return ast.List([ast.Constant(text) for text in texts], ast.Load())
+def _build_list(strings: Iterable[str]) -> ast.List:
+    return ast.List([ast.Constant(string) for string in strings], ast.Load())
 
 
-def _joined(left: str, gap: str, right: str) -> str:
-    # One slash between the parts of a path or an address.
+def _join(left: str, gap: str, right: str) -> str:
+    # Paths and URLs get exactly one slash between two parts.
     if gap == "/":
         return f"{left.rstrip('/')}/{right.lstrip('/')}"
     return left + gap + right
 
 
-def _may_be_text(annotation: ast.expr | None) -> bool:
-    """Whether a function that is annotated so may return a text."""
+def _may_return_string(annotation: ast.expr | None) -> bool:
+    """Return whether a function with this result annotation can return a string."""
     if isinstance(annotation, ast.Subscript):
         annotation = annotation.value
     if isinstance(annotation, ast.Name):
-        return annotation.id in _TEXT_TYPES
+        return annotation.id in _STRING_ANNOTATIONS
     return not (isinstance(annotation, ast.Constant) and annotation.value is None)
 
 
-def _keyed(literal: ast.Dict) -> dict[str, ast.expr]:
-    """The values of a dictionary by those of its keys that are texts."""
+def _get_string_keys(literal: ast.Dict) -> dict[str, ast.expr]:
+    """Return the values of a dictionary by their keys, for keys that are string literals."""
     return {
         key.value: value
         for key, value in zip(literal.keys, literal.values, strict=True)
@@ -402,15 +458,15 @@ def _keyed(literal: ast.Dict) -> dict[str, ast.expr]:
     }
 
 
-def _keys(held: tuple[ast.expr, Place] | None) -> tuple[ast.expr, Place] | None:
-    """The keys of a dictionary; anything else as it is."""
-    if held is None or not isinstance(held[0], ast.Dict):
-        return held
-    keys = [key for key in held[0].keys if key is not None]
-    return ast.List(keys, ast.Load()), held[1]
+def _get_keys(container: _ScopedNode | None) -> _ScopedNode | None:
+    """Return the keys of a dictionary as a list; other containers unchanged."""
+    if container is None or not isinstance(container[0], ast.Dict):
+        return container
+    keys = [key for key in container[0].keys if key is not None]
+    return ast.List(keys, ast.Load()), container[1]
 
 
-def _elements(literal: ast.expr) -> list[ast.expr]:
+def _list_elements(literal: ast.expr) -> list[ast.expr]:
     if isinstance(literal, ast.Dict):
         return literal.values
     return literal.elts if isinstance(literal, (ast.List, ast.Tuple, ast.Set)) else []

@@ -1,7 +1,7 @@
-"""The tables that code names: in SQL, by SQLAlchemy's objects, and by mapped classes.
+"""Database tables in code: in SQL, in SQLAlchemy objects, and in mapped classes.
 
-No SQL parser reads half a statement, and code is full of halves: clauses that are joined,
-f-strings with holes. So this looks for the words behind which a table's name stands.
+SQL is not parsed, because code often contains only parts of statements: joined clauses, and
+f-strings with replacement fields. Instead, table names are found by the keyword before them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .module_names import Definition
-from .modules import HOLE, last_name
-from .resolver import Place, Resolver
-from .string_values import texts_of
+from .modules import PLACEHOLDER, get_last_name
+from .resolver import ExpressionScope, Resolver
+from .string_values import find_strings
 
 _TOKEN = re.compile(
     r"""--[^\n]*|/\*.*?(?:\*/|$)|'(?:[^']|'')*(?:'|$)|\$\w*\$.*?(?:\$\w*\$|$)
@@ -29,9 +29,9 @@ _STATEMENT = re.compile(
     |(?:CREATE|ALTER|DROP)\s+(?:TEMP\w*\s+)?TABLE\b|LOCK\s+TABLE\b|TABLE\s+\w)""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-# Upper-case words that prose does not have.
+# Case-sensitive: upper-case keywords do not occur in prose.
 _CLAUSE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+[\w\"`\[\x00]")
-_ENDS = frozenset(
+_NAME_LIST_ENDS = frozenset(
     (
         "where group order having limit offset union on set using returning"
         " values select window fetch for when intersect except natural left"
@@ -39,22 +39,24 @@ _ENDS = frozenset(
         " tablesample"
     ).split()
 )
-_BEFORE_NAMES = frozenset("only lateral if not exists table".split())
-_KINDS = {"from": "reads", "join": "reads", "into": "writes", "update": "writes"}
-# The databases' own tables.
-_SYSTEM = re.compile(r"(?:sqlite|pg|pragma)_\w+", re.IGNORECASE)
-_SCHEMAS = frozenset(["information_schema", "pg_catalog"])
-# `extract(year FROM created_at)`: no table follows.
-_FUNCTIONS = frozenset(["extract", "substring", "trim", "overlay", "position"])
+_WORDS_BEFORE_NAME = frozenset("only lateral if not exists table".split())
+_ACCESS_KINDS = {"from": "reads", "join": "reads", "into": "writes", "update": "writes"}
+# Tables of SQLite and PostgreSQL themselves.
+_SYSTEM_TABLE = re.compile(r"(?:sqlite|pg|pragma)_\w+", re.IGNORECASE)
+_SYSTEM_SCHEMAS = frozenset(["information_schema", "pg_catalog"])
+# In `extract(year FROM created_at)`, no table follows FROM.
+_FUNCTIONS_WITH_FROM = frozenset(
+    ["extract", "substring", "trim", "overlay", "position"]
+)
 
 
 class SqlTable(NamedTuple):
-    """A table that a text names.
+    """Table name in SQL.
 
     Attributes:
-        name: without schema and quotes.
+        name: the name without schema and quotes.
         kind: `reads`, `writes` or `deletes`.
-        start: where the name stands in the text.
+        start: the index of the name in the text.
     """
 
     name: str
@@ -63,48 +65,57 @@ class SqlTable(NamedTuple):
 
 
 def looks_like_sql(text: str) -> bool:
-    """Whether a text is SQL, or a clause of it."""
+    """Return whether a text is probably SQL: a statement, or an upper-case clause."""
     return bool(_STATEMENT.match(text) or _CLAUSE.search(text))
 
 
-def is_surely_sql(text: str) -> bool:
-    """Whether it is SQL and surely no prose: a statement or clause in capitals."""
+def is_certainly_sql(text: str) -> bool:
+    """Return whether a text is SQL that begins with an upper-case word, and so not prose."""
     first = text.split(maxsplit=1)[0].lstrip("(") if text.strip() else ""
     return len(first) > 1 and first.isupper() and looks_like_sql(text)
 
 
-def tables_in_sql(text: str) -> Iterator[SqlTable]:
-    """The tables that SQL names, in order, without those that `WITH` defines."""
-    tokens = [_Token.of(match) for match in _TOKEN.finditer(text)]
+def find_sql_tables(text: str) -> Iterator[SqlTable]:
+    """Yield the tables in SQL, in their order, without those that a `WITH` clause defines."""
+    tokens = [_Token.from_match(match) for match in _TOKEN.finditer(text)]
     tokens = [token for token in tokens if token.text]
-    own = {
-        before.text.casefold()
-        for before, word, mark in zip(tokens, tokens[1:], tokens[2:], strict=False)
-        if word.word == "as" and mark.text == "("
+    # The names of `WITH name AS (`.
+    defined_names = {
+        name.text.casefold()
+        for name, keyword, mark in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if keyword.word == "as" and mark.text == "("
     }
-    brackets: list[bool] = []
+    # For each open parenthesis, whether it follows a function with FROM.
+    parentheses: list[bool] = []
     for index, token in enumerate(tokens):
-        before = tokens[index - 1].word if index else ""
+        previous = tokens[index - 1].word if index else ""
         if token.text == "(":
-            brackets.append(before in _FUNCTIONS)
-        elif token.text == ")" and brackets:
-            brackets.pop()
-        kind = _KINDS.get(token.word)
-        if token.word in ("truncate", "table") and before not in ("as", "truncate"):
-            kind = (
-                "deletes" if token.word == "truncate" or before == "drop" else "writes"
-            )
-        if kind is None or (token.word == "from" and brackets[-1:] == [True]):
+            parentheses.append(previous in _FUNCTIONS_WITH_FROM)
+        elif token.text == ")" and parentheses:
+            parentheses.pop()
+        is_in_function = parentheses[-1:] == [True]
+        kind = _get_access_kind(token.word, previous, is_in_function)
+        if kind is None:
             continue
-        if token.word == "from" and before == "distinct":
-            continue  # IS DISTINCT FROM
-        if token.word == "update" and before in ("do", "for", "key", "on"):
-            continue
-        if token.word == "from" and before == "delete":
-            kind = "deletes"
-        for name in _names(tokens, index + 1, several=token.word == "from"):
-            if name.text.casefold() not in own and HOLE not in name.text:
+        for name in _list_names(tokens, index + 1, has_list=token.word == "from"):
+            is_defined = name.text.casefold() in defined_names
+            if not is_defined and PLACEHOLDER not in name.text:
                 yield SqlTable(name.text, kind, name.start)
+
+
+def _get_access_kind(word: str, previous: str, is_in_function: bool) -> str | None:
+    """Return the access to the tables after a keyword; None if no table follows."""
+    if word in ("truncate", "table") and previous not in ("as", "truncate"):
+        return "deletes" if word == "truncate" or previous == "drop" else "writes"
+    if word == "from":
+        # IS DISTINCT FROM compares two values.
+        if is_in_function or previous == "distinct":
+            return None
+        if previous == "delete":
+            return "deletes"
+    if word == "update" and previous in ("do", "for", "key", "on"):
+        return None
+    return _ACCESS_KINDS.get(word)
 
 
 class _Token(NamedTuple):
@@ -113,21 +124,23 @@ class _Token(NamedTuple):
     start: int
 
     @classmethod
-    def of(cls, match: re.Match[str]) -> _Token:
+    def from_match(cls, match: re.Match[str]) -> _Token:
         if match["quoted"]:
             return cls(match["quoted"][1:-1], "", match.start())
         text = match["word"] or match["mark"] or ""
         return cls(text, text.casefold() if match["word"] else "", match.start())
 
 
-def _names(tokens: list[_Token], index: int, *, several: bool) -> Iterator[_Token]:
-    """The names from a place on: `a`, `s.a`, and after FROM `a AS x, b y`."""
+def _list_names(
+    tokens: list[_Token], index: int, *, has_list: bool
+) -> Iterator[_Token]:
+    """Yield the table names from an index on: `a`, `schema.a`, or a list `a AS x, b y`."""
     while index < len(tokens):
-        while index < len(tokens) and tokens[index].word in _BEFORE_NAMES:
+        while index < len(tokens) and tokens[index].word in _WORDS_BEFORE_NAME:
             index += 1
         if index >= len(tokens) or tokens[index].text in "().,;":
             return
-        if tokens[index].word in _ENDS:
+        if tokens[index].word in _NAME_LIST_ENDS:
             return
         name = tokens[index]
         index += 1
@@ -135,16 +148,17 @@ def _names(tokens: list[_Token], index: int, *, several: bool) -> Iterator[_Toke
         while index + 1 < len(tokens) and tokens[index].text == ".":
             schema = name.text.casefold()
             name, index = tokens[index + 1], index + 2
-        is_function = index < len(tokens) and tokens[index].text == "(" and several
+        # A function that returns rows, as in `FROM generate_series(1, 3)`.
+        is_function = has_list and index < len(tokens) and tokens[index].text == "("
         if is_function:
-            index = _behind_brackets(tokens, index)
-        elif schema not in _SCHEMAS and not _SYSTEM.fullmatch(name.text):
+            index = _skip_parentheses(tokens, index)
+        elif schema not in _SYSTEM_SCHEMAS and not _SYSTEM_TABLE.fullmatch(name.text):
             yield name
-        if not several:
+        if not has_list:
             return
-        # An alias may come before the comma.
+        # An alias can precede the comma.
         while index < len(tokens) and tokens[index].text not in ("(", ")", ",", ";"):
-            if tokens[index].word in _ENDS and tokens[index].word != "as":
+            if tokens[index].word in _NAME_LIST_ENDS and tokens[index].word != "as":
                 return
             index += 1
         if index >= len(tokens) or tokens[index].text != ",":
@@ -152,7 +166,8 @@ def _names(tokens: list[_Token], index: int, *, several: bool) -> Iterator[_Toke
         index += 1
 
 
-def _behind_brackets(tokens: list[_Token], index: int) -> int:
+def _skip_parentheses(tokens: list[_Token], index: int) -> int:
+    """Return the index after the parenthesis that closes the one at an index."""
     depth = 0
     while index < len(tokens):
         depth += {"(": 1, ")": -1}.get(tokens[index].text, 0)
@@ -162,9 +177,10 @@ def _behind_brackets(tokens: list[_Token], index: int) -> int:
     return index
 
 
-_STEPS = 10
-# Calls whose first text is the name of a table, and what they do with it.
-_BY_NAME = {
+# Bounds chains of names and containers.
+_MAX_STEPS = 10
+# Functions with the name of a table as an argument, and their access to it.
+_TABLE_FUNCTIONS = {
     "read_sql_table": "reads",
     "read_table": "reads",
     "Table": "reads",
@@ -179,69 +195,77 @@ _BY_NAME = {
 }
 
 
-def named_by_call(call: ast.Call) -> tuple[ast.expr, str] | None:
-    """The expression of a table's name that a call is given, and what is done with it."""
-    name = last_name(call.func)
-    kind = _BY_NAME.get(name)
+def find_named_table(call: ast.Call) -> tuple[ast.expr, str] | None:
+    """Return the argument with a table's name, and the access; None for other calls."""
+    name = get_last_name(call.func)
+    kind = _TABLE_FUNCTIONS.get(name)
     if kind is None:
         return None
-    by_word = {keyword.arg: keyword.value for keyword in call.keywords}
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    # The first argument of `copy_from` is the file.
     index = 1 if name == "copy_from" else 0
-    given = call.args[index] if index < len(call.args) else None
-    for word in ("table_name", "name", "table"):
-        given = given or by_word.get(word)
-    return (given, kind) if given is not None else None
+    argument = call.args[index] if index < len(call.args) else None
+    for keyword in ("table_name", "name", "table"):
+        argument = argument or keywords.get(keyword)
+    return (argument, kind) if argument is not None else None
 
 
-def tables_of(node: ast.expr, place: Place) -> tuple[str, ...]:
-    """The names of the tables that an expression may stand for."""
-    return tuple(dict.fromkeys(_found(node, place, _STEPS, set())))
+def find_tables(node: ast.expr, scope: ExpressionScope) -> tuple[str, ...]:
+    """Return the names of the tables that an expression can refer to."""
+    return tuple(dict.fromkeys(_list_tables(node, scope, _MAX_STEPS, set())))
 
 
-def declared_tables(known: Definition, resolver: Resolver) -> tuple[str, ...]:
-    """The table of a `Table(...)`, or of a class with `__tablename__`."""
+def find_declared_tables(definition: Definition, resolver: Resolver) -> tuple[str, ...]:
+    """Return the table name of a `Table(...)`, or of a class with `__tablename__`.
+
+    Several names are possible, if the name is not a literal.
+    """
     name: ast.expr | None = None
-    if known.class_ is not None and known.kind == "class":
-        values = resolver.members(known.class_, known.scope).values
+    if definition.class_ is not None and definition.kind == "class":
+        values = resolver.collect_members(definition.class_, definition.module).values
         table = values.get("__table__")
-        name = values.get("__tablename__") or (_first(table) if table else None)
-    elif known.kind == "value" and known.value is not None:
-        name = _first(known.value)
-    return texts_of(name, Place(resolver, known.scope)) if name is not None else ()
+        name = values.get("__tablename__")
+        if name is None and table is not None:
+            name = _get_table_name(table)
+    elif definition.kind == "value" and definition.value is not None:
+        name = _get_table_name(definition.value)
+    if name is None:
+        return ()
+    return find_strings(name, ExpressionScope(resolver, definition.module))
 
 
-def _found(
-    node: ast.expr, place: Place, steps: int, seen: set[ast.expr]
+def _list_tables(
+    node: ast.expr, scope: ExpressionScope, steps: int, visited: set[ast.expr]
 ) -> Iterator[str]:
-    """The tables of an expression; each expression is looked at once."""
-    if steps <= 0 or node in seen:
+    """Yield the tables that an expression can refer to. Each expression is visited once."""
+    if steps <= 0 or node in visited:
         return
-    seen.add(node)
+    visited.add(node)
     if isinstance(node, ast.Subscript):
         owner = node.value
         if isinstance(owner, ast.Attribute) and owner.attr == "tables":
             # `METADATA.tables["notes"]`
-            named = texts_of(node.slice, place)
-            yield from named or _of_metadata(owner.value, place)
+            names = find_strings(node.slice, scope)
+            yield from names or _list_metadata_tables(owner.value, scope)
         else:
-            yield from _each(owner, place, steps - 1, seen)
-    elif isinstance(node, ast.Name) and node.id in place.aliases:
-        alias = place.assigned(node)
-        if alias and isinstance(alias[0], (ast.Subscript, ast.Name, ast.IfExp)):
-            yield from _found(*alias, steps - 1, seen)
+            yield from _list_item_tables(owner, scope, steps - 1, visited)
+    elif isinstance(node, ast.Name) and node.id in scope.aliases:
+        assigned = scope.find_assigned(node)
+        if assigned and isinstance(assigned[0], (ast.Subscript, ast.Name, ast.IfExp)):
+            yield from _list_tables(*assigned, steps - 1, visited)
     elif isinstance(node, ast.IfExp):
-        yield from _found(node.body, place, steps - 1, seen)
-        yield from _found(node.orelse, place, steps - 1, seen)
+        yield from _list_tables(node.body, scope, steps - 1, visited)
+        yield from _list_tables(node.orelse, scope, steps - 1, visited)
     elif isinstance(node, (ast.Name, ast.Attribute)):
-        known = place.of(node)
-        if known is not None:
-            yield from declared_tables(known, place.resolver)
+        definition = scope.resolve(node)
+        if definition is not None:
+            yield from find_declared_tables(definition, scope.resolver)
 
 
-def _each(
-    items: ast.expr, place: Place, steps: int, seen: set[ast.expr]
+def _list_item_tables(
+    items: ast.expr, scope: ExpressionScope, steps: int, visited: set[ast.expr]
 ) -> Iterator[str]:
-    """The tables among the items of a list, a dictionary or the tables of metadata."""
+    """Yield the tables among the items of a list, a dictionary or a metadata object."""
     if steps <= 0:
         return
     if isinstance(items, ast.Call):
@@ -249,44 +273,52 @@ def _each(
         if isinstance(function, ast.Attribute) and function.attr in ("values", "items"):
             items = function.value
         elif isinstance(function, ast.Name) and items.args:
+            # A function such as `reversed`.
             items = items.args[0]
     if isinstance(items, ast.Attribute) and items.attr in ("sorted_tables", "tables"):
-        yield from _of_metadata(items.value, place)
+        yield from _list_metadata_tables(items.value, scope)
     elif isinstance(items, (ast.Name, ast.Attribute)):
-        assigned = place.assigned(items)
+        assigned = scope.find_assigned(items)
         if assigned is not None:
-            yield from _each(*assigned, steps - 1, seen)
+            yield from _list_item_tables(*assigned, steps - 1, visited)
     elif isinstance(items, (ast.Dict, ast.List, ast.Tuple, ast.Set)):
-        for part in items.values if isinstance(items, ast.Dict) else items.elts:
-            yield from _found(part, place, steps - 1, seen)
+        for item in items.values if isinstance(items, ast.Dict) else items.elts:
+            yield from _list_tables(item, scope, steps - 1, visited)
 
 
-def _first(value: ast.expr) -> ast.expr | None:
-    """The name in `Table(name, ...)`."""
+def _get_table_name(value: ast.expr) -> ast.expr | None:
+    """Return the first argument of `Table(name, ...)`; None for other expressions."""
     if not isinstance(value, ast.Call) or not value.args:
         return None
-    return value.args[0] if last_name(value.func) in ("Table", "table") else None
+    return value.args[0] if get_last_name(value.func) in ("Table", "table") else None
 
 
-def _of_metadata(node: ast.expr, place: Place) -> Iterator[str]:
-    """The tables that are declared with metadata, in the modules that were read so far."""
-    resolver, metadata = place.resolver, place.of(node)
-    # The class in `Base.metadata`.
+def _list_metadata_tables(node: ast.expr, scope: ExpressionScope) -> Iterator[str]:
+    """Yield the tables declared with a metadata object, in the modules loaded so far."""
+    resolver, metadata = scope.resolver, scope.resolve(node)
+    # The declarative base class of `Base.metadata`.
     base = None
     if isinstance(node, ast.Attribute) and node.attr == "metadata":
-        base = place.of(node.value)
-    for module in [one for one in resolver.read.values() if one is not None]:
-        within = Place(resolver, module)
-        for name, class_ in module.bindings.classes.items() if base is not None else ():
-            parents = [within.of(parent) for parent in class_.bases]
-            if any(parent and base and parent.key == base.key for parent in parents):
-                mapped = resolver.named(module, name)
-                if mapped is not None:
-                    yield from declared_tables(mapped, resolver)
-        for value in module.bindings.assigned.values() if metadata is not None else ():
-            text = _first(value)
-            if text is None or not isinstance(value, ast.Call) or len(value.args) < 2:
+        base = scope.resolve(node.value)
+    modules = [module for module in resolver.loaded_modules.values() if module]
+    for module in modules:
+        module_scope = ExpressionScope(resolver, module)
+        if base is not None:
+            for name, class_ in module.bindings.classes.items():
+                parents = [module_scope.resolve(parent) for parent in class_.bases]
+                if any(parent and parent.key == base.key for parent in parents):
+                    mapped_class = resolver.find_definition(module, name)
+                    if mapped_class is not None:
+                        yield from find_declared_tables(mapped_class, resolver)
+        if metadata is None:
+            continue
+        for value in module.bindings.assignments.values():
+            # `Table(name, metadata, ...)`
+            table_name = _get_table_name(value)
+            if table_name is None or not isinstance(value, ast.Call):
                 continue
-            given = within.of(value.args[1])
-            if given is not None and metadata and given.key == metadata.key:
-                yield from texts_of(text, within)
+            if len(value.args) < 2:
+                continue
+            table_metadata = module_scope.resolve(value.args[1])
+            if table_metadata is not None and table_metadata.key == metadata.key:
+                yield from find_strings(table_name, module_scope)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..model.model import Workspace
-from ..package_data import templates_folder
+from ..package_data import get_templates_folder
 from .table import BUILT_IN, list_enabled_targets, load_targets
 
 _LARGEST = 1024 * 1024
@@ -77,7 +77,7 @@ def list_originals(workspace: Workspace) -> dict[str, Original]:
     }
     templates: dict[str, Original] = {}
     for target in load_targets(workspace.extensions).values():
-        folder = target.templates or templates_folder()
+        folder = target.templates or get_templates_folder()
         subfolder = target.name if target.name in BUILT_IN else "."
         for name in _list_files(folder, subfolder):
             names = [target.name]

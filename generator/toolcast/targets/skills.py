@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any
 
-from toolcast_runtime.skills import MAIN
+from toolcast_runtime.skills import MAIN_FILE
 
 from ..analysis.prompt_docs import group_tools_by_section, render_usage_lines
 from ..analysis.skill_texts import (
@@ -105,7 +105,7 @@ def _render_skill(
     signature = f"Generated {format_signature(source)}"
     files = {}
     for path, file in build_skill_files(owner, front).items():
-        shape = MarkdownShape(file.headings, tuple(front) if path == MAIN else ())
+        shape = MarkdownShape(file.headings, tuple(front) if path == MAIN_FILE else ())
         full_path = f"{folder}/{path}"
         text = add_signature(file, signature)
         files[full_path] = context.write(full_path, text, shape)

@@ -13,10 +13,10 @@ from toolcast_runtime.values.annotated_types import (
 )
 from toolcast_runtime.values.schema_types import SchemaTypes
 from toolcast_runtime.values.tool_types import (
-    TAKEN,
-    Results,
+    RESERVED_NAMES,
+    ResultTypes,
     ToolTypes,
-    types_of_tool,
+    build_tool_types,
 )
 
 from ..encoders.code import Code
@@ -60,28 +60,28 @@ def render_types_file(
 
 def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
     has_values = toolset.has_python_values(tool)
-    types = types_of_tool(
+    types = build_tool_types(
         tool.name,
         tool.listed_parameters,
         tool.listed_returns,
         has_values=has_values,
         takes_class=tool.arguments_type is not None,
         result_class=tool.result_type.function if tool.result_type else None,
-        of_handler=(tool.parameters, tool.returns) if tool.picks else None,
+        handler_schemas=(tool.parameters, tool.returns) if tool.picks else None,
     )
-    arguments_name, result_name, handler_name, *_ = types.own
+    arguments_name, result_name, handler_name, *_ = types.reserved_names
     class_names = {object_type.name for object_type in types.objects}
-    class_names |= {result_name, types.gives.name}
+    class_names |= {result_name, types.handler_results.name}
     printer = TypePrinter(class_names, has_values=has_values)
     classes = [
         printer.build_view(
             object_type,
-            _build_docstring(object_type.name, types.own, has_values),
+            _build_docstring(object_type.name, types.reserved_names, has_values),
             read_only=object_type in types.read_only,
         )
         for object_type in types.objects
     ]
-    aliases = _build_aliases([types.results, types.gives], printer)
+    aliases = _build_aliases([types.results, types.handler_results], printer)
     dependency_types = {key: toolset.dependencies[key] for key in tool.uses}
     dependencies = {
         key: build_module_type(type_.module, type_.function)
@@ -108,8 +108,8 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
         printer.add("typing", "TYPE_CHECKING")
     if handler is not None and tool.arguments_type is None:
         printer.add(RUNTIME_TYPES, _get_form_name(dependencies))
-    if types.gives.name:
-        printer.add(RUNTIME_TYPES, types.gives.handlers)
+    if types.handler_results.name:
+        printer.add(RUNTIME_TYPES, types.handler_results.handlers)
     call_result = types.results.name or "Any"
     has_clients = bool(toolset.clients)
     call_arguments = [encode_unbroken_string(tool.name), encode_safe_text("arguments")]
@@ -151,10 +151,11 @@ def _build_handler_result(tool: ToolSpec, types: ToolTypes) -> Type:
     """Return the type of the values that the handler may return."""
     if tool.result_type is not None:
         result_class = build_module_type(*tool.result_type)
-        return build_subscript(types.gives.handlers, [result_class])
-    if types.gives.name:
+        return build_subscript(types.handler_results.handlers, [result_class])
+    if types.handler_results.name:
         return build_subscript(
-            types.gives.handlers, [build_named_type(types.gives.name)]
+            types.handler_results.handlers,
+            [build_named_type(types.handler_results.name)],
         )
     return build_named_type("object")
 
@@ -172,7 +173,7 @@ def _encode_handler_parameters(
     if has_keywords and tool.arguments_type is None:
         keyword_types = {
             key: printer.build_type(member.type)
-            for key, member in types.given.members.items()
+            for key, member in types.handler_arguments.members.items()
         }
         required = _list_required(types)
         return encode_method_parameters(
@@ -181,7 +182,7 @@ def _encode_handler_parameters(
     if tool.arguments_type is not None:
         arguments_type = build_module_type(*tool.arguments_type)
     else:
-        arguments_type = build_named_type(types.given.name)
+        arguments_type = build_named_type(types.handler_arguments.name)
     name = "arguments_" if "arguments" in dependencies else "arguments"
     return encode_method_parameters(
         {name: arguments_type}, None, before, after, dependencies
@@ -189,7 +190,7 @@ def _encode_handler_parameters(
 
 
 def _list_required(types: ToolTypes) -> frozenset[str]:
-    members = types.given.members
+    members = types.handler_arguments.members
     return frozenset(key for key, member in members.items() if member.is_required)
 
 
@@ -219,10 +220,10 @@ def describe_types(schema: Any, *, has_values: bool = False) -> dict[str, str]:
         schema: the schema of a tool's arguments or results.
         has_values: whether strings with a `format` have Python types such as `datetime`.
     """
-    types = SchemaTypes(schema, "Tool", TAKEN, has_values=has_values)
-    root = types.arguments("ToolArguments")
-    result_types = SchemaTypes(schema, "Tool", TAKEN, has_values=has_values)
-    whole, _ = result_types.whole("ToolResult")
+    types = SchemaTypes(schema, "Tool", RESERVED_NAMES, has_values=has_values)
+    root = types.build_arguments_class("ToolArguments")
+    result_types = SchemaTypes(schema, "Tool", RESERVED_NAMES, has_values=has_values)
+    whole, _ = result_types.build_type("ToolResult")
     classes = {
         object_type.name: "".join(
             f" {key!r}: {_format_member(member)}"
@@ -274,7 +275,7 @@ def _build_docstring(name: str, own: Sequence[str], has_values: bool) -> Code:
     return encode_safe_text(docstrings.get(name, ""))
 
 
-def _build_aliases(results: Sequence[Results], printer: TypePrinter) -> list[View]:
+def _build_aliases(results: Sequence[ResultTypes], printer: TypePrinter) -> list[View]:
     """Build the type aliases of results that are not classes: the call's, the handler's."""
     aliases: dict[str, View] = {}
     for result in results:
@@ -305,7 +306,7 @@ def _build_handler_check(
     """
     if tool.handler is None:
         return None
-    arguments, results = types.given, types.gives
+    arguments, results = types.handler_arguments, types.handler_results
     required = _list_required(types)
     function = tool.handler.function
 

@@ -1,1 +1,1 @@
-"""Selection cases: what users say, which tool is meant, and whether the words lead to it."""
+"""Selection cases: user messages with the expected tool, run against a ranking or a model."""

@@ -1,4 +1,4 @@
-"""Tries the cases of a toolset with a model: does it choose the tool that each case means?"""
+"""Selection cases that are run with a model instead of the lexical ranking."""
 
 from __future__ import annotations
 
@@ -9,70 +9,86 @@ from functools import partial
 from toolcast_runtime.router import RoutedTool, RoutingError, RoutingModel
 
 from ..model.model import SelectionGates, Toolset
-from .trial import DeclaredCase, Selection, Trial, forbidden, select
+from .trial import (
+    DeclaredCase,
+    Selection,
+    Trial,
+    list_forbidden_choices,
+    run_trials,
+)
 
-_AT_ONCE = 4
+_MAX_CONCURRENT_REQUESTS = 4
 
 
-def try_cases_with(
+def run_cases_with_model(
     model: RoutingModel, toolset: Toolset, gates: SelectionGates, client: str | None
 ) -> Selection:
-    """Asks a model about every message of every case.
+    """Run the selection cases of a toolset with a model.
 
-    It is asked as the router asks it: which tools are relevant? The tool that is meant has to
-    be among them; a tool of `never`, and the tool of a near miss, must not be.
+    The model gets the same request as from the router: to choose the relevant tools. A case
+    passes if the choice contains the expected tool and no forbidden one. Forbidden are the
+    tools of `never`, and the tool of a near miss.
 
     Args:
-        client: for this client alone.
+        model: the model.
+        toolset: the toolset.
+        gates: the limits of the toolset.
+        client: only the tools of this client; None runs the cases for each client.
     """
-    return select(toolset, gates, client, partial(_ask_all, model))
+    return run_trials(toolset, gates, client, partial(_run_all, model))
 
 
-def _ask_all(
+def _run_all(
     model: RoutingModel,
     cases: Sequence[DeclaredCase],
     tools: Sequence[RoutedTool],
     clients: tuple[str, ...],
 ) -> list[Trial]:
-    async def ask_all() -> list[Trial]:
-        turns = asyncio.Semaphore(_AT_ONCE)
+    async def run_all() -> list[Trial]:
+        semaphore = asyncio.Semaphore(_MAX_CONCURRENT_REQUESTS)
 
-        async def ask(one: DeclaredCase, is_near: bool, message: str) -> Trial:
-            async with turns:
-                chosen, problems = await _ask(model, tools, one, is_near, message)
+        async def run(declared: DeclaredCase, is_near: bool, message: str) -> Trial:
+            async with semaphore:
+                chosen, problems = await _choose_tools(
+                    model, tools, declared, is_near, message
+                )
             first = chosen[0] if chosen else ""
-            return Trial(one, message, is_near, clients, first, chosen, problems)
+            return Trial(declared, message, is_near, clients, first, chosen, problems)
 
-        asked = [
-            ask(one, number > 0, message)
-            for one in cases
-            for number, message in enumerate((one.case.message, *one.case.near))
-        ]
-        return await asyncio.gather(*asked)
+        runs = []
+        for declared in cases:
+            runs.append(run(declared, False, declared.case.message))
+            runs += [run(declared, True, message) for message in declared.case.near]
+        return await asyncio.gather(*runs)
 
-    return asyncio.run(ask_all())
+    return asyncio.run(run_all())
 
 
-async def _ask(
+async def _choose_tools(
     model: RoutingModel,
     tools: Sequence[RoutedTool],
-    one: DeclaredCase,
+    declared: DeclaredCase,
     is_near: bool,
     message: str,
 ) -> tuple[Sequence[str] | None, Sequence[str]]:
-    """What the model chose, None for no answer, and what is wrong with it."""
+    """Return the tools that the model chose, None without an answer, and the problems."""
     try:
         chosen = await model.choose(message, tools, ())
     except Exception as error:
-        # As in the router: the text may quote an address with a secret.
-        failed = f"the request failed ({type(error).__name__})"
-        reason = str(error) if isinstance(error, RoutingError) else failed
+        # Other errors are not quoted, as in the router: they may contain an address with a
+        # secret.
+        reason = f"the request failed ({type(error).__name__})"
+        if isinstance(error, RoutingError):
+            reason = str(error)
         return None, [f"no answer: {reason}"]
-    return chosen, list(_problems(one, is_near, chosen))
+    return chosen, list(_list_problems(declared, is_near, chosen))
 
 
-def _problems(one: DeclaredCase, is_near: bool, chosen: Sequence[str]) -> Iterator[str]:
-    tool = one.case.tool
+def _list_problems(
+    declared: DeclaredCase, is_near: bool, chosen: Sequence[str]
+) -> Iterator[str]:
+    tool = declared.case.tool
     if tool is not None and not is_near and tool not in chosen:
-        yield f"`{tool}` is meant, and it chose {', '.join(chosen) or 'none'}"
-    yield from forbidden(one.case, is_near, chosen)
+        choice = ", ".join(chosen) or "no tool"
+        yield f"the case expects `{tool}`, but the model chose {choice}"
+    yield from list_forbidden_choices(declared.case, is_near, chosen)

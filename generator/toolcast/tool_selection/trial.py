@@ -1,4 +1,4 @@
-"""Selection cases: which tool do the words of a message speak for?"""
+"""Selection cases that are run against the lexical ranking of a toolset's tools."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..analysis.prompt_docs import render_usage_lines
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec
 from ..parsing.tree import Path
 
-# The cases alone are looked at by every check, which needs no router.
+# `toolcast check` uses this module without the router, so that its import is deferred.
 if TYPE_CHECKING:
     from toolcast_runtime.router.lexical_ranking import LexicalRanking, RoutedTool
 
 
 class DeclaredCase(NamedTuple):
-    """A case and its place.
+    """A selection case and its location.
 
     Attributes:
         case: the case.
-        owner: the tool or toolset whose file it is in.
-        path: where in that file.
+        owner: the tool or toolset whose file contains the case.
+        path: the path of the case in that file.
     """
 
     case: Case
@@ -31,78 +31,80 @@ class DeclaredCase(NamedTuple):
 
 
 class CaseMessage(NamedTuple):
-    """A message of a case, its own or one of its near misses.
+    """A message of a selection case, or one of its near misses.
 
     Attributes:
-        same_words: the message, as it is compared with others.
-        tool: the tool that is meant, or that a near miss must not lead to.
-        is_near: it is a near miss.
-        owner: the tool or toolset whose file it is in.
-        path: where in that file.
+        normalized_text: the message as it is compared with others.
+        tool: the expected tool, or the tool that a near miss must not select.
+        is_near: whether the message is a near miss.
+        owner: the tool or toolset whose file contains the case.
+        path: the path of the message in that file.
     """
 
-    same_words: str
+    normalized_text: str
     tool: str | None
     is_near: bool
     owner: ToolSpec | Toolset
     path: Path
 
 
-def cases_of(toolset: Toolset) -> Iterator[DeclaredCase]:
-    """The cases of its tools in their order, then those of `toolset.yaml`."""
+def list_cases(toolset: Toolset) -> Iterator[DeclaredCase]:
+    """Yield the cases of the tools, in the tools' order, then those of `toolset.yaml`."""
     owners: tuple[ToolSpec | Toolset, ...] = (*toolset.tools, toolset)
     for owner in owners:
         for index, case in enumerate(owner.cases):
             yield DeclaredCase(case, owner, ("cases", index))
 
 
-def messages_of(toolset: Toolset) -> Iterator[CaseMessage]:
-    """Every message of every case."""
-    for case, owner, path in cases_of(toolset):
-        text = same_words(case.message)
+def list_case_messages(toolset: Toolset) -> Iterator[CaseMessage]:
+    """Yield the messages of all cases, including near misses."""
+    for case, owner, path in list_cases(toolset):
+        text = normalize_message(case.message)
         yield CaseMessage(text, case.tool, False, owner, (*path, "message"))
-        for index, near in enumerate(case.near):
-            yield CaseMessage(
-                same_words(near), case.tool, True, owner, (*path, "near", index)
-            )
+        for index, message in enumerate(case.near):
+            text = normalize_message(message)
+            yield CaseMessage(text, case.tool, True, owner, (*path, "near", index))
 
 
-def same_words(message: str) -> str:
-    """What messages share that differ in capitals, blanks and closing marks alone."""
+def normalize_message(message: str) -> str:
+    """Return a message without differences in case, white space and final punctuation."""
     return " ".join(message.split()).rstrip(".!?").casefold()
 
 
 class Catalog(NamedTuple):
-    """What some clients are offered.
+    """The tools that one or several clients are offered.
 
     Attributes:
-        clients: the clients; empty where the toolset has none.
-        tools: their tools, those of every turn among them.
+        clients: the clients; empty for a toolset without clients.
+        tools: their tools, including those with `always`.
     """
 
     clients: tuple[str, ...]
     tools: tuple[ToolSpec, ...]
 
 
-def catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
-    """What the clients of a toolset are offered; those with the same tools are one.
+def list_catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
+    """Return the tools that clients are offered; clients with the same tools share one catalog.
 
     Args:
-        client: this client alone.
+        toolset: the toolset.
+        client: only this client.
     """
     tools = toolset.list_target_tools("registry")
     if not toolset.clients:
         return [Catalog((), tools)]
-    clients: dict[tuple[ToolSpec, ...], list[str]] = {}
-    for one in toolset.clients:
-        if client in (None, one.name):
-            offered = tuple(tool for tool in tools if toolset.is_offered(tool, one))
-            clients.setdefault(offered, []).append(one.name)
-    return [Catalog(tuple(names), offered) for offered, names in clients.items()]
+    clients_by_tools: dict[tuple[ToolSpec, ...], list[str]] = {}
+    for profile in toolset.clients:
+        if client in (None, profile.name):
+            offered = tuple(tool for tool in tools if toolset.is_offered(tool, profile))
+            clients_by_tools.setdefault(offered, []).append(profile.name)
+    return [
+        Catalog(tuple(names), offered) for offered, names in clients_by_tools.items()
+    ]
 
 
-def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
-    """Tools as the router of a registry sees them."""
+def build_routed_tools(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
+    """Return tools with the texts that the router of a registry uses."""
     from toolcast_runtime.router.lexical_ranking import RoutedTool
 
     return tuple(
@@ -110,7 +112,7 @@ def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
             tool.name,
             tool.summary,
             tool.model_description,
-            # The first paragraph of the docs, as a definition has it.
+            # A definition has only the first paragraph of the usage docs.
             "\n".join(takewhile(bool, map(str, render_usage_lines(tool)))),
             tool.listed_parameters,
         )
@@ -118,20 +120,20 @@ def routed(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
     )
 
 
-# Less than this is the rounding of sums.
-_EQUAL = 1e-9
+_ROUNDING_ERROR = 1e-9
+"""Difference below which sums of scores are equal."""
 _MAX_WORDS = 4
 """Words of a message that are reported for one tool."""
 
 
 class ToolRank(NamedTuple):
-    """How a tool stands among the others for a message.
+    """The position of a tool in the ranking for a message.
 
     Attributes:
-        rank: 1 for the first; None where no word of the message speaks for it.
-        margin: how far its score is ahead of the first tool beyond the top, as a part of
-            the larger one: 1 where nothing follows, 0 for the same, negative behind it.
-        rival: that tool; empty where there is none.
+        rank: 1 for the best tool; None if no word of the message matches the tool.
+        margin: the lead over the rival as a part of the larger score: 1 without a rival, 0
+            for equal scores, negative if the rival's score is larger.
+        rival: the first other tool that does not fit into the top; empty if there is none.
     """
 
     rank: int | None
@@ -140,20 +142,21 @@ class ToolRank(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One message, tried.
+    """The result of one message.
 
     Attributes:
         declared: the case.
-        message: what is said; of a near miss, not the case's own.
-        is_near: it is a near miss.
-        clients: whose tools were there; empty where the toolset has no clients.
-        first: the tool that stands first, or that a model named first; empty where none does.
-        chosen: the tools that were chosen; None where a model gave no answer.
-        problems: what is wrong; empty when it passes.
-        standing: how the tool that is meant stands; None where none is meant, and where a
-            model chose.
-        words: what each word of the message gives to the tool that is meant and to the one
-            that is in its way, as parts of the better one's score; empty when it passes.
+        message: the message of the case or of the near miss.
+        is_near: whether the message is a near miss.
+        clients: the clients with the ranked tools; empty for a toolset without clients.
+        first: the best-ranked tool, or the first one that a model named; empty if there is
+            none.
+        chosen: the selected tools; None if a model did not answer.
+        problems: the reasons why the case fails; empty if it passes.
+        tool_rank: the rank of the expected tool; None if the case expects no tool, or a model
+            selected.
+        word_scores: for a failed case, the score of each word for the expected tool and its
+            rival, as parts of the larger total score.
     """
 
     declared: DeclaredCase
@@ -163,22 +166,28 @@ class Trial(NamedTuple):
     first: str
     chosen: Sequence[str] | None
     problems: Sequence[str]
-    standing: ToolRank | None = None
-    words: Mapping[str, Mapping[str, float]] = {}
+    tool_rank: ToolRank | None = None
+    word_scores: Mapping[str, Mapping[str, float]] = {}
 
     @property
     def tool(self) -> str | None:
-        """The tool that is meant, or that must not be first."""
+        """The expected tool, or the tool that a near miss must not select."""
         return self.declared.case.tool
 
     @property
     def rival(self) -> str:
-        """The tool that is in its way; empty where none is."""
-        return _rival(self.tool, self.first, self.standing)
+        """The tool that competes with the expected one; empty if there is none."""
+        return _find_rival(self.tool, self.first, self.tool_rank)
 
 
 class SkippedCase(NamedTuple):
-    """A case that was not tried, and why; a wrong one names a tool that is not there."""
+    """A case that was not run.
+
+    Attributes:
+        declared: the case.
+        reason: why it was not run.
+        is_wrong: whether the case is invalid because its tool does not exist.
+    """
 
     declared: DeclaredCase
     reason: str
@@ -186,49 +195,49 @@ class SkippedCase(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """The cases of a toolset, tried.
+    """The results of a toolset's selection cases.
 
     Attributes:
         toolset: the toolset.
-        gates: what was asked.
-        trials: one for each message and each different offer of tools.
-        untried: the cases whose tool no client is offered.
-        uncovered: the tools that no case means.
+        gates: the limits that the cases must meet.
+        trials: a result for each message and catalog.
+        skipped_cases: the cases whose tool is not in any catalog.
+        uncovered_tools: the tools without a case.
     """
 
     toolset: Toolset
     gates: SelectionGates
     trials: Sequence[Trial]
-    untried: Sequence[SkippedCase]
-    uncovered: Sequence[str]
+    skipped_cases: Sequence[SkippedCase]
+    uncovered_tools: Sequence[str]
 
     @property
-    def failed(self) -> list[Trial]:
-        """The messages that do not pass."""
+    def failed_trials(self) -> list[Trial]:
+        """The trials with problems."""
         return [trial for trial in self.trials if trial.problems]
 
     @property
-    def covered(self) -> float:
-        """The part of the tools that a case means."""
-        number = len(self.toolset.list_target_tools("registry"))
-        return 1 - len(self.uncovered) / number if number else 1.0
+    def coverage(self) -> float:
+        """The share of tools that have a case."""
+        count = len(self.toolset.list_target_tools("registry"))
+        return 1 - len(self.uncovered_tools) / count if count else 1.0
 
     @property
     def passes(self) -> bool:
-        """Whether every message passes, every tool is there, and enough have a case."""
-        is_enough = self.covered + _EQUAL >= self.gates.coverage
-        is_wrong = any(one.is_wrong for one in self.untried)
-        return is_enough and not is_wrong and not self.failed
+        """Whether all trials pass, all cases are valid, and enough tools have a case."""
+        is_covered = self.coverage + _ROUNDING_ERROR >= self.gates.coverage
+        has_invalid_case = any(skipped.is_wrong for skipped in self.skipped_cases)
+        return is_covered and not has_invalid_case and not self.failed_trials
 
 
 class Confusion(NamedTuple):
-    """Two tools of which the wrong one stands before the other.
+    """A tool that another tool outranks in failed trials.
 
     Attributes:
-        tool: the one that is meant.
-        other: the one before it.
-        messages: for how many messages.
-        words: the words that speak most for the other.
+        tool: the expected tool.
+        other: the best-ranked tool.
+        messages: the number of messages.
+        words: the words with the highest scores for the other tool.
     """
 
     tool: str
@@ -237,180 +246,233 @@ class Confusion(NamedTuple):
     words: tuple[str, ...]
 
 
-_Try = Callable[
+_RunCases = Callable[
     [Sequence[DeclaredCase], "tuple[RoutedTool, ...]", tuple[str, ...]], Sequence[Trial]
 ]
+"""Run cases with the tools of a catalog, which its clients are offered."""
 
 
-def try_cases(
+def run_cases(
     toolset: Toolset, gates: SelectionGates, client: str | None = None
 ) -> Selection:
-    """Tries every case by its words, for every client that is offered its tool.
+    """Run the selection cases of a toolset with the lexical ranking.
 
     Args:
-        client: for this client alone.
+        toolset: the toolset.
+        gates: the limits of the toolset.
+        client: only the tools of this client; None runs the cases for each client.
     """
-    from toolcast_runtime.router.lexical_ranking import ranking
+    from toolcast_runtime.router.lexical_ranking import get_ranking
 
-    def by_words(
+    def run_with_ranking(
         cases: Sequence[DeclaredCase],
         tools: tuple[RoutedTool, ...],
         clients: tuple[str, ...],
     ) -> list[Trial]:
-        index = ranking(tools)
-        return [t for one in cases for t in trials_of(one, index, gates, clients)]
+        index = get_ranking(tools)
+        trials: list[Trial] = []
+        for declared in cases:
+            trials += run_case(declared, index, gates, clients)
+        return trials
 
-    return select(toolset, gates, client, by_words)
+    return run_trials(toolset, gates, client, run_with_ranking)
 
 
-def select(
-    toolset: Toolset, gates: SelectionGates, client: str | None, try_: _Try
+def run_trials(
+    toolset: Toolset, gates: SelectionGates, client: str | None, run: _RunCases
 ) -> Selection:
-    """Tries the cases of a toolset in a way of its own.
+    """Run the selection cases of a toolset for each catalog.
 
     Args:
-        client: for this client alone.
-        try_: tries cases among tools that clients are offered.
+        toolset: the toolset.
+        gates: the limits of the toolset.
+        client: only the tools of this client; None runs the cases for each client.
+        run: runs cases with the tools of a catalog.
     """
-    declared = list(cases_of(toolset))
+    declared_cases = list(list_cases(toolset))
     trials: list[Trial] = []
-    tried: set[str | None] = set()
-    for catalog in catalogs(toolset, client) if declared else ():
-        offered = {None, *(tool.name for tool in catalog.tools)}
-        tried |= offered
-        cases = [one for one in declared if one.case.tool in offered]
-        trials += try_(cases, routed(catalog.tools), catalog.clients)
-    untried = [_untried(toolset, one) for one in declared if one.case.tool not in tried]
+    offered_tools: set[str | None] = set()
+    for catalog in list_catalogs(toolset, client) if declared_cases else ():
+        # A case without an expected tool runs in every catalog.
+        catalog_tools = {None, *(tool.name for tool in catalog.tools)}
+        offered_tools |= catalog_tools
+        cases = [d for d in declared_cases if d.case.tool in catalog_tools]
+        trials += run(cases, build_routed_tools(catalog.tools), catalog.clients)
+    skipped_cases = [
+        _explain_skipped_case(toolset, declared)
+        for declared in declared_cases
+        if declared.case.tool not in offered_tools
+    ]
     if client is not None:
-        # That a client is not offered a tool is no news to who asks for it.
-        untried = [one for one in untried if one.is_wrong]
-    meant = {one.case.tool for one in declared}
-    names = [tool.name for tool in toolset.list_target_tools("registry")]
-    uncovered = [name for name in names if name not in meant]
-    return Selection(toolset, gates, trials, untried, uncovered)
+        # The user selected a client, so that tools of other clients are not reported.
+        skipped_cases = [skipped for skipped in skipped_cases if skipped.is_wrong]
+    covered_tools = {declared.case.tool for declared in declared_cases}
+    uncovered_tools = [
+        tool.name
+        for tool in toolset.list_target_tools("registry")
+        if tool.name not in covered_tools
+    ]
+    return Selection(toolset, gates, trials, skipped_cases, uncovered_tools)
 
 
-def _untried(toolset: Toolset, one: DeclaredCase) -> SkippedCase:
-    name = one.case.tool or ""
+def _explain_skipped_case(toolset: Toolset, declared: DeclaredCase) -> SkippedCase:
+    name = declared.case.tool or ""
     if any(tool.name == name for tool in toolset.tools):
-        return SkippedCase(one, f"nobody is offered `{name}`", False)
+        return SkippedCase(declared, f"no client is offered `{name}`", False)
     if any(server.declares_tool(name) for server in toolset.listed_servers):
-        return SkippedCase(one, f"`{name}` is of an external server", False)
-    return SkippedCase(one, f"there is no tool `{name}`", True)
+        reason = f"`{name}` is a tool of an external server"
+        return SkippedCase(declared, reason, False)
+    return SkippedCase(declared, f"there is no tool `{name}`", True)
 
 
-def confusions(trials: Sequence[Trial]) -> list[Confusion]:
-    """The pairs that are confused, the most frequent first.
+def list_confusions(trials: Sequence[Trial]) -> list[Confusion]:
+    """Return the pairs of confused tools, the most frequent pair first.
 
-    A message counts once, whichever clients are offered the two.
+    A message counts once, even if several clients are offered the two tools.
     """
-    pairs: defaultdict[tuple[str, str], dict[str, Trial]] = defaultdict(dict)
+    trials_by_pair: defaultdict[tuple[str, str], dict[str, Trial]] = defaultdict(dict)
     for trial in trials:
         if trial.problems and trial.tool and trial.first not in ("", trial.tool):
-            pairs[trial.tool, trial.first].setdefault(trial.message, trial)
-    ordered = sorted(pairs.items(), key=lambda item: (-len(item[1]), item[0]))
+            trials_by_pair[trial.tool, trial.first].setdefault(trial.message, trial)
+    by_frequency = sorted(
+        trials_by_pair.items(), key=lambda entry: (-len(entry[1]), entry[0])
+    )
     return [
-        Confusion(*pair, len(tried), _most(tried.values(), pair[1]))
-        for pair, tried in ordered
+        Confusion(tool, other, len(pair), _list_top_terms(pair.values(), other))
+        for (tool, other), pair in by_frequency
     ]
 
 
-def _most(trials: Iterable[Trial], tool: str) -> tuple[str, ...]:
-    """The words that give most to a tool."""
-    given: defaultdict[str, float] = defaultdict(float)
+def _list_top_terms(trials: Iterable[Trial], tool: str) -> tuple[str, ...]:
+    """Return the words with the highest total scores for a tool."""
+    totals: defaultdict[str, float] = defaultdict(float)
     for trial in trials:
-        for word, parts in trial.words.items():
-            given[word] += parts.get(tool, 0.0)
-    order = sorted((-part, word) for word, part in given.items() if part)
-    return tuple(word for _, word in order[:_MAX_WORDS])
+        for word, scores in trial.word_scores.items():
+            totals[word] += scores.get(tool, 0.0)
+    by_score = sorted((-score, word) for word, score in totals.items() if score)
+    return tuple(word for _, word in by_score[:_MAX_WORDS])
 
 
-def trials_of(
-    one: DeclaredCase,
+def run_case(
+    declared: DeclaredCase,
     index: LexicalRanking,
     gates: SelectionGates,
     clients: tuple[str, ...] = (),
 ) -> Iterator[Trial]:
-    """Tries the message of a case, then its near misses, among the tools of an index.
+    """Run a case and its near misses with a ranking.
 
     Args:
-        clients: who is offered these tools.
+        declared: the case.
+        index: the ranking of the tools.
+        gates: the limits of the toolset.
+        clients: the clients that are offered these tools.
     """
-    case = one.case
+    case = declared.case
     for number, message in enumerate((case.message, *case.near)):
         is_near = number > 0
         top = 1 if is_near else case.top or gates.top
         route = index.route(message)
         names = list(route.scores)
         first = names[0] if names else ""
-        # In doubt the router shows all, so that none is chosen before the others.
+        # If the ranking is doubtful, the router offers all tools and thus selects none.
         chosen = names[:top] if route.names and not route.doubt else []
-        where = _standing(route.scores, case.tool, top) if case.tool else None
-        problems = list(forbidden(case, is_near, chosen))
-        if where is not None and not is_near:
-            problems[:0] = _shortcomings(case, where, first, top, gates.margin)
-        rival = _rival(case.tool, first, where)
-        words = _words(index, message, case.tool, rival) if problems else {}
+        rank = _rank_tool(route.scores, case.tool, top) if case.tool else None
+        problems: list[str] = []
+        if rank is not None and not is_near:
+            problems += _list_rank_problems(case, rank, first, top, gates.margin)
+        problems += list_forbidden_choices(case, is_near, chosen)
+        word_scores: dict[str, dict[str, float]] = {}
+        if problems:
+            rival = _find_rival(case.tool, first, rank)
+            word_scores = _compute_term_scores(index, message, case.tool, rival)
         yield Trial(
-            one, message, is_near, clients, first, chosen, problems, where, words
+            declared,
+            message,
+            is_near,
+            clients,
+            first,
+            chosen,
+            problems,
+            rank,
+            word_scores,
         )
 
 
-def forbidden(case: Case, is_near: bool, chosen: Sequence[str]) -> Iterator[str]:
-    """What is wrong with tools that were chosen for a message, or stand first for it."""
+def list_forbidden_choices(
+    case: Case, is_near: bool, chosen: Sequence[str]
+) -> Iterator[str]:
+    """Yield a problem for each chosen tool that must not be chosen for a message.
+
+    Args:
+        case: the case.
+        is_near: whether the message is a near miss, which must not select the case's tool.
+        chosen: the selected tools.
+    """
     if case.tool is None and chosen:
-        yield f"no tool is meant, and `{chosen[0]}` is chosen"
-    wrong = (case.tool,) if is_near else case.never
-    yield from (f"`{name}` must not be chosen" for name in wrong if name in chosen)
+        yield f"the case expects no tool, but `{chosen[0]}` is chosen"
+    forbidden_tools = (case.tool,) if is_near else case.never
+    for name in forbidden_tools:
+        if name in chosen:
+            yield f"`{name}` must not be chosen"
 
 
-def _rival(tool: str | None, first: str, where: ToolRank | None) -> str:
-    return where.rival if where and first == tool else first
+def _find_rival(tool: str | None, first: str, rank: ToolRank | None) -> str:
+    return rank.rival if rank and first == tool else first
 
 
-def _standing(scores: Mapping[str, float], tool: str, top: int) -> ToolRank:
-    """How a tool stands, of scores with the best first."""
+def _rank_tool(scores: Mapping[str, float], tool: str, top: int) -> ToolRank:
+    """Return the rank of a tool.
+
+    Args:
+        scores: the scores of the tools, best first.
+        tool: the tool.
+        top: the number of tools that are selected.
+    """
     others = [name for name in scores if name != tool]
     rank = list(scores).index(tool) + 1 if tool in scores else None
     rival = others[top - 1] if len(others) >= top else ""
-    own, next_ = scores.get(tool, 0.0), scores.get(rival, 0.0)
-    most = max(own, next_)
-    return ToolRank(rank, (own - next_) / most if most else 0.0, rival)
+    score, rival_score = scores.get(tool, 0.0), scores.get(rival, 0.0)
+    best = max(score, rival_score)
+    return ToolRank(rank, (score - rival_score) / best if best else 0.0, rival)
 
 
-def _shortcomings(
-    case: Case, where: ToolRank, first: str, top: int, margin: float
+def _list_rank_problems(
+    case: Case, rank: ToolRank, first: str, top: int, margin: float
 ) -> Iterator[str]:
-    if where.rank is None:
-        other = f"and `{first}` is first" if first else "nor for another tool"
-        yield f"no word speaks for `{case.tool}`, {other}"
-    elif where.rank > top:
-        yield f"`{case.tool}` is number {where.rank}, and `{first}` is first"
-    elif where.margin + _EQUAL < margin:
-        yield (
-            f"`{case.tool}` is only {max(where.margin, 0):.0%} ahead of `{where.rival}`"
-        )
-    elif where.rival and where.margin < _EQUAL:
-        # Of the same score the first is the one whose name comes first.
-        yield f"`{case.tool}` and `{where.rival}` score the same"
+    if rank.rank is None:
+        if first:
+            yield f"no word matches `{case.tool}`; `{first}` ranks first"
+        else:
+            yield f"no word matches `{case.tool}` or another tool"
+    elif rank.rank > top:
+        yield f"`{case.tool}` has rank {rank.rank}; `{first}` ranks first"
+    elif rank.margin + _ROUNDING_ERROR < margin:
+        lead = max(rank.margin, 0)
+        yield f"`{case.tool}` is only {lead:.0%} ahead of `{rank.rival}`"
+    elif rank.rival and rank.margin < _ROUNDING_ERROR:
+        # Equal scores are ordered by name, so that the first tool is not a better match.
+        yield f"`{case.tool}` and `{rank.rival}` have the same score"
 
 
-def _words(
+def _compute_term_scores(
     index: LexicalRanking, message: str, tool: str | None, other: str
 ) -> dict[str, dict[str, float]]:
-    """What each word gives to two tools, as parts of the better one's score.
+    """Return the score of each word for two tools, as a part of the larger total score.
 
-    Words that neither has are left out.
+    Words without a score for either tool are left out.
     """
     pair = [name for name in (tool, other) if name]
-    given = {
-        word: {name: parts[name] for name in pair if name in parts}
-        for word, parts in index.evidence(message).items()
+    scores_by_word = {
+        word: {name: scores[name] for name in pair if name in scores}
+        for word, scores in index.evidence(message).items()
     }
-    sums = (sum(parts.get(name, 0.0) for parts in given.values()) for name in pair)
-    best = max(sums, default=0.0)
+    totals = [
+        sum(scores.get(name, 0.0) for scores in scores_by_word.values())
+        for name in pair
+    ]
+    best = max(totals, default=0.0)
     return {
-        word: {name: part / best for name, part in parts.items()}
-        for word, parts in given.items()
-        if parts
+        word: {name: score / best for name, score in scores.items()}
+        for word, scores in scores_by_word.items()
+        if scores
     }

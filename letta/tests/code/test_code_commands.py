@@ -17,7 +17,7 @@ def test_a_plan_is_made_saved_applied_and_verified(desk: Desk) -> None:
     done = desk.letta("plan", *LOCAL, "--out", plan, "--detailed-exitcode")
     assert done.exit_code == 2
     assert "  MCP servers of keeper\n    + toy" in done.stdout
-    assert "warning: Letta Code asks for approval" in done.stdout
+    assert "warning: Letta Code ignores `requires_approval`" in done.stdout
     assert "Plan: 1 to add, 0 to change, 0 to remove." in done.stdout
     assert desk.read() == OTHERS, "a plan changes nothing"
     assert desk.letta("verify", *LOCAL).exit_code == 1
@@ -36,7 +36,7 @@ def test_a_plan_is_made_saved_applied_and_verified(desk: Desk) -> None:
 
     done = desk.letta("verify", *LOCAL)
     assert done.exit_code == 0, done.stdout + done.stderr
-    assert "run delete_note by keeper: left out (it changes data" in done.stdout
+    assert "run delete_note by keeper: skipped (it changes data" in done.stdout
     assert "run search_notes by keeper: ok (1 example)\n" in done.stdout
     assert "attached_count: 2  keeper\nall_match: true\n" in done.stdout
     call = desk.mcp.called("search_notes")[0]
@@ -95,7 +95,7 @@ def test_settings_that_moved_stop_a_saved_plan(desk: Desk) -> None:
     desk.write(value)
     done = desk.letta("apply", *LOCAL, plan)
     assert done.exit_code == 1
-    assert "somebody changed the servers of keeper" in done.stderr
+    assert "the MCP servers of keeper were changed" in done.stderr
     assert desk.read() == value
 
 
@@ -136,7 +136,7 @@ def refused(desk: Desk, *words: str) -> str:
 def test_a_tool_that_wakes_the_agent_must_not_be_offered(desk: Desk) -> None:
     offered = {"name": "wake_agent", "inputSchema": {"type": "object"}}
     desk.mcp.tools = [*desk.mcp.tools, offered]
-    assert "keeper `wake_agent`, which it must not have" in refused(desk, *LOCAL)
+    assert "`wake_agent` to keeper, which must not have it" in refused(desk, *LOCAL)
 
 
 def test_a_server_that_is_not_deployed_is_refused(desk: Desk) -> None:
@@ -146,14 +146,16 @@ def test_a_server_that_is_not_deployed_is_refused(desk: Desk) -> None:
 
 def test_a_server_that_is_down_is_refused(desk: Desk) -> None:
     desk.mcp.is_down = True
-    assert "does not answer" in refused(desk, *LOCAL)
+    assert "does not respond" in refused(desk, *LOCAL)
 
 
 def test_somebody_elses_entry_of_that_name_is_only_taken_when_named(desk: Desk) -> None:
     value = json.loads(json.dumps(OTHERS))
     value["agents"][1]["mcpServers"][0]["name"] = "toy"
     desk.write(value)
-    assert "that is somebody else's, at serve (capture)" in refused(desk, *LOCAL)
+    assert "that does not belong to the toolset: serve (capture)" in refused(
+        desk, *LOCAL
+    )
     done = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
     assert done.exit_code == 0
     entry = desk.read()["agents"][1]["mcpServers"][0]
@@ -167,17 +169,17 @@ def test_names_that_letta_code_takes_for_one_are_refused(desk: Desk) -> None:
     value = json.loads(json.dumps(OTHERS))
     value["agents"][1]["mcpServers"][0]["name"] = "to.y"
     desk.write(value)
-    assert "mcp__to_y__..." in refused(desk, *LOCAL)
+    assert "mcp__to_y__" in refused(desk, *LOCAL)
 
 
 def test_an_agent_on_two_backends_must_be_told_apart(desk: Desk) -> None:
-    assert "--base-url names one" in refused(desk)
+    assert "pass --base-url to choose one" in refused(desk)
 
 
 def test_an_agent_that_is_not_there_is_added_and_said(desk: Desk) -> None:
     done = desk.letta("apply", "--base-url", "https://letta.test/", "--yes")
     assert done.exit_code == 0, done.stderr
-    assert "keeper is not in the settings" in done.stdout
+    assert "the settings file has no entry for keeper" in done.stdout
     assert desk.read()["agents"][2]["baseUrl"] == "letta.test"
 
 
@@ -208,7 +210,7 @@ def test_verify_finds_a_changed_schema_and_a_failing_example(desk: Desk) -> None
     done = desk.letta("verify", *LOCAL)
     assert done.exit_code == 1
     assert "example 1: the call failed: no ink" in done.stdout
-    assert "another description" in done.stdout
+    assert "its description differs from the spec" in done.stdout
     assert "all_match: false" in done.stdout
 
 
@@ -226,7 +228,9 @@ def test_somebody_elses_entry_of_the_same_kind_is_not_taken_either(desk: Desk) -
     value["agents"][1]["mcpServers"].append({**theirs, "headers": {"X-Key": "k"}})
     desk.write(value)
     said = refused(desk, *LOCAL)
-    assert "that is somebody else's, at http://theirs.test/mcp (capture)" in said
+    assert (
+        "that does not belong to the toolset: http://theirs.test/mcp (capture)" in said
+    )
 
 
 @pytest.mark.parametrize("had_one", [True, False])
@@ -238,7 +242,7 @@ def test_what_was_there_is_kept_and_put_back(desk: Desk, had_one: bool) -> None:
     desk.write(value)
     before = desk.settings.read_bytes()
     done = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
-    assert "what was there is kept: " in done.stdout
+    assert "backup saved: " in done.stdout
     headers = desk.read()["agents"][1]["mcpServers"][1]["headers"]
     assert "X-Key" not in headers, "it is for another server"
     [copy] = desk.settings.parent.glob("toolcast-toy-*.json")
@@ -249,7 +253,7 @@ def test_what_was_there_is_kept_and_put_back(desk: Desk, had_one: bool) -> None:
     assert desk.settings.read_bytes() != before
     assert desk.letta("rollback", *LOCAL).exit_code == 0
     assert desk.settings.read_bytes() == before
-    assert "nothing to put back" in desk.letta("rollback", *LOCAL).stdout
+    assert "nothing to restore" in desk.letta("rollback", *LOCAL).stdout
 
 
 def test_an_entry_that_somebody_changed_since_then_stays(desk: Desk) -> None:
@@ -259,7 +263,7 @@ def test_an_entry_that_somebody_changed_since_then_stays(desk: Desk) -> None:
     desk.write(value)
     done = desk.letta("rollback", *LOCAL)
     assert done.exit_code == 1
-    assert "somebody has changed it since then" in done.stderr
+    assert "was changed since then" in done.stderr
     assert desk.read() == value
 
 
@@ -284,4 +288,4 @@ def test_what_was_asked_for_and_left_out_is_no_success(desk: Desk) -> None:
 def test_tools_are_not_restored_where_none_is_attached(desk: Desk) -> None:
     done = desk.letta("rollback", *LOCAL, "--restore", "x")
     assert done.exit_code == 2
-    assert "here no tool is attached" in done.stderr
+    assert "which attaches no tools" in done.stderr

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from letta.tests.planning.states import URL, agent, current, desired, offered, tool
-from toolcast_letta.plan.agent_servers import desired_entry, with_entry
-from toolcast_letta.plan.changes_since import changes_since
+from toolcast_letta.plan.agent_servers import build_desired_entry, set_entry
+from toolcast_letta.plan.changes_since import list_changes_since
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.plan import Overrides, Plan
-from toolcast_letta.plan.planning import make_plan
+from toolcast_letta.plan.planning import build_plan
 
 WANTED = desired(tool("add"))
 OURS = {
@@ -26,7 +26,7 @@ PROGRAM = {"name": "toys", "command": "run"}
 
 
 def planned(*servers: Any, wanted: Any = WANTED, allow: Any = (), **more: Any) -> Plan:
-    return make_plan(
+    return build_plan(
         "settings.json", wanted, there(*servers, **more), Overrides(capture=allow)
     )
 
@@ -54,15 +54,17 @@ def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
         (planned(OURS, OURS), ["twice: me has 2 servers named toys"]),
         (
             planned(OTHERS),
-            ["capture: me has a server toys that is somebody else's, at https"],
+            [
+                "capture: me has a server toys that does not belong to the toolset: https"
+            ],
         ),
         (
             planned(PROGRAM),
-            ["capture: me has a server toys that is somebody else's, at run"],
+            ["capture: me has a server toys that does not belong to the toolset: run"],
         ),
         (
             planned({"name": "toys"}),
-            ["capture: me has a server toys that is somebody else's, at an"],
+            ["capture: me has a server toys that does not belong to the toolset: an"],
         ),
         (planned(OTHERS, allow=("toys",)), []),
         (planned(OTHERS, allow=("other",)), ["capture: "]),
@@ -94,25 +96,33 @@ def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
         (
             planned(OURS, {"name": "a b"}, wanted=replace(WANTED, server_name="a.b")),
             [
-                "same-alias: me calls the tools of `a b` by the same names, mcp__a_b__..."
+                (
+                    "same-alias: the tools of the server `a b` of me have the same "
+                    "prefix, mcp__a_b__"
+                )
             ],
         ),
         (
             planned(
                 OURS, wanted=replace(WANTED, agents=(agent(forbids={"add": "No."}),))
             ),
-            ["forbidden: the MCP server offers me `add`, which it must not have: No."],
+            [
+                "forbidden: the MCP server offers `add` to me, which must not have it: No."
+            ],
         ),
         (
             planned(known=(None, "local:/x"), is_ambiguous=True),
             [
-                "ambiguous-agent: me (agent-1) is in the settings for Letta's cloud, local:/x"
+                (
+                    "ambiguous-agent: the settings file has several agents with the id "
+                    "of me (agent-1): on Letta's cloud, local:/x"
+                )
             ],
         ),
         (
             planned(OURS, offered={}),
             [
-                "empty-list: the MCP server offers no tool at all, as during a deployment"
+                "empty-list: the MCP server offers no tools, as it can during a deployment"
             ],
         ),
         (
@@ -140,42 +150,51 @@ def test_what_is_refused(plan: Plan, refused: list[str]) -> None:
     ("plan", "changes", "warnings"),
     [
         (planned(OURS), [], []),
-        (planned(), [("+", URL)], ["a Letta Code that runs"]),
+        (planned(), [("+", URL)], ["a running Letta Code"]),
         (
             planned(known=()),
             [("+", URL)],
             [
-                "me is not in the settings: agent-1 on Letta's cloud is added",
-                "a Letta Code",
+                (
+                    "the settings file has no entry for me; applying adds agent-1 on "
+                    "Letta's cloud"
+                ),
+                "a running Letta Code",
             ],
         ),
         (
             planned(known=(None,), home="local:/x"),
             [("+", URL)],
-            ["me is not in the settings: agent-1 on local:/x is added", "a Letta Code"],
+            [
+                "the settings file has no entry for me; applying adds agent-1 on local:/x",
+                "a running Letta Code",
+            ],
         ),
         (
             planned({**OURS, "url": "https://old.test", "extra": 1}),
             [("~", f"url: https://old.test -> {URL}")],
-            ["a Letta Code"],
+            ["a running Letta Code"],
         ),
         (
             planned(OTHERS, allow=("toys",)),
             [("~", f"url: https://other.test -> {URL}, headers")],
-            ["a Letta Code"],
+            ["a running Letta Code"],
         ),
         (
             planned(OURS, wanted=desired(tool("add", requires_approval=True))),
             [],
             [
-                "Letta Code asks for approval by its own permissions, not for add by name"
+                "Letta Code ignores `requires_approval` of add: it has its own permissions"
             ],
         ),
         (
             planned(OURS, wanted=desired(tool("add", attached=False))),
             [],
             [
-                "every offered tool is the agent's, also those that are not attached: add"
+                (
+                    "Letta Code gives agents every offered tool, including tools that "
+                    "are not attached: add"
+                )
             ],
         ),
     ],
@@ -200,38 +219,41 @@ def test_headers_of_somebody_stay_in_the_toolsets_own_entry() -> None:
         },
     }
     own = {"X-Agent-Id": "agent-1", "Authorization": "Bearer s3cret"}
-    assert desired_entry([old], token, agent())["headers"] == {
+    assert build_desired_entry([old], token, agent())["headers"] == {
         "X-Region": "north",
         **own,
     }
-    assert desired_entry([old], WANTED, agent())["headers"] == {
+    assert build_desired_entry([old], WANTED, agent())["headers"] == {
         "X-Region": "north",
         "authorization": "old",
         "X-Agent-Id": "agent-1",
     }
     foreign = {**OTHERS, "headers": {"X-Region": "north"}}
-    assert desired_entry([foreign], token, agent())["headers"] == own
-    assert desired_entry([{**OURS, "headers": "x"}], token, agent())["headers"] == own
+    assert build_desired_entry([foreign], token, agent())["headers"] == own
+    assert (
+        build_desired_entry([{**OURS, "headers": "x"}], token, agent())["headers"]
+        == own
+    )
 
 
 def test_an_entry_is_set_in_its_place() -> None:
     other = {"name": "other"}
-    assert with_entry([other], OURS) == [other, OURS]
-    assert with_entry([{**OURS, "url": "x", "more": 1}, other], OURS) == [
+    assert set_entry([other], OURS) == [other, OURS]
+    assert set_entry([{**OURS, "url": "x", "more": 1}, other], OURS) == [
         {**OURS, "more": 1},
         other,
     ]
-    assert with_entry([other, {**PROGRAM, "more": 1}], OURS) == [other, OURS]
+    assert set_entry([other, {**PROGRAM, "more": 1}], OURS) == [other, OURS]
 
 
 def test_a_plan_holds_for_the_settings_that_it_was_made_for() -> None:
     plan = planned({"name": "other"})
 
     def since(*servers: Any, wanted: Any = WANTED) -> list[str]:
-        return changes_since(plan, "settings.json", wanted, there(*servers))
+        return list_changes_since(plan, "settings.json", wanted, there(*servers))
 
     assert since({"name": "other"}) == since({"name": "other"}, OURS) == []
-    assert since({"name": "another"}) == ["somebody changed the servers of me"]
+    assert since({"name": "another"}) == ["the MCP servers of me were changed"]
     assert since({"name": "other"}, wanted=replace(WANTED, token="s3cret")) == [
-        "the token or a header of me is another one now"
+        "the token or a header for me was changed"
     ]

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from toolcast_letta.code import settings_file
 from toolcast_letta.code.json_text_edits import (
     InvalidJsonError,
-    _indentation,
-    _unit,
-    appended,
-    loaded,
-    with_element,
-    with_member,
-    without,
+    _detect_indent,
+    _get_line_indent,
+    append_element,
+    parse_json,
+    remove_element,
+    replace_element,
+    set_member,
 )
-from toolcast_letta.code.settings_file import Settings, SettingsError, home_of
-from toolcast_letta.plan.agent_servers import alias
+from toolcast_letta.code.settings_file import Settings, SettingsError, resolve_home
+from toolcast_letta.plan.agent_servers import format_alias
 
 AGENT = "agent-local-1"
 SERVER = {"name": "ren", "transport": "http", "url": "http://127.0.0.1:1/mcp"}
@@ -46,7 +46,7 @@ def test_setting_a_member_is_what_a_dict_does(
     before: dict[str, Any], key: str, value: Any, indent: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
-    after = loaded(with_member(text, 0, key, value))
+    after = parse_json(set_member(text, 0, key, value))
     assert after == {**before, key: value}
     assert list(after) == list({**before, key: value})
 
@@ -56,12 +56,12 @@ def test_appending_is_what_a_list_does(
     before: list[Any], value: Any, indent: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
-    assert loaded(appended(text, 0, value)) == [*before, value]
+    assert parse_json(append_element(text, 0, value)) == [*before, value]
 
 
 def test_numbers_escapes_spacing_and_order_survive() -> None:
     text = '{ "b":1.50,"a" :  [1e3, 12345678901234567890],\r\n  "\\u0063":"\\u00e9\\/" }\r\n'
-    edited = with_member(text, 0, "new", 1)
+    edited = set_member(text, 0, "new", 1)
     assert edited == text.replace('\\/" }', '\\/",\r\n  "new": 1 }')
 
 
@@ -69,7 +69,7 @@ def test_an_entry_is_laid_out_as_letta_code_does(tmp_path: Path) -> None:
     before = {"agents": [{"agentId": AGENT, "baseUrl": "local:/x"}], "last": None}
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(before, indent=2))
-    after = Settings.read(file).with_server(AGENT, "local:/x", SERVER)
+    after = Settings.read(file).set_server(AGENT, "local:/x", SERVER)
     before["agents"][0]["mcpServers"] = [SERVER]
     assert after.text == json.dumps(before, indent=2)
 
@@ -94,12 +94,12 @@ def test_every_shape_of_a_file_takes_the_entry(
 ) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(before, indent=indent))
-    after = Settings.read(file).with_server(AGENT, None, SERVER)
-    mine = after.servers(AGENT, None)
+    after = Settings.read(file).set_server(AGENT, None, SERVER)
+    mine = after.list_servers(AGENT, None)
     assert {**next(s for s in mine if s["name"] == "ren"), **SERVER} == next(
         s for s in mine if s["name"] == "ren"
     )
-    value = loaded(after.text)
+    value = parse_json(after.text)
     for key, old in before.items():
         if key != "agents":
             assert value[key] == old
@@ -112,7 +112,7 @@ def test_every_shape_of_a_file_takes_the_entry(
         names = [s["name"] for s in there.get("mcpServers") or []]
         kept = [s["name"] for s in old.get("mcpServers") or []]
         assert names[: len(kept)] == kept
-    assert after.with_server(AGENT, None, SERVER).text == after.text
+    assert after.set_server(AGENT, None, SERVER).text == after.text
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_every_shape_of_a_file_takes_the_entry(
     [
         ('{"a": 1,}', "line 1, column"),
         ('{\n // mine\n "a": 1}', "line 2, column 2"),
-        ('{"a": 1, "a": 2}', "`a` stands twice"),
+        ('{"a": 1, "a": 2}', "`a` occurs twice"),
         ("\ufeff{}", "byte order mark"),
-        ('{"a": NaN}', "`NaN` is no JSON"),
-        ("[]", "it is no object"),
-        ('{"agents": {}}', "`agents` is no list"),
-        ('{"agents": [1]}', "`agents` is no list of objects"),
+        ('{"a": NaN}', "`NaN` is not valid JSON"),
+        ("[]", "the settings are not an object"),
+        ('{"agents": {}}', "`agents` is not an array"),
+        ('{"agents": [1]}', "`agents` is not an array of objects"),
         ('{"agents": [{"mcpServers": [1]}]}', "`mcpServers` of an agent"),
         ("[" * 100_000, "cannot be read"),
         ("1" * 5000, "cannot be read"),
@@ -150,18 +150,18 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     link = tmp_path / "settings.json"
     link.symlink_to(real)
     before = Settings.read(link)
-    before.with_server(AGENT, None, SERVER).write(before)
+    before.set_server(AGENT, None, SERVER).write(before)
     assert link.is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
-    assert Settings.read(real).servers(AGENT, None) == [SERVER]
+    assert Settings.read(real).list_servers(AGENT, None) == [SERVER]
     assert os.listdir(real.parent) == ["letta.json"]
 
 
 def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
     before = Settings.read(tmp_path / ".letta" / "settings.json")
-    before.with_server(AGENT, None, SERVER).write(before)
+    before.set_server(AGENT, None, SERVER).write(before)
     assert stat.S_IMODE(before.path.stat().st_mode) == 0o600
-    assert Settings.read(before.path).servers(AGENT, None) == [SERVER]
+    assert Settings.read(before.path).list_servers(AGENT, None) == [SERVER]
 
 
 def test_a_change_in_between_is_not_overwritten(tmp_path: Path) -> None:
@@ -169,8 +169,8 @@ def test_a_change_in_between_is_not_overwritten(tmp_path: Path) -> None:
     file.write_text("{}")
     before = Settings.read(file)
     file.write_text('{"mine": 1}')
-    with pytest.raises(SettingsError, match="has just been changed"):
-        before.with_server(AGENT, None, SERVER).write(before)
+    with pytest.raises(SettingsError, match="another program changed"):
+        before.set_server(AGENT, None, SERVER).write(before)
     assert file.read_text() == '{"mine": 1}'
 
 
@@ -186,7 +186,7 @@ def test_a_write_that_fails_leaves_the_file(
     monkeypatch.setattr(os, "fsync", full)
     before = Settings.read(file)
     with pytest.raises(SettingsError, match="No space left"):
-        before.with_server(AGENT, None, SERVER).write(before)
+        before.set_server(AGENT, None, SERVER).write(before)
     assert file.read_text() == "{}"
     assert os.listdir(tmp_path) == ["settings.json"]
 
@@ -194,7 +194,7 @@ def test_a_write_that_fails_leaves_the_file(
 def test_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
     link = tmp_path / "settings.json"
     link.symlink_to(tmp_path / "gone")
-    with pytest.raises(SettingsError, match="link to nothing"):
+    with pytest.raises(SettingsError, match="broken symbolic link"):
         Settings.read(link)
 
 
@@ -211,16 +211,20 @@ def test_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
 def test_a_backend_is_named_as_letta_code_does(
     agent: str, base_url: str | None, expected: str | None
 ) -> None:
-    assert home_of(agent, base_url, {"HOME": "/home/me"}) == expected
+    assert resolve_home(agent, base_url, {"HOME": "/home/me"}) == expected
 
 
 def test_names_that_letta_code_takes_for_one() -> None:
-    assert alias("my.server") == alias("my_server") == alias("my__server")
+    assert (
+        format_alias("my.server")
+        == format_alias("my_server")
+        == format_alias("my__server")
+    )
 
 
 def test_a_text_that_is_no_json_is_named() -> None:
     with pytest.raises(InvalidJsonError, match="line 1, column 2"):
-        loaded("{x}")
+        parse_json("{x}")
 
 
 def test_sixteen_mebibytes_are_read(
@@ -251,7 +255,7 @@ def test_sixteen_mebibytes_are_read(
     ],
 )
 def test_the_first_indented_line_shows_the_layout(text: str, unit: str) -> None:
-    assert _unit(text) == unit
+    assert _detect_indent(text) == unit
 
 
 @pytest.mark.parametrize(
@@ -265,16 +269,16 @@ def test_the_first_indented_line_shows_the_layout(text: str, unit: str) -> None:
     ],
 )
 def test_an_element_is_taken_out(text: str, index: int, after: str) -> None:
-    assert without(text, 0, index) == after
+    assert remove_element(text, 0, index) == after
 
 
 def test_an_element_is_replaced_or_added_where_it_stands() -> None:
     text = '[\n  1,\n  {"a": 2}\n]'
-    assert with_element(text, 0, 0, [3]) == '[\n  [\n    3\n  ],\n  {"a": 2}\n]'
-    assert appended(text, 0, 3) == '[\n  1,\n  {"a": 2},\n  3\n]'
-    assert appended("[]", 0, 3) == "[\n  3\n]"
-    assert appended('{"a": []}', 6, 3) == '{"a": [3]}'
-    assert with_member('{\r\n "a": {}\r\n}', 8, "b", 1) == (
+    assert replace_element(text, 0, 0, [3]) == '[\n  [\n    3\n  ],\n  {"a": 2}\n]'
+    assert append_element(text, 0, 3) == '[\n  1,\n  {"a": 2},\n  3\n]'
+    assert append_element("[]", 0, 3) == "[\n  3\n]"
+    assert append_element('{"a": []}', 6, 3) == '{"a": [3]}'
+    assert set_member('{\r\n "a": {}\r\n}', 8, "b", 1) == (
         '{\r\n "a": {\r\n  "b": 1\r\n }\r\n}'
     )
 
@@ -286,4 +290,4 @@ def test_a_line_is_indented_as_it_is_written() -> None:
         ('{\n\t"a": 1}', 4, "\t"),
         ("{}", 0, ""),
     ):
-        assert _indentation(text, at) == indent
+        assert _get_line_indent(text, at) == indent

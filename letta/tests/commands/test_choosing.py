@@ -23,7 +23,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None) -> Any:
     loaded = SimpleNamespace(workspace=workspace, findings=[])
     monkeypatch.setattr("toolcast.extension_api.load_workspace", lambda _: loaded)
     monkeypatch.setattr("toolcast.extension_api.check_workspace", lambda _: [])
-    return letta._chosen(".", name)[1].name
+    return letta._select_toolset(".", name)[1].name
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,13 @@ def test_a_toolset_is_chosen(
     ("sets", "name", "said"),
     [
         ("", None, "no toolset has a `letta`"),
-        ("a b", None, "several toolsets have a `letta`: add --toolset, one of a, b"),
+        (
+            "a b",
+            None,
+            "several toolsets have a `letta`\n  help: pass --toolset with one of a, b",
+        ),
         ("tools", "toolz", "did you mean `tools`?"),
-        ("a", "plain", "no toolset `plain` has a `letta`\n  help: there is a"),
+        ("a", "plain", "no toolset `plain` has a `letta`\n  help: use one of a"),
     ],
 )
 def test_a_toolset_has_to_be_named(
@@ -74,10 +78,10 @@ class Baselines:
     def load(self, _: Any) -> Any:
         return self.baseline
 
-    def latest(self, *_: str) -> Any:
+    def get_latest(self, *_: str) -> Any:
         return self.baseline
 
-    def strangers(self, _: str) -> list[str]:
+    def list_foreign_files(self, _: str) -> list[str]:
         return ["x.json is edited"]
 
     def path(self, _: Any) -> Path:
@@ -99,14 +103,14 @@ def rolled_back(
     request: Any = SimpleNamespace(**{**known, **more})
     api = SimpleNamespace(base_url="http://a", is_cloud=False)
     monkeypatch.setattr(operations, "Baselines", baselines)
-    monkeypatch.setattr(operations, "desired_by", lambda _: desired)
-    monkeypatch.setattr(operations, "server_of", lambda *_: api)
+    monkeypatch.setattr(operations, "get_desired_state", lambda _: desired)
+    monkeypatch.setattr(operations, "build_api", lambda *_: api)
     monkeypatch.setattr(operations, "roll_back", lambda *_: done)
-    monkeypatch.setattr(operations, "preview", lambda *_: undo)
+    monkeypatch.setattr(operations, "preview_rollback", lambda *_: undo)
     return operations.rollback(request, file, (), dry_run=dry_run)
 
 
-STRANGERS = "left out: x.json is edited\n"
+STRANGERS = "ignored: x.json is edited\n"
 
 
 @pytest.mark.parametrize(
@@ -116,14 +120,14 @@ STRANGERS = "left out: x.json is edited\n"
             RollbackResult(1, (), ()),
             None,
             0,
-            "1 of 1 agents as they were at 2026\n",
+            "restored 1 of 1 agents to 2026\n",
             STRANGERS,
         ),
         (
             RollbackResult(0, ("l",), ("s",)),
             Path("b"),
             1,
-            "stays: s\n0 of 1 agents as they were at 2026\n",
+            "stays: s\nrestored 0 of 1 agents to 2026\n",
             "cannot be restored: l\n",
         ),
     ],
@@ -154,8 +158,14 @@ def test_what_a_rollback_would_do_is_told(
     assert rolled_back(monkeypatch, there, dry_run=True, undo=undo, file=Path("b")) == 0
     said = capsys.readouterr()
     assert said.out == (
-        "    + registry a\nme is 1\n    + tool a\nyou is 2\n    nothing to do\n"
-        "stays: s\nstays: t\nNothing was changed; this goes back to 2026.\n"
+        "    + registry a\n"
+        "me is 1\n"
+        "    + tool a\n"
+        "you is 2\n"
+        "    nothing to do\n"
+        "stays: s\n"
+        "stays: t\n"
+        "Nothing was changed. The baseline is from 2026.\n"
     )
     assert said.err == "cannot be restored: l\ncannot be restored: m\n"
 
@@ -163,11 +173,11 @@ def test_what_a_rollback_would_do_is_told(
 @pytest.mark.parametrize(
     ("there", "agents", "said"),
     [
-        (Baselines(of="others"), (), "that baseline is of others at http://a"),
+        (Baselines(of="others"), (), "the baseline is for others at http://a"),
         (
             Baselines(SimpleNamespace(id="3", name="they")),
             (),
-            "that baseline has they (3), which the specs do not have: --agent chooses",
+            "the baseline has agents that the specs do not declare: they (3)\n  help: pass --agent to select the agents to roll back",
         ),
         (Baselines(SimpleNamespace(id="3", name="they")), ("me",), None),
     ],
@@ -195,15 +205,17 @@ def blocks(monkeypatch: pytest.MonkeyPatch, has: bool, **more: Any) -> int:
     api = SimpleNamespace(base_url="http://a", is_cloud=more.get("is_cloud", False))
     wanted = more.get("wanted", lambda _: None)
     monkeypatch.setattr(
-        operations, "settings_of", lambda _: SimpleNamespace(agents=agents)
+        operations, "build_settings", lambda _: SimpleNamespace(agents=agents)
     )
-    monkeypatch.setattr(operations, "desired_by", wanted)
-    monkeypatch.setattr(operations, "server_of", lambda *_: api)
-    monkeypatch.setattr(operations, "block_changes", lambda *_: [])
-    monkeypatch.setattr(operations, "load_changes", lambda *_: [])
-    monkeypatch.setattr(operations, "save_changes", lambda *_: None)
-    monkeypatch.setattr(operations, "write_changes", lambda *_: more.get("done", []))
-    monkeypatch.setattr(operations, "shown", lambda _: ["a block"])
+    monkeypatch.setattr(operations, "get_desired_state", wanted)
+    monkeypatch.setattr(operations, "build_api", lambda *_: api)
+    monkeypatch.setattr(operations, "list_block_changes", lambda *_: [])
+    monkeypatch.setattr(operations, "load_block_changes", lambda *_: [])
+    monkeypatch.setattr(operations, "save_block_changes", lambda *_: None)
+    monkeypatch.setattr(
+        operations, "write_block_changes", lambda *_: more.get("done", [])
+    )
+    monkeypatch.setattr(operations, "format_block_changes", lambda _: ["a block"])
     monkeypatch.setattr(operations, "Seal", lambda: None)
     return operations.blocks(request, more.get("out"), more.get("write"))
 
@@ -215,9 +227,9 @@ def blocks(monkeypatch: pytest.MonkeyPatch, has: bool, **more: Any) -> int:
         (
             {"out": Path("a b")},
             0,
-            "a block\nLet the agent review it, then: toolcast letta blocks --write 'a b'\n",
+            "a block\nLet the agent review the texts, then run: toolcast letta blocks --write 'a b'\n",
         ),
-        ({"write": Path("a")}, 0, "all is written already\n"),
+        ({"write": Path("a")}, 0, "all blocks already match the specs\n"),
         ({"write": Path("a"), "done": ["me: written"]}, 0, "me: written\n"),
         ({"write": Path("a"), "is_cloud": True}, 1, ""),
         ({"is_cloud": True}, 0, "a block\n"),
@@ -242,7 +254,7 @@ def test_blocks_need_a_server_and_agents_that_have_some(
 
     for has, more, said in (
         (False, {}, "no agent of the toolset has `blocks`"),
-        (True, {"kind": "code"}, "the backend `code` has no memory blocks"),
+        (True, {"kind": "code"}, "the backend `code` does not support memory blocks"),
         (True, {"wanted": lacking}, "set ME"),
     ):
         given: Any = more

@@ -27,7 +27,7 @@ from letta.tests.deeds import (
 )
 from letta.tests.stage import Stage
 from letta.tests.toy import TOOLSET
-from toolcast_letta.plan.report import verification_text
+from toolcast_letta.plan.report import format_verification
 
 SEARCH = {"tool_name": "search_notes"}
 THEIR = {"tool_name": "their_tool"}
@@ -96,7 +96,7 @@ MENDED: dict[str, tuple[Deed, str]] = {
     ),
     "a description is another one": (
         rewrites("search_notes", "Search the notes.", "Search nothing."),
-        "~ registry search_notes (description or parameters, same id)",
+        "~ registry search_notes (new description or parameters, same id)",
     ),
     "a parameter's text is another one": (
         rewrites("search_notes", "What to look for.", "Your password."),
@@ -108,15 +108,15 @@ MENDED: dict[str, tuple[Deed, str]] = {
     ),
     "the tags of a reading tool are gone": (
         sets("search_notes", tags=[]),
-        "~ registry search_notes (its tag: Letta does not know its server",
+        "~ registry search_notes (wrong tag: Letta does not know its server",
     ),
     "the tags of a changing tool are gone": (
         sets("delete_note", tags=[]),
-        "~ registry delete_note (its tag: Letta does not know its server",
+        "~ registry delete_note (wrong tag: Letta does not know its server",
     ),
     "a tag leads to another server": (
         sets("end_day", tags=["mcp:other", "mcp:toy"]),
-        "~ registry end_day (its tag: Letta calls it at `other`)",
+        "~ registry end_day (wrong tag: Letta calls it on the server `other`)",
     ),
     "a tool is deleted": (deletes("search_notes"), "+ registry search_notes"),
     "an expected built-in tool is deleted": (
@@ -147,35 +147,41 @@ MENDED: dict[str, tuple[Deed, str]] = {
 KEPT_AWAY: dict[str, tuple[Deed, str]] = {
     "a core tool is detached": (
         detaches("memory_insert"),
-        "keeper has lost `memory_insert`",
+        "`memory_insert` was detached from keeper",
     ),
     "another core tool is detached": (
         detaches("memory_replace"),
-        "keeper has lost `memory_replace`",
+        "`memory_replace` was detached from keeper",
     ),
     "the search of what was said is detached": (
         detaches("conversation_search"),
-        "which a memgpt_v2_agent needs to find what was said before",
+        "which a memgpt_v2_agent needs to search earlier messages",
     ),
     "a built-in tool that is not expected is detached": (
         detaches("archival_memory_search"),
-        "keeper has lost `archival_memory_search`",
+        "`archival_memory_search` was detached from keeper",
     ),
     "a core tool ends the turn": (
         turns("memory_insert", "exit_loop"),
-        "keeper ends its turn at `memory_insert`, by a rule exit_loop",
+        "keeper ends its turn after `memory_insert`, by a rule exit_loop",
     ),
     "a core tool has both rules": (
         adds({**INSERT, "type": "exit_loop"}),
-        "keeper ends its turn at `memory_insert`, by a rule exit_loop",
+        "keeper ends its turn after `memory_insert`, by a rule exit_loop",
     ),
     "another server has taken a core tool": (
         captures("memory_insert"),
-        "`memory_insert` of keeper is not Letta's own: the MCP server `other`",
+        (
+            "`memory_insert` of keeper is not Letta's built-in tool: the MCP "
+            "server `other`"
+        ),
     ),
     "another server has taken an expected tool": (
         captures("send_message"),
-        "`send_message` of keeper is not Letta's own: the MCP server `other`",
+        (
+            "`send_message` of keeper is not Letta's built-in tool: the MCP "
+            "server `other`"
+        ),
     ),
 }
 """Differences that no apply mends: they may be meant, and the line says how to say so."""
@@ -183,7 +189,7 @@ KEPT_AWAY: dict[str, tuple[Deed, str]] = {
 WARNED: dict[str, tuple[Deed, str]] = {
     "a tool of others is detached": (
         detaches("their_tool"),
-        "keeper has lost `their_tool` of others",
+        "tools of other owners were detached from keeper",
     ),
     "a tool has to be first": (
         adds({**SEARCH, "type": "run_first", "args": {"query": "x"}}),
@@ -237,11 +243,11 @@ WARNED: dict[str, tuple[Deed, str]] = {
     ),
     "a rule is of a tool that is gone": (
         adds({"tool_name": "gone", "type": "run_first"}),
-        "--drop-stale gone removes it",
+        "--drop-stale gone to remove it",
     ),
     "a rule leads to a tool that is gone": (
         adds({**THEIR, "type": "constrain_child_tools", "children": ["gone"]}),
-        "names a tool which is not attached",
+        "refers to a tool that is not attached",
     ),
     "what a tool gives is cut": (
         sets("search_notes", return_char_limit=10),
@@ -257,7 +263,7 @@ WARNED: dict[str, tuple[Deed, str]] = {
     ),
     "Letta Code has opened the agent": (
         lambda stage: stage.patch(tags=["origin:letta-code"]),
-        "keeper is opened by Letta Code",
+        "Letta Code opens keeper",
     ),
 }
 """Kept by design, and not in silence: nothing of it is the specs' to say."""
@@ -270,7 +276,7 @@ REFUSED: dict[str, tuple[Deed, str]] = {
     "the server is down": (is_down, "Letta cannot list the MCP server's tools"),
     "the server offers nothing": (
         lambda stage: setattr(stage.mcp, "tools", []),
-        "offers no tool at all",
+        "offers no tools",
     ),
     "the server offers one less": (
         offers(end_day=None),
@@ -278,11 +284,11 @@ REFUSED: dict[str, tuple[Deed, str]] = {
     ),
     "the server shows another text": (
         offers(end_day={"description": "Begin the day."}),
-        "shows `end_day` otherwise than its spec",
+        "description or schema of `end_day` differs from the spec",
     ),
     "the server shows another schema": (
         offers(end_day={"inputSchema": {"type": "object", "required": ["x"]}}),
-        "shows `end_day` otherwise than its spec",
+        "description or schema of `end_day` differs from the spec",
     ),
     "whose tool it is, is not known": (
         sets("search_notes", metadata_={}),
@@ -310,7 +316,7 @@ def test_is_a_difference_that_applying_mends(
     told: Any, stage: Stage, deed: Deed, said: str
 ) -> None:
     found = told(deed)
-    assert said in verification_text(found)
+    assert said in format_verification(found)
     assert not found.all_match
     stage.apply()
     assert stage.verify(examples=False).all_match
@@ -321,7 +327,7 @@ def test_is_a_difference_that_stays(
     told: Any, stage: Stage, deed: Deed, said: str
 ) -> None:
     found = told(deed)
-    assert said in verification_text(found)
+    assert said in format_verification(found)
     assert not found.all_match
     assert found.plan.missing
 
@@ -339,7 +345,7 @@ def test_is_a_difference_that_no_apply_touches(
     told: Any, stage: Stage, deed: Deed, said: str
 ) -> None:
     found = told(deed)
-    assert said in verification_text(found)
+    assert said in format_verification(found)
     assert not found.all_match
     assert found.plan.blockers
 
@@ -348,7 +354,7 @@ def test_an_approval_of_the_registry_becomes_a_rule_and_is_told(
     told: Any, stage: Stage
 ) -> None:
     found = told(sets("search_notes", default_requires_approval=True))
-    assert "+ rule search_notes requires_approval" in verification_text(found)
+    assert "+ rule search_notes requires_approval" in format_verification(found)
     stage.apply()
     found = stage.verify(examples=False)
     assert found.all_match
@@ -357,7 +363,7 @@ def test_an_approval_of_the_registry_becomes_a_rule_and_is_told(
 
 @pytest.mark.parametrize("deed", [renames_the_entry, deletes_the_entry])
 def test_an_entry_of_another_name_is_no_match(told: Any, deed: Deed) -> None:
-    assert "+ server toy" in verification_text(told(deed))
+    assert "+ server toy" in format_verification(told(deed))
 
 
 def test_an_expected_tool_goes_on_where_the_specs_say_so(
@@ -375,9 +381,9 @@ def test_an_expected_tool_goes_on_where_the_specs_say_so(
 @pytest.mark.parametrize(
     ("kind", "name", "rule", "said"),
     [
-        ("letta_v1_agent", "memory_insert", "exit_loop", "ends its turn at"),
-        ("memgpt_agent", "core_memory_append", "exit_loop", "ends its turn at"),
-        ("memgpt_agent", "send_message", "continue_loop", "goes on after"),
+        ("letta_v1_agent", "memory_insert", "exit_loop", "ends its turn after"),
+        ("memgpt_agent", "core_memory_append", "exit_loop", "ends its turn after"),
+        ("memgpt_agent", "send_message", "continue_loop", "continues its turn after"),
     ],
 )
 def test_a_core_tool_of_every_type_of_agent(

@@ -59,7 +59,7 @@ def test_the_agents_own_call_into_its_loop_is_refused(
     url, agent = ren
     result = called(url, "send_to_ren", agent, message="Hello.")
     assert result["isError"] is True
-    assert "which would wait for itself" in result["content"][0]["text"]
+    assert "would wait for itself" in result["content"][0]["text"]
     assert fake.faults.seen == [], "nothing reached the agent"
 
 
@@ -85,4 +85,4 @@ def test_while_its_id_is_not_known_every_agent_is_refused(
     env = {"REN_DATA": str(tmp_path), "LETTA_BASE_URL": fake.url, "REN_AGENT_ID": ""}
     with http_server(ROOT, "generated.ren", env=env) as server:
         result = called(f"{server.url}/", "send_to_ren", "agent-1", message="Hello.")
-    assert "which would wait for itself" in result["content"][0]["text"]
+    assert "would wait for itself" in result["content"][0]["text"]

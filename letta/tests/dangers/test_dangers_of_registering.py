@@ -33,7 +33,7 @@ def test_a_tool_that_is_not_deployed_is_refused(stage: Stage) -> None:
 def test_a_tool_that_is_deployed_otherwise_is_refused(stage: Stage) -> None:
     """Danger C: the agent would get another schema than the specs have."""
     stage.mcp.tools = [{**t, "description": "Old."} for t in stage.mcp.tools]
-    assert "otherwise than its spec" in stage.refused(*["not-deployed"] * 5)
+    assert "differs from the spec" in stage.refused(*["not-deployed"] * 5)
 
 
 def test_a_second_page_is_refused(stage: Stage) -> None:
@@ -48,7 +48,10 @@ def test_a_schema_that_letta_would_skip_is_refused(stage: Stage) -> None:
     stage.project.edit(SEARCH, TEXT, "{type: array, description: Words.}")
     stage.deploy()
     said = stage.refused("skipped-schema")
-    assert "Letta would skip `search_notes` in silence: root.properties.query" in said
+    assert (
+        "Letta would skip `search_notes` without an error: root.properties.query"
+        in said
+    )
 
 
 def test_an_empty_list_of_tools_is_refused(stage: Stage) -> None:
@@ -66,7 +69,7 @@ def test_a_tool_of_other_agents_is_not_deleted_unnamed(stage: Stage) -> None:
     (stage.project.root / SEARCH).unlink()
     stage.deploy()
     said = stage.refused("other-agents")
-    assert "`search_notes` is to be deleted" in said
+    assert "deleting `search_notes`" in said
     assert f"another ({other})" in said
     assert stage.names(other) == {"search_notes"}
     stage.apply(stage.plan(delete=("search_notes",)))
@@ -176,7 +179,7 @@ def test_the_endpoint_of_another_client_is_refused(stage: Stage) -> None:
     )
     stage.project.edit("specs/toy/toolset.yaml", "mcp: {}", "mcp: {client: agent}")
     said = stage.refused("wrong-endpoint")
-    assert "`list_plain`: it is not for that client" in said
+    assert "`list_plain`: the client that Letta uses may not call it" in said
     assert "`wake_agent`: it calls the agent's own loop" in said
     names = ("search_notes", "delete_note", "end_day")
     stage.mcp.tools = [t for t in stage.mcp.tools if t["name"] in names]

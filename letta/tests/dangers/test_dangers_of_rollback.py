@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from letta.tests.stage import OURS, THEIRS, Stage
-from toolcast_letta.v1.rollback import preview
+from toolcast_letta.v1.rollback import preview_rollback
 
 
 def limit(number: int) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def test_a_rule_that_somebody_changed_stays_and_has_no_twin(stage: Stage) -> Non
     stage.patch(tool_rules=[*rules, limit(7)])
     done = stage.roll_back()
     assert limits(stage) == [7]
-    assert any("somebody has changed it since then" in line for line in done.stays)
+    assert any("was changed since then" in line for line in done.stays)
 
 
 def test_what_was_detached_on_purpose_does_not_come_back(stage: Stage) -> None:
@@ -41,7 +41,7 @@ def test_what_was_detached_on_purpose_does_not_come_back(stage: Stage) -> None:
     stage.ask("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool}")
     done = stage.roll_back()
     assert stage.names() == THEIRS - {"their_tool"}
-    assert any("--restore their_tool attaches it" in line for line in done.stays)
+    assert any("--restore their_tool to attach it" in line for line in done.stays)
     stage.roll_back("their_tool")
     assert stage.names() == THEIRS
 
@@ -49,8 +49,8 @@ def test_what_was_detached_on_purpose_does_not_come_back(stage: Stage) -> None:
 def test_a_preview_says_it_and_changes_nothing(stage: Stage) -> None:
     stage.apply()
     names, rules = stage.names(), stage.rules()
-    baseline = stage.baselines.latest("toy", stage.api.base_url)
-    undo = preview(stage.api, stage.desired(), baseline, stage.baselines)
+    baseline = stage.baselines.get_latest("toy", stage.api.base_url)
+    undo = preview_rollback(stage.api, stage.desired(), baseline, stage.baselines)
     assert (stage.names(), stage.rules()) == (names, rules)
     [agent] = undo.agents
     assert {line for line in agent.changes if "tool " in line} == {

@@ -8,7 +8,7 @@ import pytest
 
 from letta.tests.stage import Stage
 from toolcast_letta.plan.desired_state import MissingSettingError
-from toolcast_letta.plan.report import plan_text, verification_text
+from toolcast_letta.plan.report import format_plan, format_verification
 
 
 def detach(stage: Stage, *names: str) -> None:
@@ -30,11 +30,13 @@ def test_a_core_memory_tool_that_is_gone_is_no_match(stage: Stage, name: str) ->
     [needed, lost] = found.differences
     assert f"`{name}`" in needed
     assert "which a memgpt_v2_agent needs" in needed
-    assert lost.startswith(f"keeper has lost `{name}`, which the baseline of ")
-    text = plan_text(stage.plan())
+    assert lost.startswith(f"`{name}` was detached from keeper since the baseline of ")
+    text = format_plan(stage.plan())
     assert f"missing: {needed}" in text
     assert "No changes" not in text
-    assert f"- 1: lost {name})  keeper\nall_match: false\n" in verification_text(found)
+    assert f"- 1: lost {name})  keeper\nall_match: false\n" in format_verification(
+        found
+    )
 
 
 def test_another_tool_for_the_same_memory_will_do(stage: Stage) -> None:
@@ -50,7 +52,7 @@ def test_another_tool_for_the_same_memory_will_do(stage: Stage) -> None:
     stage.apply()
     detach(stage, "core_memory_append")
     [line] = stage.verify(examples=False).differences
-    assert "has lost `core_memory_append`" in line
+    assert "`core_memory_append` was detached from" in line
 
 
 def test_a_core_tool_that_is_not_wanted_is_forbidden_with_a_reason(
@@ -70,8 +72,10 @@ def test_a_loss_of_others_is_not_hidden_behind_what_came(stage: Stage) -> None:
     stage.apply()
     detach(stage, "their_tool")
     found = stage.verify(examples=False)
-    assert "keeper has lost `their_tool` of others" in verification_text(found)
-    assert "(baseline 6 + 3 - 1: lost their_tool)" in verification_text(found)
+    assert "tools of other owners were detached from keeper" in format_verification(
+        found
+    )
+    assert "(baseline 6 + 3 - 1: lost their_tool)" in format_verification(found)
 
 
 def test_rules_of_built_in_tools_that_were_wiped_are_no_match(stage: Stage) -> None:
@@ -88,9 +92,9 @@ def test_rules_of_built_in_tools_that_were_wiped_are_no_match(stage: Stage) -> N
 @pytest.mark.parametrize(
     ("calls", "said"),
     [
-        ({"tools": ("delete_note",)}, "--call-changing calls it"),
+        ({"tools": ("delete_note",)}, "--call-changing to call it"),
         ({"tools": ("end_day",)}, "its spec has no example"),
-        ({"turn": "delete_note"}, "a person would have to approve it"),
+        ({"turn": "delete_note"}, "a user would have to approve the call"),
     ],
 )
 def test_what_was_asked_for_and_left_out_is_no_success(
@@ -101,7 +105,7 @@ def test_what_was_asked_for_and_left_out_is_no_success(
     assert found.all_match
     assert not found.is_success
     assert said in found.not_done[0]
-    assert "not done: " in verification_text(found)
+    assert "not done: " in format_verification(found)
 
 
 def test_a_changing_tool_is_called_when_that_is_said(stage: Stage) -> None:

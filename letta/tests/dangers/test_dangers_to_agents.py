@@ -144,7 +144,7 @@ def test_verify_calls_without_a_model_what_may_be_called(stage: Stage) -> None:
     stage.apply()
     found = stage.verify()
     assert found.all_match
-    passed = {trial.tool: trial.passed for trial in found.trials}
+    passed = {trial.tool: trial.passed for trial in found.checks}
     assert passed == {"search_notes": True, "delete_note": None}
     assert [call.name for call in stage.mcp.calls] == ["search_notes"]
     assert stage.mcp.calls[0].headers["x-agent-id"] == stage.agent_id

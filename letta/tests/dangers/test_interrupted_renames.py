@@ -20,7 +20,9 @@ def renamed(stage: Stage) -> None:
     stage.deploy()
 
 
-@pytest.mark.parametrize("step", ["register", "set_tools_and_rules", "delete_tool"])
+@pytest.mark.parametrize(
+    "step", ["register_tool", "set_tools_and_rules", "delete_tool"]
+)
 def test_a_rename_that_was_interrupted_is_finished(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -32,8 +34,8 @@ def test_a_rename_that_was_interrupted_is_finished(
 
     with monkeypatch.context() as broken:
         broken.setattr(LettaApi, step, fails)
-        if step == "register":
-            broken.setattr(LettaApi, "refresh", fails)
+        if step == "register_tool":
+            broken.setattr(LettaApi, "refresh_server", fails)
         with pytest.raises(LettaError):
             stage.apply()
     assert {"search_notes", "find_notes"} & stage.names(), "one of the two at least"

@@ -72,7 +72,7 @@ def test_a_part_is_shown_written_and_verified(
     assert (block(stage, "my_tools"), block(stage, "my_data")) == (HERS, "")
     verified = letta("verify", "--no-calls")
     assert verified.exit_code == 1
-    assert "differs: the block `my_tools` of keeper is not as the specs say" in (
+    assert "differs: the block `my_tools` of keeper differs from the specs" in (
         verified.output
     )
 
@@ -80,15 +80,17 @@ def test_a_part_is_shown_written_and_verified(
     assert block(stage, "my_tools") == (
         f"{HERS}\n\n"
         "[toolcast toy: from the specs]\n"
-        "The 3 tools of toy that are attached:\n"
+        "The 3 attached tools of toy:\n"
         "- delete_note: Delete a note.\n"
         "- end_day: End the day.\n"
         "- search_notes: Search the notes.\n"
         "[toolcast toy: end]"
     )
     assert letta("verify", "--no-calls").exit_code == 0
-    assert "all is written already" in letta("blocks", "--write", file).output
-    assert "`my_tools` is as the specs say" in letta("blocks").output
+    assert (
+        "all blocks already match the specs" in letta("blocks", "--write", file).output
+    )
+    assert "`my_tools` matches the specs" in letta("blocks").output
 
 
 def test_only_the_specs_own_part_changes(
@@ -115,7 +117,7 @@ def test_what_has_changed_since_it_was_shown_is_not_overwritten(
     stage.ask("PATCH", path, {"value": "Newer."})
     done = letta("blocks", "--write", str(file))
     assert done.exit_code == 1
-    assert "`my_tools` of keeper was shown with another text" in done.output
+    assert "the specs' text for `my_tools` of keeper has changed" in done.output
     assert (block(stage, "my_tools"), block(stage, "my_data")) == ("Newer.", "")
 
     value = json.loads(file.read_text())
@@ -129,8 +131,8 @@ def test_what_has_changed_since_it_was_shown_is_not_overwritten(
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("[toolcast toy: end] [toolcast toy: from the specs]", "mend it by hand"),
-        ("[toolcast toy: from the specs]", "mend it by hand"),
+        ("[toolcast toy: end] [toolcast toy: from the specs]", "by hand"),
+        ("[toolcast toy: from the specs]", "by hand"),
     ],
 )
 def test_broken_marks_are_told(
@@ -148,7 +150,7 @@ def test_a_summary_cannot_end_the_specs_part(stage: Stage, letta: Toolcast) -> N
     )
     done = letta("blocks")
     assert done.exit_code == 1
-    assert "a summary or section holds" in done.output
+    assert "a summary or section contains" in done.output
 
 
 def test_a_block_that_is_not_there_and_one_that_is_too_short(
@@ -159,8 +161,8 @@ def test_a_block_that_is_not_there_and_one_that_is_too_short(
     stage.project.edit("specs/toy/toolset.yaml", "label: my_data", "label: my_map")
     done = letta("blocks")
     assert done.exit_code == 1
-    assert "and its limit is 60" in done.output
-    assert "`my_map` of keeper is not there: create it in Letta first" in done.output
+    assert "its limit is 60" in done.output
+    assert "`my_map` of keeper does not exist: create it in Letta" in done.output
 
 
 def test_one_thing_at_a_time(letta: Toolcast) -> None:

@@ -141,6 +141,6 @@ def called(url: str, tool: str, agent: str | None) -> dict[str, Any]:
 def test_a_nested_call_is_refused_in_the_agents_turn(url: str, tool: str) -> None:
     said = called(url, tool, AGENT)
     assert said["result"] is None
-    assert said["error"].startswith("wake_agent was not run: it sends a message into")
+    assert said["error"].startswith("wake_agent was not run: it sends a message to")
     # Of somebody else's call nothing is refused, and the refused one has run nothing.
     assert called(url, tool, None) == {"error": None, "result": {"woken": 1}}

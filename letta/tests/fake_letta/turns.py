@@ -21,7 +21,7 @@ def run_turn(
 ) -> dict[str, Any]:
     """One turn.
 
-    Source: `letta_agent_v2.py` of 0.16.6: an agent of a memgpt type goes on after a tool
+    Source: `letta_agent_v2.py` of 0.16.6: an agent of a memgpt type continues its turn after a tool
     with a `continue_loop` rule or with `request_heartbeat`, and ends otherwise; a
     `letta_v1_agent` ends with a text.
     """

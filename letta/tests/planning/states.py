@@ -13,7 +13,7 @@ from toolcast_letta.plan.current_state import (
 )
 from toolcast_letta.plan.desired_state import DesiredAgent, DesiredState, DesiredTool
 from toolcast_letta.plan.plan import Overrides, Plan
-from toolcast_letta.plan.planning import make_plan
+from toolcast_letta.plan.planning import build_plan
 
 URL = "https://mcp.test/mcp"
 PARAMETERS = {"type": "object", "properties": {}}
@@ -99,7 +99,7 @@ ADD = desired(tool("add"))
 
 
 def planned(wanted: DesiredState, found: CurrentState, **more: Any) -> Plan:
-    return make_plan("https://letta.test", wanted, found, Overrides(**more))
+    return build_plan("https://letta.test", wanted, found, Overrides(**more))
 
 
 def as_it_is(**more: Any) -> CurrentState:

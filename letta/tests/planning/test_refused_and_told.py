@@ -23,10 +23,10 @@ from letta.tests.planning.states import (
     rule,
     tool,
 )
-from toolcast_letta.plan.blockers import _is_private
 from toolcast_letta.plan.current_state import CurrentState, OfferedTool
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Plan
+from toolcast_letta.plan.plan_warnings import _is_private
 
 MEMGPT = desired(tool("add"), agents=(agent(type="memgpt_agent"),))
 SPARE = desired(tool("add"), tool("spare", attached=False))
@@ -96,21 +96,29 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ADD,
             as_it_is(offered={}),
             [
-                "empty-list: the MCP server offers no tool at all, as during a deployment: r"
+                (
+                    "empty-list: the MCP server offers no tools, as it can during a "
+                    "deployment: a refresh"
+                )
             ],
         ),
         (
             desired(tool("add"), withheld={"add": "no.", "z": "not."}),
             as_it_is(),
             [
-                "wrong-endpoint: https://mcp.test/mcp is not the endpoint for Letta: it"
-                " offers what the specs keep from Letta (`add`: no.)"
+                "wrong-endpoint: https://mcp.test/mcp is not the endpoint for Letta: "
+                "it offers tools that the specs withhold from Letta (`add`: no.)"
             ],
         ),
         (
             ADD,
             as_it_is(offered={"add": OfferedTool("add", "another")}),
-            ["not-deployed: the MCP server shows `add` otherwise than its spec"],
+            [
+                (
+                    "not-deployed: the MCP server's description or schema of `add` "
+                    "differs from the spec"
+                )
+            ],
         ),
         (
             desired(tool("add"), tool("new"), tool("newer")),
@@ -122,35 +130,44 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         (
             ADD,
             as_it_is(offered=offered(tool("add"), add="no type")),
-            ["skipped-schema: Letta would skip `add` in silence: no type"],
+            ["skipped-schema: Letta would skip `add` without an error: no type"],
         ),
         (
             SPARE,
             as_it_is(offered=offered(tool("add"), tool("spare"), spare="no type")),
-            ["warning: Letta does not register `spare`"],
+            [
+                "warning: Letta does not register tools whose schemas it does not accept: `spare`"
+            ],
         ),
         (
             ADD,
             as_it_is(offered=offered(tool("add"), tool("more"), tool("most"))),
             [
-                "warning: the MCP server also offers `more`, `most`, which the specs do not"
+                "warning: the MCP server also offers `more`, `most`, which no spec declares"
             ],
         ),
         (desired(tool("x" * 48)), current(desired(tool("x" * 48))), []),
         (
             desired(tool("x" * 49)),
             current(desired(tool("x" * 49))),
-            [f"name-too-long: `{'x' * 49}` has 49 characters; Letta takes 48"],
+            [
+                f"name-too-long: `{'x' * 49}` has 49 characters; Letta accepts at most 48"
+            ],
         ),
         (
             desired(tool("memory")),
             current(desired(tool("memory"))),
-            ["capture: `memory` is Letta's own tool"],
+            ["capture: `memory` is a built-in tool of Letta"],
         ),
         (
             desired(tool("add"), agents=(agent(expects=("far",)),)),
             as_it_is(),
-            ["expected-missing: me must have `far`, and Letta knows no such tool"],
+            [
+                (
+                    "expected-missing: `expects` of me lists `far`, which is not in the "
+                    "registry"
+                )
+            ],
         ),
         (
             desired(
@@ -158,13 +175,16 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                 agents=(agent(expects=("memory",), forbids={"memory": "No."}),),
             ),
             as_it_is(),
-            ["expected-missing: me both expects and forbids `memory`"],
+            ["expected-missing: `memory` is in both `expects` and `forbids` of me"],
         ),
         (
             MEMGPT,
             as_it_is(),
             [
-                "agent-type: me is a letta_v1_agent; the toolset says memgpt_agent, whose"
+                (
+                    "agent-type: me is a letta_v1_agent, but the toolset declares "
+                    "memgpt_agent, whose"
+                )
             ],
         ),
         # What the registry and the agents hold that nobody asked for.
@@ -186,43 +206,48 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                 **has(rule("add", "requires_approval")),
             ),
             [
-                "warning: the registry holds what no spec says, and applying keeps it: `add`"
-                " default_requires_approval True, `send_message` return_char_limit 7"
+                "warning: the registry has settings that no spec declares, and "
+                "applying keeps them: `add` default_requires_approval True, "
+                "`send_message` return_char_limit 7"
             ],
         ),
         (
             ADD,
             as_it_is(**has(tags=("origin:letta-code",))),
-            ["warning: me is opened by Letta Code, which clears every rule"],
+            ["warning: Letta Code opens me and removes all its rules"],
         ),
         (
             ADD,
             as_it_is(**has(rule("x", "run_first"), rule("y", "continue_loop"))),
-            ["warning: me has a rule run_first of `x` that names a tool which is not"],
+            ["warning: the rule run_first of `x` of me refers to a tool that is not"],
         ),
         (
             ADD,
             as_it_is(**has(rule("add", "max_count_per_step", max_count_limit=3))),
             [
-                "warning: me has rules that neither the specs nor a letta_v1_agent ask for,"
-                " and applying keeps them: `add max_count_per_step (max_count_limit=3)`"
+                "warning: me has rules that neither the specs nor the type "
+                "letta_v1_agent require, and applying keeps them: `add "
+                "max_count_per_step (max_count_limit=3)`"
             ],
         ),
         (
             ADD,
-            as_it_is(**has(had=("add", "lost", "memory_insert"), had_at="then")),
-            [
-                "warning: me has lost `lost`, `memory_insert` of others since the baseline"
-            ],
+            as_it_is(
+                **has(
+                    baseline_tools=("add", "lost", "memory_insert"),
+                    baseline_time="then",
+                )
+            ),
+            ["warning: tools of other owners were detached from me since the baseline"],
         ),
         # What an agent cannot do without.
         (
             ADD,
             as_it_is(
                 registry=by_name(*map(built_in, (*CORE, "old")), registered("add")),
-                **has(had=("old",), had_at="then"),
+                **has(baseline_tools=("old",), baseline_time="then"),
             ),
-            ["missing: me has lost `old`, which the baseline of then left it"],
+            ["missing: `old` was detached from me since the baseline of then"],
         ),
         (
             ADD,
@@ -246,12 +271,17 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         (
             ADD,
             as_it_is(**has(rule("memory", "exit_loop"))),
-            ["missing: me ends its turn at `memory`, by a rule exit_loop"],
+            ["missing: me ends its turn after `memory`, by a rule exit_loop"],
         ),
         (
             MEMGPT,
             as_it_is(**has(rule("send_message", "continue_loop"), type="memgpt_agent")),
-            ["missing: me goes on after `send_message`, by a rule continue_loop"],
+            [
+                (
+                    "missing: me continues its turn after `send_message`, by a rule "
+                    "continue_loop"
+                )
+            ],
         ),
         (
             MEMGPT,
@@ -263,7 +293,12 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                 ),
                 **has(names=(*CORE, "add", "theirs"), type="memgpt_agent"),
             ),
-            ["warning: me, a memgpt_agent, ends its turn at `theirs`: no rule says"],
+            [
+                (
+                    "warning: me, a memgpt_agent, ends its turn after tools that have no "
+                    "rule to continue: `theirs`"
+                )
+            ],
         ),
         (
             ADD,
@@ -275,7 +310,10 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                 )
             ),
             [
-                "missing: `send_message` of me is not Letta's own: an entry mcp-7 has taken"
+                (
+                    "missing: `send_message` of me is not Letta's built-in tool: the MCP "
+                    "server entry mcp-7 replaced"
+                )
             ],
         ),
     ],

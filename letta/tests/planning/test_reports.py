@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from letta.tests.planning.states import ADD, as_it_is, planned
-from toolcast_letta.plan.backend import AgentCount, Trial
+from toolcast_letta.plan.backend import AgentCount, CheckResult
 from toolcast_letta.plan.plan import AgentPlan, Blocker, Change, Plan
-from toolcast_letta.plan.report import plan_text, verification_text
+from toolcast_letta.plan.report import format_plan, format_verification
 from toolcast_letta.plan.verification import Verification
 
 
@@ -34,16 +34,25 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
 @pytest.mark.parametrize(
     ("made", "text"),
     [
-        (plan(), "toys in s.json\n\nNo changes: Letta is as the specs say.\n"),
+        (plan(), "toys in s.json\n\nNo changes: Letta matches the specs.\n"),
         (
             plan(missing=("one",)),
-            "toys in s.json\n\nmissing: one\n\nNothing to do here, and Letta is not as it"
-            " should be.\n",
+            "toys in s.json\n"
+            "\n"
+            "missing: one\n"
+            "\n"
+            "Nothing to apply, but Letta does not match the specs.\n",
         ),
         (
             plan(Change("~", "registry", "a"), missing=("one",)),
-            "toys in s.json\n\n  registry, for every agent of the organisation\n    ~ a\n"
-            "\nmissing: one\n\nPlan: 0 to add, 1 to change, 0 to remove.\n",
+            "toys in s.json\n"
+            "\n"
+            "  registry, for every agent of the organization\n"
+            "    ~ a\n"
+            "\n"
+            "missing: one\n"
+            "\n"
+            "Plan: 0 to add, 1 to change, 0 to remove.\n",
         ),
         (
             plan(
@@ -52,10 +61,17 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
                 Change("+", "registry", "d", undo="it stays"),
                 Change("+", "server", "toys", "me", "http://a"),
             ),
-            "toys in s.json\n\n  registry, for every agent of the organisation\n"
-            "  -/+ a -> b  # cannot be undone: renamed\n    - c  (gone)\n"
-            "    + d  # it stays\n\n  MCP servers of me\n    + toys  (http://a)\n"
-            "\nPlan: 3 to add, 0 to change, 2 to remove.\n",
+            "toys in s.json\n"
+            "\n"
+            "  registry, for every agent of the organization\n"
+            "  -/+ a -> b  # cannot be undone: renamed\n"
+            "    - c  (gone)\n"
+            "    + d  # it stays\n"
+            "\n"
+            "  MCP servers of me\n"
+            "    + toys  (http://a)\n"
+            "\n"
+            "Plan: 3 to add, 0 to change, 2 to remove.\n",
         ),
         (
             plan(
@@ -84,7 +100,7 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
     ],
 )
 def test_a_plan_in_words(made: Plan, text: str) -> None:
-    assert plan_text(made) == text
+    assert format_plan(made) == text
 
 
 @pytest.mark.parametrize(
@@ -98,7 +114,7 @@ def test_a_plan_in_words(made: Plan, text: str) -> None:
 )
 def test_names_are_wrapped_at_88_characters(length: int, lines: list[str]) -> None:
     names = ("a" * length, "b" * length)
-    text = plan_text(plan(*(Change("+", "tool", name, "me") for name in names)))
+    text = format_plan(plan(*(Change("+", "tool", name, "me") for name in names)))
     assert text.split("\n")[3:5] == lines
 
 
@@ -109,12 +125,12 @@ FOUND = {
         AgentCount("you", (), 1),
         AgentCount("they", ("add",), 1, ("add",)),
     ),
-    "trials": (
-        Trial("me", "add", "run", True, "1 example"),
-        Trial("me", "sub", "run", False),
-        Trial("me", "mul", "run", None, "no", is_asked=True),
-        Trial("me", "div", "run", None, "no"),
-        Trial("me", "", "list", True),
+    "checks": (
+        CheckResult("me", "add", "run", True, "1 example"),
+        CheckResult("me", "sub", "run", False),
+        CheckResult("me", "mul", "run", None, "no", is_asked=True),
+        CheckResult("me", "div", "run", None, "no"),
+        CheckResult("me", "", "list", True),
     ),
     "canonical": ("add",),
     "blocks": ("a block",),
@@ -122,21 +138,21 @@ FOUND = {
 
 
 def test_what_verifying_found_in_words() -> None:
-    assert verification_text(Verification(**FOUND)) == (
+    assert format_verification(Verification(**FOUND)) == (
         "differs: a block\n"
         "run add by me: ok (1 example)\n"
         "run sub by me: FAILED\n"
-        "run mul by me: left out (no)\n"
-        "run div by me: left out (no)\n"
+        "run mul by me: skipped (no)\n"
+        "run div by me: skipped (no)\n"
         "list by me: ok\n"
         "me has 1 of 1 canonical tools: add\n"
-        "me has 1 others: x\n"
+        "me has 1 other tools: x\n"
         "attached_count: 2 (baseline 2 + 1 - 1: lost y)  me\n"
         "you has 0 of 1 canonical tools: none\n"
-        "you has 0 others: none\n"
+        "you has 0 other tools: none\n"
         "attached_count: 0  you\n"
         "they has 1 of 1 canonical tools: add\n"
-        "they has 0 others: none\n"
+        "they has 0 other tools: none\n"
         "attached_count: 1 (baseline 1)  they\n"
         "not done: run mul by me: no\n"
         "all_match: false\n"
@@ -147,15 +163,15 @@ def test_what_verifying_found_in_words() -> None:
     ("more", "match", "success"),
     [
         ({"blocks": ()}, False, False),
-        ({"blocks": (), "trials": FOUND["trials"][3:]}, True, True),
-        ({"blocks": (), "trials": FOUND["trials"][2:]}, True, False),
-        ({"trials": ()}, False, False),
+        ({"blocks": (), "checks": FOUND["checks"][3:]}, True, True),
+        ({"blocks": (), "checks": FOUND["checks"][2:]}, True, False),
+        ({"checks": ()}, False, False),
         (
-            {"blocks": (), "trials": (), "plan": plan(Change("+", "a", "b"))},
+            {"blocks": (), "checks": (), "plan": plan(Change("+", "a", "b"))},
             False,
             False,
         ),
-        ({"blocks": (), "trials": (), "plan": plan(missing=("x",))}, False, False),
+        ({"blocks": (), "checks": (), "plan": plan(missing=("x",))}, False, False),
     ],
 )
 def test_all_match_when_nothing_differs_or_fails(
@@ -163,7 +179,7 @@ def test_all_match_when_nothing_differs_or_fails(
 ) -> None:
     found = Verification(**{**FOUND, **more})
     assert (found.all_match, found.is_success) == (match, success)
-    assert verification_text(found).endswith(f"all_match: {str(match).lower()}\n")
+    assert format_verification(found).endswith(f"all_match: {str(match).lower()}\n")
 
 
 def test_a_difference_says_what_it_is_and_of_whom() -> None:

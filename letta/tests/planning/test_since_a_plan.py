@@ -19,11 +19,11 @@ from letta.tests.planning.states import (
     state,
     tool,
 )
-from toolcast_letta.plan.applying import _ends_elsewhere, applied
-from toolcast_letta.plan.changes_since import changes_since
+from toolcast_letta.plan.applying import _compare_outcomes, build_apply_result
+from toolcast_letta.plan.changes_since import list_changes_since
 from toolcast_letta.plan.current_state import AgentState, CurrentState
-from toolcast_letta.plan.planning import make_plan
-from toolcast_letta.v1.server_backend import _with_baseline
+from toolcast_letta.plan.planning import build_plan
+from toolcast_letta.v1.server_backend import _add_baseline
 
 WANTED = desired(tool("add"), tool("end_day", ends_turn=True), tool("find", "seek"))
 OTHERS = registered("theirs", server_id="mcp-2")
@@ -40,7 +40,7 @@ def found(*names: str, rules: Any = (), **more: Any) -> CurrentState:
     return current(WANTED, *tools, **{**known, **more})
 
 
-PLAN = make_plan("here", WANTED, found())
+PLAN = build_plan("here", WANTED, found())
 
 
 def with_agent(**more: Any) -> CurrentState:
@@ -64,7 +64,10 @@ def with_tools(*gone: str, **more: Any) -> CurrentState:
         (found(*CORE, "add", "theirs", "find", "end_day"), []),
         (found(rules=[rule("end_day", "exit_loop")]), []),
         # What somebody else does.
-        (found(version="0.16.7"), ["Letta is 0.16.7 now; it was 0.16.6"]),
+        (
+            found(version="0.16.7"),
+            ["Letta's version is 0.16.7; the plan was made for 0.16.6"],
+        ),
         (
             found(unreachable="away", offered={}),
             ["Letta cannot list the MCP server's tools: away"],
@@ -72,42 +75,45 @@ def with_tools(*gone: str, **more: Any) -> CurrentState:
         (
             found(offered=offered(tool("add"), tool("end_day"), tool("more"))),
             [
-                "the MCP server offers `find` otherwise than then",
-                "the MCP server offers `more` otherwise than then",
+                "the MCP server added, changed or removed `find`",
+                "the MCP server added, changed or removed `more`",
             ],
         ),
-        (found(entry=entry("http://new.test")), ["somebody changed the entry `toys`"]),
-        (found(entry=entry(is_http=False)), ["somebody changed the entry `toys`"]),
-        (found(entry=entry("http://old.test")), ["somebody changed the entry `toys`"]),
+        (found(entry=entry("http://new.test")), ["the entry `toys` was changed"]),
+        (found(entry=entry(is_http=False)), ["the entry `toys` was changed"]),
+        (found(entry=entry("http://old.test")), ["the entry `toys` was changed"]),
         (
             with_tools(add=registered("add", digest="x")),
-            ["somebody changed `add` in the registry"],
+            ["`add` was changed in the registry"],
         ),
         (
             with_tools(own=registered("own")),
-            ["`own` is in the registry, and was not"],
+            ["`own` was added to the registry"],
         ),
         (with_tools(other=registered("other", server_id="mcp-2")), []),
-        (with_agent(type="memgpt_agent"), ["me is a memgpt_agent now; it was a"]),
-        (found(*HAD, "got"), ["me has got `got`"]),
-        (found(*CORE, "add", "seek"), ["me has lost `theirs`"]),
+        (
+            with_agent(type="memgpt_agent"),
+            ["the type of me changed from letta_v1_agent to memgpt_agent"],
+        ),
+        (found(*HAD, "got"), ["`got` was attached to me"]),
+        (found(*CORE, "add", "seek"), ["`theirs` was detached from me"]),
         (found(*CORE, "seek", "theirs"), []),
         (
             with_agent(tools={**found().agents["me"].tools, "theirs": "another"}),
-            ["me has another `theirs`"],
+            ["`theirs` of me was replaced by another tool of that name"],
         ),
         (
             with_agent(tools={**found().agents["me"].tools, "gone": "another"}),
-            ["me has got `gone`"],
+            ["`gone` was attached to me"],
         ),
         (
             found(rules=[rule("add", "exit_loop")]),
-            ["somebody changed the rules of me"],
+            ["the rules of me were changed"],
         ),
     ],
 )
 def test_what_others_did_is_seen(now: CurrentState, changes: list[str]) -> None:
-    said = changes_since(PLAN, "here", WANTED, now)
+    said = list_changes_since(PLAN, "here", WANTED, now)
     assert [one[: len(two)] for one, two in zip(said, changes, strict=True)] == changes
 
 
@@ -115,10 +121,10 @@ def test_an_id_that_the_registry_has_is_no_other_tool() -> None:
     tools = {**found().agents["me"].tools, "theirs": "id-anew"}
     registry = {**found().registry, "theirs": replace(OTHERS, id="id-anew")}
     now = found(agents={"me": replace(state(), tools=tools)}, registry=registry)
-    assert changes_since(PLAN, "here", WANTED, now) == []
+    assert list_changes_since(PLAN, "here", WANTED, now) == []
     without = {k: v for k, v in registry.items() if k != "theirs"}
-    assert changes_since(PLAN, "here", WANTED, replace(now, registry=without)) == [
-        "me has another `theirs`"
+    assert list_changes_since(PLAN, "here", WANTED, replace(now, registry=without)) == [
+        "`theirs` of me was replaced by another tool of that name"
     ]
 
 
@@ -126,16 +132,24 @@ def test_an_id_that_the_registry_has_is_no_other_tool() -> None:
     ("place", "wanted", "said"),
     [
         ("there", WANTED, "the plan is for here, not for there"),
-        ("here", replace(WANTED, toolset="others"), "the specs or their settings are"),
+        (
+            "here",
+            replace(WANTED, toolset="others"),
+            "the specs or their settings have changed",
+        ),
         ("here", replace(WANTED, server_url="http://x"), "the specs or their settings"),
-        ("here", replace(WANTED, agents=()), "the specs or their settings are not"),
+        (
+            "here",
+            replace(WANTED, agents=()),
+            "the specs or their settings have changed",
+        ),
     ],
 )
 def test_a_plan_for_something_else_is_none(place: str, wanted: Any, said: str) -> None:
-    assert changes_since(PLAN, place, wanted, found())[0].startswith(said)
-    assert len(changes_since(PLAN, place, wanted, found())) == 1
+    assert list_changes_since(PLAN, place, wanted, found())[0].startswith(said)
+    assert len(list_changes_since(PLAN, place, wanted, found())) == 1
     other = replace(PLAN, backend="code")
-    assert changes_since(other, "here", WANTED, found()) == [
+    assert list_changes_since(other, "here", WANTED, found()) == [
         "the plan is for here, not for here"
     ]
 
@@ -144,21 +158,33 @@ def test_a_plan_for_something_else_is_none(place: str, wanted: Any, said: str) -
     ("more", "said"),
     [
         ({}, None),
-        ({"id": "agent-2"}, "the specs do not lead to what the plan does to me"),
-        ({"home": "local:/x"}, "the specs do not lead to what the plan does to me"),
-        ({"servers_after": "x"}, "the specs do not lead to what the plan does to me"),
+        (
+            {"id": "agent-2"},
+            "the plan's result for me differs from what the specs require",
+        ),
+        (
+            {"home": "local:/x"},
+            "the plan's result for me differs from what the specs require",
+        ),
+        (
+            {"servers_after": "x"},
+            "the plan's result for me differs from what the specs require",
+        ),
         (
             {"tools_after": PLAN.agents[0].tools_after[1:]},
-            "the specs do not lead to what",
+            "the plan's result for ",
         ),
-        ({"tools_after": (*PLAN.agents[0].tools_after, "x")}, "the specs do not lead"),
-        ({"rules_after": ()}, "the specs do not lead to the rules that me gets"),
-        ({"name": "you"}, "the agents are others"),
+        ({"tools_after": (*PLAN.agents[0].tools_after, "x")}, "the plan's result for "),
+        (
+            {"rules_after": ()},
+            "the plan's result for the rules of me differs from what the specs require",
+        ),
+        ({"name": "you"}, "the plan and the specs have different agents"),
     ],
 )
 def test_a_plan_ends_where_the_specs_lead(more: Any, said: str | None) -> None:
     was = replace(PLAN, agents=(replace(PLAN.agents[0], **more),))
-    lines = list(_ends_elsewhere(was, PLAN))
+    lines = list(_compare_outcomes(was, PLAN))
     assert [line[: len(said or "")] for line in lines] == (
         [] if said is None else [said]
     )
@@ -166,19 +192,19 @@ def test_a_plan_ends_where_the_specs_lead(more: Any, said: str | None) -> None:
 
 def test_what_the_plan_does_to_the_registry_is_where_the_specs_lead() -> None:
     was = replace(PLAN, registry={**PLAN.registry, "add": (None, "ours x")})
-    assert list(_ends_elsewhere(was, PLAN)) == [
-        "the specs do not lead to what the plan does to `add`"
+    assert list(_compare_outcomes(was, PLAN)) == [
+        "the plan's result for `add` differs from what the specs require"
     ]
     less = {k: v for k, v in PLAN.registry.items() if k != "add"}
-    assert list(_ends_elsewhere(replace(PLAN, registry=less), PLAN)) == []
+    assert list(_compare_outcomes(replace(PLAN, registry=less), PLAN)) == []
 
 
 def test_what_was_done_is_counted_of_the_first_agent() -> None:
-    done = applied(PLAN, changed=True)
+    done = build_apply_result(PLAN, changed=True)
     assert (done.tools, done.rules, done.changed) == (7, 1, True)
-    code = applied(replace(PLAN, backend="code"), changed=False)
+    code = build_apply_result(replace(PLAN, backend="code"), changed=False)
     assert (code.tools, code.rules, code.changed) == (3, 1, False)
-    nobody = applied(replace(PLAN, agents=()), changed=False, missed=("x",))
+    nobody = build_apply_result(replace(PLAN, agents=()), changed=False, missed=("x",))
     assert (nobody.tools, nobody.rules, nobody.missed) == (0, 0, ("x",))
 
 
@@ -190,7 +216,7 @@ def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
     before = SimpleNamespace(tools_after=tools)
     return SimpleNamespace(
         saved=saved,
-        agent=lambda asked: before if asked == agent else None,
+        find_agent=lambda asked: before if asked == agent else None,
         registry={"kept": 1},
         renamed={"was": "now"},
     )
@@ -224,5 +250,5 @@ def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
 def test_the_newest_baseline_of_the_agent_counts(
     kept: list[Any], had: tuple[str, ...], at: str
 ) -> None:
-    found = _with_baseline(BEFORE, WISHED, kept)
-    assert (found.had, found.had_at) == (had, at)
+    found = _add_baseline(BEFORE, WISHED, kept)
+    assert (found.baseline_tools, found.baseline_time) == (had, at)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from letta.tests.planning.states import tool
-from toolcast_letta.code.kept_entries import KeptEntry
+from toolcast_letta.code.entry_backups import EntryBackup
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.desired_state import (
     DesiredState,
     MissingSettingError,
-    desired_state,
+    build_desired_state,
 )
 from toolcast_letta.settings import LettaAgent, LettaServer, LettaSettings
 
@@ -29,7 +29,7 @@ def wanted(
     **environment: str,
 ) -> DesiredState:
     settings = LettaSettings(name="toys", server=server, agents=(agent,))
-    return desired_state(settings, tools, environment, server_url=url)
+    return build_desired_state(settings, tools, environment, server_url=url)
 
 
 def test_what_settings_leave_out() -> None:
@@ -44,11 +44,11 @@ def test_what_settings_leave_out() -> None:
     [
         ("http://a", ""),
         ("https://a:1/x", ""),
-        ("ftp://a", "is no http or https URL"),
-        ("http://", "is no http or https URL"),
-        ("http://[", "is no http or https URL"),
-        ("http://me@a", "holds a password"),
-        ("http://:pw@a", "holds a password"),
+        ("ftp://a", "is not an http or https URL"),
+        ("http://", "is not an http or https URL"),
+        ("http://[", "is not an http or https URL"),
+        ("http://me@a", "contains a password"),
+        ("http://:pw@a", "contains a password"),
     ],
 )
 def test_the_url_of_the_server(url: str, problem: str) -> None:
@@ -62,11 +62,23 @@ def test_the_url_of_the_server(url: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("given", "environment", "found"),
     [
-        ({}, {}, "the id of me is not set: `id` or `id_env` of the toolset"),
+        (
+            {},
+            {},
+            "the id of me is not set: set `id` or `id_env` in the toolset's `letta`",
+        ),
         ({"id": "a"}, {"ID": "b"}, "a"),
         ({"id_env": "ID"}, {"ID": " b "}, "b"),
-        ({"id_env": "ID"}, {"ID": "  "}, "set ID: the id of me"),
-        ({"id_env": "ID"}, {}, "set ID: the id of me"),
+        (
+            {"id_env": "ID"},
+            {"ID": "  "},
+            "the id of me is not set: set the environment variable ID",
+        ),
+        (
+            {"id_env": "ID"},
+            {},
+            "the id of me is not set: set the environment variable ID",
+        ),
         ({"id": "a", "id_env": "ID"}, {"ID": "b"}, "a"),
     ],
 )
@@ -87,7 +99,10 @@ def test_a_token_is_in_the_environment() -> None:
     named = SERVER._replace(token_env="TOKEN")
     found = wanted(server=named, TOKEN="s3cret")
     assert found.token == "s3cret"
-    with pytest.raises(MissingSettingError, match="set TOKEN: the MCP server's token"):
+    with pytest.raises(
+        MissingSettingError,
+        match="the MCP server's token is not set: set the environment variable TOKEN",
+    ):
         wanted(server=named)
 
 
@@ -106,31 +121,33 @@ def test_tools_are_attached_offered_or_withheld() -> None:
     assert found.removed_names == {"was_b": "b"}, "`a` is a tool of its own by now"
     assert found.withheld == {
         "away": "it calls the agent's own loop",
-        "hidden": "it is not for that client",
+        "hidden": "the client that Letta uses may not call it",
     }
     assert found.agents[0].forbids == dict.fromkeys(
         ("loop", "away"), "It calls the agent's own loop."
     )
     assert found.agents[0].expected == {"a": True, "z": False}
     off = found.tools["off"]
-    assert not off.ends_turn and not off.requires_approval and not off.is_serious
+    assert not off.ends_turn and not off.requires_approval and not off.needs_opt_in
 
 
 @pytest.mark.parametrize(
-    ("part", "is_serious"),
+    ("part", "needs_opt_in"),
     [({}, False), ({"changes_data": True}, True), ({"requires_approval": True}, True)],
 )
 def test_a_serious_tool_is_called_by_nobody_unasked(
-    part: Any, is_serious: bool
+    part: Any, needs_opt_in: bool
 ) -> None:
-    assert tool("a", **part).is_serious is is_serious
+    assert tool("a", **part).needs_opt_in is needs_opt_in
 
 
 def test_some_of_the_agents_are_chosen() -> None:
     found = wanted()
-    assert found.for_agents(["me"]) == found
-    with pytest.raises(MissingSettingError, match="has no agent `you`; it has me"):
-        found.for_agents(["me", "you"])
+    assert found.select_agents(["me"]) == found
+    with pytest.raises(
+        MissingSettingError, match="has no agent `you`\n  help: use one of me"
+    ):
+        found.select_agents(["me", "you"])
 
 
 @pytest.mark.parametrize(
@@ -138,7 +155,7 @@ def test_some_of_the_agents_are_chosen() -> None:
     [
         DesiredState("toys", "toys", "http://a", "s3cret", {}, ()),
         AgentState("1", "me", "memgpt_agent", {}, (), servers=({"token": "s3cret"},)),
-        KeptEntry("me", "1", None, "toys", {"token": "s3cret"}),
+        EntryBackup("me", "1", None, "toys", {"token": "s3cret"}),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -10,11 +10,11 @@ import pytest
 from toolcast_letta.server_part.toolset import LettaToolset
 from toolcast_letta.settings import LettaAgent, LettaBlock, LettaServer
 from toolcast_letta.specs import (
-    changes_data,
-    not_attached,
-    offered_to_letta,
-    settings_of,
-    tool_part,
+    build_settings,
+    build_tool_part,
+    can_change_data,
+    find_omission_reason,
+    list_offered_tools,
 )
 
 
@@ -23,7 +23,9 @@ def toolset(letta: Any = None, clients: Any = (), **more: Any) -> Any:
     return SimpleNamespace(
         name="toys",
         clients=clients,
-        client=lambda name: next((one for one in clients if one.name == name), None),
+        find_client=lambda name: next(
+            (one for one in clients if one.name == name), None
+        ),
         **{**known, **more},
     )
 
@@ -35,14 +37,14 @@ def tool(letta: Any = None, **more: Any) -> Any:
 
 
 def test_settings_that_specs_leave_out() -> None:
-    plain = settings_of(toolset())
+    plain = build_settings(toolset())
     assert (plain.server, plain.agents) == (LettaServer("toys"), ())
     assert (plain.backend, plain.on_start, plain.on_start_patience) == (
         "v1",
         False,
         120.0,
     )
-    said = settings_of(
+    said = build_settings(
         toolset(
             {
                 "server": {"name": "x", "url": "http://a"},
@@ -96,8 +98,10 @@ def test_settings_that_specs_leave_out() -> None:
     ],
 )
 def test_a_call_changes_something(more: Any, changes: bool) -> None:
-    assert changes_data(tool(**more)) is changes
-    assert tool_part(toolset(), tool(**more)).get("changes_data", False) is changes
+    assert can_change_data(tool(**more)) is changes
+    assert (
+        build_tool_part(toolset(), tool(**more)).get("changes_data", False) is changes
+    )
 
 
 LOOP = "It calls the agent's own loop."
@@ -133,9 +137,9 @@ def test_what_a_definition_says_of_letta(one: Any, part: Any) -> None:
         SimpleNamespace(tool="other", target="cli", reason="Out."),
     )
     made = toolset(exclusions=exclusions)
-    assert tool_part(made, one) == part
+    assert build_tool_part(made, one) == part
     why = None if part["attached"] else part.get("reason", "it is not attached")
-    assert not_attached(made, one) == why
+    assert find_omission_reason(made, one) == why
 
 
 def test_the_server_shows_letta_what_its_client_may_have() -> None:
@@ -144,7 +148,7 @@ def test_the_server_shows_letta_what_its_client_may_have() -> None:
 
     def made(name: str | None, *clients: Any) -> list[Any]:
         server = {"server": {} if name is None else {"client": name}}
-        return offered_to_letta(
+        return list_offered_tools(
             toolset(
                 server,
                 clients,

@@ -22,7 +22,7 @@ from letta.tests.planning.states import (
     state,
     tool,
 )
-from toolcast_letta.plan.report import plan_text
+from toolcast_letta.plan.report import format_plan
 
 MUCH = """\
 toys on Letta 0.16.6 at https://letta.test
@@ -30,16 +30,16 @@ me is agent-1, a letta_v1_agent
 
   MCP server entry
     ~ toys  (url http://old.test/mcp -> https://mcp.test/mcp)
-    ~ toys  (bearer token (not shown))  # the token before is not kept
+    ~ toys  (bearer token (not shown))  # the previous token is not saved
 
-  registry, for every agent of the organisation
-    ~ ask  (description or parameters, same id)  # needs the MCP server as it was before
-    + end_day, new  (registered)  # rolling back leaves it registered
-  -/+ seek -> find  (renamed: seek is deleted for every agent; its id is gone for good)  # cannot be undone: renamed
-    ~ lost  (its tag: Letta does not know its server, and each call fails)  # rolling back leaves it mended
-    ~ moved  (its tag: Letta calls it at `toy`)  # rolling back leaves it mended
-    ~ taken  (taken over from the MCP server `others`)  # its owner does not get it back
-    - gone  (deleted for every agent, also you, they)  # cannot be undone: needs the MCP server as it was before
+  registry, for every agent of the organization
+    ~ ask  (new description or parameters, same id)  # needs the previous version of the MCP server
+    + end_day, new  (registered)  # rollback keeps it registered
+  -/+ seek -> find  (renamed: seek is deleted for every agent; its id cannot be restored)  # cannot be undone: renamed
+    ~ lost  (wrong tag: Letta does not know its server, and every call fails)  # rollback keeps the new tag
+    ~ moved  (wrong tag: Letta calls it on the server `toy`)  # rollback keeps the new tag
+    ~ taken  (taken over from the MCP server `others`)  # rollback does not return it to its owner
+    - gone  (deleted for every agent, also you, they)  # cannot be undone: needs the previous version of the MCP server
 
   tools of me
     + theirs, ask, end_day, find, lost, moved, new, taken  (attached)
@@ -57,18 +57,18 @@ me is agent-1, a letta_v1_agent
 
   me keeps add, conversation_search, memory, send_message, strange
 
-warning: Letta does not register `hid`: their schemas are not to its taste
+warning: Letta does not register tools whose schemas it does not accept: `hid`
 
-warning: me has rules that neither the specs nor a letta_v1_agent ask for, and applying keeps them: `find run_first`
+warning: me has rules that neither the specs nor the type letta_v1_agent require, and applying keeps them: `find run_first`
 
-refused: `taken` belongs to the MCP server `others`: registering the server takes it over (capture)
-  help: rename the tool, or name it: --allow-capture taken
+refused: `taken` belongs to the MCP server `others`: registering the MCP server would take it over (capture)
+  help: rename the tool, or pass --allow-capture taken
 
-refused: `gone` is to be deleted, and other agents have it: you, they (other-agents)
-  help: detach it there first, or name it: --allow-delete gone
+refused: deleting `gone` would remove it from other agents: you, they (other-agents)
+  help: detach it from them first, or pass --allow-delete gone
 
-refused: me has `strange`, which the registry does not show (unknown-tool)
-  help: plan again; it was deleted in between
+refused: me has `strange`, which is not in the registry: it was deleted while the state was read (unknown-tool)
+  help: plan again
 
 Refused: 3 blockers.
 """
@@ -106,7 +106,7 @@ def test_a_plan_says_all_that_is_done_and_why_not() -> None:
         agents={"me": state(*names, rules=rules)},
     )
     plan = planned(wanted, found)
-    assert plan_text(plan) == MUCH
+    assert format_plan(plan) == MUCH
     assert [one.name for one in plan.removals] == [
         "seek -> find",
         "gone",

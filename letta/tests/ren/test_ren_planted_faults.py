@@ -76,7 +76,7 @@ def test_calling_the_agent_directly(project_copy: Project) -> None:
     assert (
         f"{spec}:{line_of(project_copy, spec, 'attached: true')}:13: error:"
         " letta/circular-handler:"
-        f" {NOTECARDS}:{line} sends a message into the agent's loop:"
+        f" {NOTECARDS}:{line} sends a message to the agent:"
         " `agent.client.agents.messages.create`"
     ) in said
 
@@ -105,7 +105,7 @@ def test_calling_the_agent_through_a_helper(project_copy: Project) -> None:
     last = line_of(project_copy, "examples/ren/agent_loop.py", "messages.create(")
     assert f"letta/circular-handler: examples/ren/agent_loop.py:{last} sends" in said
     assert (
-        f"by way of `create_notecard` ({NOTECARDS}:{first}) -> `_tell`"
+        f"called through `create_notecard` ({NOTECARDS}:{first}) -> `_tell`"
         f" ({NOTECARDS}:{second}) -> `ask_ren`"
     ) in said
     # The other tools of the module do not reach it.
@@ -138,7 +138,7 @@ def test_reading_a_memory_table_through_the_main_pool(
     said = checked(project_copy)
     assert (
         f"data/wrong-pool: {NOTECARDS}:{line} queries `session_headers` through the pool"
-        " `main`, and the table is in `memory`\n"
+        " `main`, but the table is in `memory`\n"
     ) in said
     assert "use the accessor of `memory`: examples.ren.pools:memory_pool" in said
 
@@ -161,7 +161,7 @@ def test_reading_a_memory_table_through_a_helper(project_copy: Project) -> None:
     line = line_of(project_copy, NOTECARDS, "exec_driver_sql")
     said = checked(project_copy)
     assert f"data/wrong-pool: {NOTECARDS}:{line} queries `session_headers`" in said
-    assert "by way of `create_notecard`" in said
+    assert "called through `create_notecard`" in said
 
 
 def test_reading_the_other_history(project_copy: Project) -> None:
@@ -173,10 +173,10 @@ def test_reading_the_other_history(project_copy: Project) -> None:
     said = checked(project_copy)
     line = line_of(project_copy, path, "chats = bridge_transcripts")
     assert (
-        f"data/undeclared-table: {path}:{line} reads `bridge_transcripts`, a table that"
-        " the spec does not name"
+        f"data/undeclared-table: {path}:{line} reads `bridge_transcripts`, which"
+        " `data` does not declare"
     ) in said
-    assert "it names `chat_transcripts`" in said
+    assert "or use a declared table: `chat_transcripts`" in said
 
 
 def test_deleting_where_the_spec_says_reading(project_copy: Project) -> None:

@@ -17,7 +17,7 @@ from examples.ren.pools import main_pool, memory_pool
 from letta.tests.fake_letta import FakeLetta
 from letta.tests.ren.conftest import Call
 from letta.tests.ren.story import tell
-from toolcast.static_analysis.tables import tables_in_sql
+from toolcast.static_analysis.tables import find_sql_tables
 from toolcast_runtime import current_call
 
 SPECS = Path(__file__).parents[3] / "specs" / "ren"
@@ -41,7 +41,7 @@ def seen() -> Iterator[Seen]:
         pool = "memory" if "memory" in Path(database).name else "main"
         if statement.lstrip().startswith("CREATE"):
             return  # The tables are made when a database is first used.
-        for table in tables_in_sql(statement):
+        for table in find_sql_tables(statement):
             found.setdefault(tool, set()).add((pool, table.kind, table.name))
 
     event.listen(Engine, "before_cursor_execute", note)

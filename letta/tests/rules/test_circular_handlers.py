@@ -379,8 +379,9 @@ def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
             return ask("x")
         """
     assert findings(tmp_path, code)["letta/circular-handler"] == (
-        "handlers/asking.py:10 sends a message into the agent's loop:"
-        " `Letta().agents.messages.create`, by way of `work` (handlers/work.py:3) -> `ask`"
+        "handlers/asking.py:10 sends a message to the agent: "
+        "`Letta().agents.messages.create`, called through `work` "
+        "(handlers/work.py:3) -> `ask`"
     )
 
 

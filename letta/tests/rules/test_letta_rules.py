@@ -12,12 +12,12 @@ from toolcast.findings import Severity
 from toolcast.reports.formats import report_findings
 from toolcast.reports.item import ReportContext, format_severity_counts
 from toolcast.rules.rule import Rule
-from toolcast.rules.table import built_in, rules
+from toolcast.rules.table import list_built_in_rules, load_rules
 
 HERE = Path(__file__).parent
 CASES = sorted(file.parent for file in HERE.glob("*/toolcast.yaml"))
-OWN = {rule.id for rule in built_in()}
-RULES = [rule for rule in rules(("letta",)).values() if rule.id not in OWN]
+OWN = {rule.id for rule in list_built_in_rules()}
+RULES = [rule for rule in load_rules(("letta",)).values() if rule.id not in OWN]
 
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
@@ -64,4 +64,4 @@ def test_an_address_without_a_host_is_told(url: str, tmp_path: Path) -> None:
     messages = [
         f.message for f in findings_of(tmp_path) if f.rule == "letta/invalid-settings"
     ]
-    assert f"`{url}` names no host" in messages
+    assert f"`{url}` has no host name" in messages

@@ -26,7 +26,9 @@ def toolset(*tools: Any, clients: Any = (), letta: Any = None, **more: Any) -> A
         tools=tools,
         clients=clients,
         extensions={} if letta is None else {"letta": letta},
-        client=lambda name: next((one for one in clients if one.name == name), None),
+        find_client=lambda name: next(
+            (one for one in clients if one.name == name), None
+        ),
         **more,
     )
 
@@ -52,8 +54,8 @@ NOBODY: Any = None
 )
 def test_a_name_has_48_characters(length: int, letta: Any, is_found: bool) -> None:
     one = spec("x" * length, letta)
-    said = [(("name",), f"the name has {length} characters; Letta takes 48")]
-    assert found(rules.name_too_long.problems(one, NOBODY)) == said * is_found
+    said = [(("name",), f"the name has {length} characters; Letta accepts at most 48")]
+    assert found(rules.check_name_too_long.problems(one, NOBODY)) == said * is_found
 
 
 @pytest.mark.parametrize(
@@ -69,15 +71,17 @@ def test_a_name_has_48_characters(length: int, letta: Any, is_found: bool) -> No
 )
 def test_a_call_has_two_minutes(own: Any, all_: Any, letta: Any, place: Any) -> None:
     where: Any = SimpleNamespace(toolset=SimpleNamespace(timeout=all_))
-    problems = found(rules.long_timeout.problems(spec(letta=letta, timeout=own), where))
+    problems = found(
+        rules.check_long_timeout.problems(spec(letta=letta, timeout=own), where)
+    )
     assert [path for path, _ in problems] == ([] if place is None else [place])
     if place == ("timeout",):
-        assert problems[0][1].startswith("a call of `note` may take 120.5 s; an")
+        assert problems[0][1].startswith("`note` has a timeout of 120.5 s; attached")
     elif place:
         assert (
-            "may take 121 s by the toolset; an attached tool has 120 s"
-            in problems[0][1]
-        )
+            "has a timeout of 121 s from the toolset; attached tools can have at "
+            "most 120 s"
+        ) in problems[0][1]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,9 @@ def test_approval_is_asked_for_once(letta: Any, confirm: Any, count: int) -> Non
     assert (
         len(
             found(
-                rules.asked_twice.problems(spec(letta=letta, confirm=confirm), NOBODY)
+                rules.check_duplicate_confirmation.problems(
+                    spec(letta=letta, confirm=confirm), NOBODY
+                )
             )
         )
         == count
@@ -111,7 +117,8 @@ def test_approval_is_asked_for_once(letta: Any, confirm: Any, count: int) -> Non
 )
 def test_a_tool_of_the_loop_is_not_attached(letta: Any, count: int) -> None:
     assert (
-        len(found(rules.attached_circular.problems(spec(letta=letta), NOBODY))) == count
+        len(found(rules.check_circular_tool.problems(spec(letta=letta), NOBODY)))
+        == count
     )
 
 
@@ -135,64 +142,78 @@ def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
     )
     one = spec(letta=letta, confirm=confirm)
     made = toolset(one, clients=clients, letta={"server": {"client": "a"}})
-    assert len(found(rules.confirm_refused.problems(made, NOBODY))) == count
+    assert len(found(rules.check_refused_approval.problems(made, NOBODY))) == count
 
 
 @pytest.mark.parametrize(
     ("tools", "shown"),
     [
-        ((), "sends a message into the agent's loop: `{}`"),
+        ((), "sends a message to the agent: `{}`"),
         (
             (ANY_TOOL,),
-            "may call any tool, those among them that message the agent: `{}`",
+            "can call any tool, including tools that send a message to the agent: `{}`",
         ),
-        (("a",), "calls a tool that sends a message into the agent's loop: `{}`"),
+        (("a",), "calls a tool that sends a message to the agent: `{}`"),
     ],
 )
 def test_of_a_place_80_characters_are_shown(tools: Any, shown: str) -> None:
     for length in (80, 81):
         sent: Any = SimpleNamespace(text="x" * length, tools=tools)
-        assert rules.sent_text(sent) == shown.format("x" * 80)
+        assert rules.describe_sending_use(sent) == shown.format("x" * 80)
 
 
 @pytest.mark.parametrize(("unread", "count"), [(2, 2), (3, 3), (4, 3)])
 def test_three_reasons_are_told(
     monkeypatch: pytest.MonkeyPatch, unread: int, count: int
 ) -> None:
-    reached = SimpleNamespace(unread=[f"r{n}" for n in range(unread)])
-    monkeypatch.setattr(rules, "reach", lambda *_: reached)
+    reached = SimpleNamespace(problems=[f"r{n}" for n in range(unread)])
+    monkeypatch.setattr(rules, "analyze_handler", lambda *_: reached)
     for one, told in (
         (spec(letta=ATTACHED), count),
         (spec(), 0),
         (spec(letta=ATTACHED, data={"pool": "a"}), 0),
     ):
-        assert len(found(rules.unfollowed.problems(toolset(one), NOBODY))) == told
-    monkeypatch.setattr(rules, "reach", lambda *_: None)
-    assert found(rules.unfollowed.problems(toolset(spec(letta=ATTACHED)), NOBODY)) == []
+        assert (
+            len(found(rules.check_unanalyzed_code.problems(toolset(one), NOBODY)))
+            == told
+        )
+    monkeypatch.setattr(rules, "analyze_handler", lambda *_: None)
+    assert (
+        found(
+            rules.check_unanalyzed_code.problems(toolset(spec(letta=ATTACHED)), NOBODY)
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
     ("reached", "senders", "count"),
     [
-        (SimpleNamespace(unread=()), {}, 1),
-        (SimpleNamespace(unread=("x",)), {}, 0),
-        (SimpleNamespace(unread=()), {"note": 1}, 0),
+        (SimpleNamespace(problems=()), {}, 1),
+        (SimpleNamespace(problems=("x",)), {}, 0),
+        (SimpleNamespace(problems=()), {"note": 1}, 0),
         (None, {}, 0),
     ],
 )
 def test_a_loop_that_is_not_reached(
     monkeypatch: pytest.MonkeyPatch, reached: Any, senders: Any, count: int
 ) -> None:
-    monkeypatch.setattr(rules, "reach", lambda *_: reached)
-    monkeypatch.setattr(rules, "senders", lambda *_: senders)
+    monkeypatch.setattr(rules, "analyze_handler", lambda *_: reached)
+    monkeypatch.setattr(rules, "find_sending_uses", lambda *_: senders)
     one = spec(letta={"calls_agent_loop": True})
     assert (
-        len(found(rules.loop_not_reached.problems(toolset(one, spec("b")), NOBODY)))
+        len(
+            found(
+                rules.check_unused_loop_declaration.problems(
+                    toolset(one, spec("b")), NOBODY
+                )
+            )
+        )
         == count
     )
 
 
-SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), way=())
+SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), call_path=())
 
 
 @pytest.mark.parametrize(
@@ -207,16 +228,16 @@ SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), way=())
 def test_a_loop_that_no_spec_declares(
     monkeypatch: pytest.MonkeyPatch, letta: Any, place: Any
 ) -> None:
-    monkeypatch.setattr(rules, "senders", lambda *_: {"note": SENT})
+    monkeypatch.setattr(rules, "find_sending_uses", lambda *_: {"note": SENT})
     made = toolset(spec(letta=letta), spec("other", ATTACHED))
-    problems = found(rules.undeclared_loop.problems(made, NOBODY))
+    problems = found(rules.check_undeclared_loop.problems(made, NOBODY))
     assert [path for path, _ in problems] == ([] if place is None else [place])
-    assert found(rules.undeclared_loop.problems(toolset(spec()), NOBODY)) == []
+    assert found(rules.check_undeclared_loop.problems(toolset(spec()), NOBODY)) == []
 
 
 def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached(*tools: str) -> Any:
-        return SimpleNamespace(noted=[SimpleNamespace(tools=tools)])
+        return SimpleNamespace(observations=[SimpleNamespace(tools=tools)])
 
     places = {
         "sends": reached(),
@@ -226,9 +247,9 @@ def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> No
         "calls_declared": reached("declared"),
         "calls_none": reached("quiet"),
         "quiet": None,
-        "declared": SimpleNamespace(noted=[]),
+        "declared": SimpleNamespace(observations=[]),
     }
-    monkeypatch.setattr(rules, "reach", lambda _, __, one: places[one.name])
+    monkeypatch.setattr(rules, "analyze_handler", lambda _, __, one: places[one.name])
     tools = [
         spec(
             name,
@@ -237,7 +258,7 @@ def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> No
         )
         for name in reversed(places)
     ]
-    assert {*rules.senders(NOBODY, toolset(*tools))} == {
+    assert {*rules.find_sending_uses(NOBODY, toolset(*tools))} == {
         "sends",
         "calls",
         "calls_it",
@@ -245,7 +266,7 @@ def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> No
         "calls_declared",
     }
     alone = toolset(*(one for one in tools if one.name in ("calls_any", "quiet")))
-    assert rules.senders(NOBODY, alone) == {}
+    assert rules.find_sending_uses(NOBODY, alone) == {}
 
 
 CLIENT = SimpleNamespace(name="agent")
@@ -267,7 +288,7 @@ CLIENT = SimpleNamespace(name="agent")
 )
 def test_settings_of_the_server(server: Any, clients: Any, paths: Any) -> None:
     settings = LettaSettings(name="toys", server=LettaServer("toys", **server))
-    faults = rules._server(toolset(clients=clients), settings)
+    faults = rules._check_server(toolset(clients=clients), settings)
     assert [path for path, _, _ in faults] == paths
 
 
@@ -296,7 +317,7 @@ def test_settings_of_the_server(server: Any, clients: Any, paths: Any) -> None:
 )
 def test_settings_of_an_agent(agent: Any, paths: Any) -> None:
     made = toolset(spec(letta=ATTACHED), spec("spare", {"attached": False}))
-    faults = rules._agent(made, LettaAgent("me", **agent))
+    faults = rules._check_agent(made, LettaAgent("me", **agent))
     assert [path for path, _, _ in faults] == [
         ("agents", "me", *path) for path in paths
     ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from toolcast_letta.handler_code import (
-    _hands_on_messages,
     _is_message_address,
+    _is_message_resource,
     _is_posting,
     _sends_message,
 )
@@ -56,7 +56,7 @@ def test_a_chain_of_names(chain: str, package: str, sends: bool) -> None:
     ],
 )
 def test_a_resource_that_is_handed_on(chain: str, hands_on: bool) -> None:
-    assert _hands_on_messages(chain.split(".")) is hands_on
+    assert _is_message_resource(chain.split(".")) is hands_on
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,9 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
             "missed": [],
             "missing": [],
             "warnings": [
-                "keeper, a memgpt_v2_agent, ends its turn at `their_tool`: no rule says"
-                " that it goes on, and what is not the toolset's stays as it is"
+                "keeper, a memgpt_v2_agent, ends its turn after tools that have no "
+                "rule to continue: `their_tool`; applying does not change the rules "
+                "of other owners' tools"
             ],
         }
         server.wait_for("tools+rules synced - 9 tools, 10 rules")
@@ -131,14 +132,14 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
         desired = toy.desired()
         found = verify(toy.backend(), desired)
         assert found.all_match, found.to_json()
-        assert [trial.tool for trial in found.trials if trial.passed] == [
+        assert [trial.tool for trial in found.checks if trial.passed] == [
             "search_notes"
         ]
 
         for body, said in (
-            ({"dry_run": 1}, "`dry_run` must be true or false"),
-            ({"allow": []}, "`allow` is not known"),
-            ({"drop_stale": "x"}, "`drop_stale` must be a list of names"),
+            ({"dry_run": 1}, "`dry_run` must be a boolean"),
+            ({"allow": []}, "`allow` is not a known key"),
+            ({"drop_stale": "x"}, "`drop_stale` must be an array of strings"),
         ):
             wrong = server.sync(**body)
             assert (wrong.status_code, said in wrong.json()["error"]) == (400, True)
@@ -158,7 +159,7 @@ def test_what_the_environment_lacks_is_told(make_toy: Any, port: int) -> None:
         answer = server.sync()
     assert answer.status_code == 503
     assert answer.json() == {
-        "error": "set LETTA_BASE_URL: where Letta is; there is no default"
+        "error": "the URL of Letta is not set: set the environment variable LETTA_BASE_URL"
     }
 
 
@@ -174,7 +175,9 @@ def test_a_server_that_starts_attaches_what_is_missing(
     agent = toy.world.agents[toy.agent_id]
     toy.world.attach(agent, toy.world.tool_named("run_code"))
     with served(toy, port, **environment) as server:
-        server.wait_for("the plan takes something away; read it: toolcast letta plan")
+        server.wait_for(
+            "the plan removes something; review it with: toolcast letta plan"
+        )
     assert "run_code" in toy.names()
 
 
@@ -185,8 +188,10 @@ def test_for_how_long_a_server_goes_on_trying_is_settable(
     toy, environment = deployed(make_toy, port, settings)
     toy.fake.__exit__(None, None, None)
     with served(toy, port, **environment) as server:
-        server.wait_for("is not tried again after 3 seconds: toolcast letta apply")
-        failed = [line for line in server.log if "no answer from" in line]
+        server.wait_for(
+            "was not synchronized within 3 seconds; run: toolcast letta apply"
+        )
+        failed = [line for line in server.log if "no response from" in line]
     assert len(failed) == 2, "behind one second, and at the end"
 
 

@@ -86,21 +86,21 @@ def test_the_module_imports_no_library_and_names_no_tool(generated: Any) -> None
 def test_the_module_wants_what_the_command_derives(generated: Any) -> None:
     program = (
         "from generated.toy.letta import LETTA\n"
-        "from toolcast_letta.plan.planning import desired_digest\n"
-        "print(desired_digest(LETTA.desired_state({'TOY_AGENT_ID': 'agent-1',"
+        "from toolcast_letta.plan.planning import compute_desired_digest\n"
+        "print(compute_desired_digest(LETTA.desired_state({'TOY_AGENT_ID': 'agent-1',"
         " 'TOY_MCP_TOKEN': 't'})))"
     )
     ran = generated.run("-c", program)
     assert ran.returncode == 0, ran.stderr
     from toolcast.model.loading import load_workspace
-    from toolcast_letta.plan.planning import desired_digest
-    from toolcast_letta.specs import desired_by_specs
+    from toolcast_letta.plan.planning import compute_desired_digest
+    from toolcast_letta.specs import build_desired_state_from_specs
 
     workspace = load_workspace(str(generated.root)).workspace
     assert workspace is not None
     environment = {"TOY_AGENT_ID": "agent-1", "TOY_MCP_TOKEN": "t"}
-    desired = desired_by_specs(workspace.toolsets[0], environment)
-    assert ran.stdout.strip() == desired_digest(desired)
+    desired = build_desired_state_from_specs(workspace.toolsets[0], environment)
+    assert ran.stdout.strip() == compute_desired_digest(desired)
     assert "token='t'" not in repr(desired)
 
 
@@ -164,12 +164,12 @@ def test_every_command_of_the_runbook_is_real(
 
 def test_a_tools_page_says_what_is_special_of_it(generated: Any) -> None:
     page = runbook(generated, "delete_note")
-    assert "* A person approves each call.\n" in page
+    assert "* A user must approve each call.\n" in page
     assert "pool" not in page.lower()
     called = "toolcast letta verify --toolset toy --tool delete_note --call-changing\n"
     assert called in page
     assert "--turn" not in page
-    assert "approve the call there: no command can" in page
+    assert "approve the call in Letta: no command can do this" in page
     assert "* Ends the agent's turn.\n" in runbook(generated, "end_day")
     page = runbook(generated, "wake_agent")
     assert "* Not attached to an agent: It calls the agent's own loop.\n" in page
@@ -198,4 +198,4 @@ def test_a_server_leaves_letta_code_to_the_command(
         "    print(error)\n"
     )
     ran = project.run("-c", program)
-    assert "says `backend: code`: use `toolcast letta`" in ran.stdout, ran.stderr
+    assert "has `backend: code`: use `toolcast letta`" in ran.stdout, ran.stderr

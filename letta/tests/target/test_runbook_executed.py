@@ -233,8 +233,8 @@ def test_a_toolsets_page(shop: Shop, *, attaches_at_start: bool) -> None:
     assert "all_match: true" in shown
     assert ("No changes" in shown) == attaches_at_start
     assert "- tool list_notes" in shown
-    assert "Nothing was changed; this goes back to" in shown
-    assert "1 of 1 agents as they were at" in shown
+    assert "Nothing was changed. The baseline is from" in shown
+    assert "restored 1 of 1 agents to" in shown
 
 
 @pytest.mark.parametrize(

@@ -45,14 +45,14 @@ def tool(part: Any, **more: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runbook, "tool_part", lambda _, one: one.part)
-    monkeypatch.setattr(runbook, "changes_data", lambda one: one.changes)
+    monkeypatch.setattr(runbook, "build_tool_part", lambda _, one: one.part)
+    monkeypatch.setattr(runbook, "can_change_data", lambda one: one.changes)
     monkeypatch.setattr(
         runbook, "encode_markdown_header", lambda _: runbook.encode_inline("header")
     )
     monkeypatch.setattr(
         runbook,
-        "settings_of",
+        "build_settings",
         lambda one: LettaSettings(
             name="toys", **{"server": LettaServer("toys"), **one.letta}
         ),
@@ -83,22 +83,24 @@ SERVER = LettaServer("toys", "http://a", "URL", "TOKEN", "agent")
     ],
 )
 def test_a_toolsets_page(letta: Any, true: set[str]) -> None:
-    view = runbook.toolset_runbook(toolset(**letta), "generated.toys")
+    view = runbook.build_toolset_runbook(toolset(**letta), "generated.toys")
     assert flags(view) == true
     headings = view.shape.headings
     assert ("## The agents' memory blocks" in headings) is ("has_blocks" in true)
 
 
 def test_an_agent_of_the_page() -> None:
-    (one,) = runbook.toolset_runbook(toolset(agents=(AGENT,)), "toys").agents
+    (one,) = runbook.build_toolset_runbook(toolset(agents=(AGENT,)), "toys").agents
     assert flags(one) == {"has_id_env", "has_expects", "has_blocks"}
     assert str(one.expects) == "`a`, `b`"
     assert [str(each.reason) for each in one.forbids] == ["It tells."]
-    bare = runbook.toolset_runbook(toolset(agents=(LettaAgent("me", id="1"),)), "toys")
+    bare = runbook.build_toolset_runbook(
+        toolset(agents=(LettaAgent("me", id="1"),)), "toys"
+    )
     assert flags(bare.agents[0]) == set()
 
 
-PLAIN = {"is_attached", "goes_on", "changes_nothing", "stays_out_of_loop"}
+PLAIN = {"is_attached", "continues_turn", "changes_nothing", "stays_out_of_loop"}
 DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
 
 
@@ -106,7 +108,7 @@ DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
     ("one", "true"),
     [
         (tool({}), PLAIN),
-        (tool({"ends_turn": True}), PLAIN - {"goes_on"} | {"ends_turn"}),
+        (tool({"ends_turn": True}), PLAIN - {"continues_turn"} | {"ends_turn"}),
         (
             tool({"requires_approval": True}),
             PLAIN | {"requires_approval", "is_approved"},
@@ -145,7 +147,7 @@ DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
     ],
 )
 def test_a_tools_page(one: Any, true: set[str]) -> None:
-    view = runbook.tool_runbook(toolset(), one, "generated.toys")
+    view = runbook.build_tool_runbook(toolset(), one, "generated.toys")
     assert flags(view) == true
 
 
@@ -168,7 +170,7 @@ def test_a_tools_page(one: Any, true: set[str]) -> None:
     ],
 )
 def test_commands_of_a_tools_page(one: Any, verify: str, turn: str) -> None:
-    view = runbook.tool_runbook(toolset(), one, "generated.toys")
+    view = runbook.build_tool_runbook(toolset(), one, "generated.toys")
     begin = ".venv/bin/toolcast letta verify --toolset toys"
     assert f"{begin} {verify}\n" in str(view.verify)
     assert f"{begin} --no-calls {turn}\n" in str(view.turn)
@@ -176,12 +178,12 @@ def test_commands_of_a_tools_page(one: Any, verify: str, turn: str) -> None:
 
 def test_names_of_a_tools_page() -> None:
     agents = {"agents": (AGENT, LettaAgent("you", id="2"))}
-    view = runbook.tool_runbook(toolset(**agents), tool({}, data=DATA), "toys")
+    view = runbook.build_tool_runbook(toolset(**agents), tool({}, data=DATA), "toys")
     assert (str(view.agents), str(view.tables)) == ("`me`, `you`", "`t`, `s`, `r`")
-    assert str(view.reason) == "no reason is given"
-    nobody = runbook.tool_runbook(toolset(), tool({}, clients=("a", "b")), "toys")
-    assert (str(nobody.agents), str(nobody.clients)) == ("no agent yet", "`a`, `b`")
-    none = runbook.tool_runbook(toolset(), tool({}, clients=()), "toys")
+    assert str(view.reason) == "no reason"
+    nobody = runbook.build_tool_runbook(toolset(), tool({}, clients=("a", "b")), "toys")
+    assert (str(nobody.agents), str(nobody.clients)) == ("no agents yet", "`a`, `b`")
+    none = runbook.build_tool_runbook(toolset(), tool({}, clients=()), "toys")
     assert str(none.clients) == "none"
 
 
@@ -192,8 +194,8 @@ def test_a_line_for_each_tool() -> None:
         tool({"attached": False}, name="b"),
         tool({}, name="a"),
     )
-    assert runbook.tool_list(made) == (
-        "a: attached\nb: not attached: no reason is given\nc: not attached: Not now.\n"
+    assert runbook.format_tool_list(made) == (
+        "a: attached\nb: not attached: no reason\nc: not attached: Not now.\n"
     )
 
 
@@ -204,8 +206,8 @@ def test_a_page_has_its_present_and_former_names(
     monkeypatch: pytest.MonkeyPatch, name: str, is_there: bool
 ) -> None:
     monkeypatch.setattr(runbook, "render", lambda *_: b"page")
-    monkeypatch.setattr(runbook, "tool_runbook", lambda _, __, package: package)
+    monkeypatch.setattr(runbook, "build_tool_runbook", lambda _, __, package: package)
     made = toolset()
     made.tools = (tool({}, renamed_from=("sum",)),)
     place: Any = SimpleNamespace(package="generated")
-    assert (runbook.tool_page(place, made, name) == "page") is is_there
+    assert (runbook.render_tool_page(place, made, name) == "page") is is_there

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_letta.digests import digest_of
+from toolcast_letta.digests import compute_digest
 from toolcast_letta.plan.backend import PlanRefusedError
 from toolcast_letta.plan.plan import Plan
 from toolcast_letta.state import seal as seals
@@ -33,7 +33,7 @@ def forged(file: Path, *steps: Any) -> None:
     inner[last] = new
     if "id" in value:
         body = {k: v for k, v in value.items() if k not in ("format", "id", "seal")}
-        value["id"] = digest_of(body).removeprefix("sha256:")[:12]
+        value["id"] = compute_digest(body).removeprefix("sha256:")[:12]
     file.write_text(json.dumps(value))
 
 
@@ -65,7 +65,7 @@ def test_a_plan_that_was_edited_is_not_obeyed(
 def test_a_plan_of_another_user_is_not_obeyed(toy: Any, tmp_path: Path) -> None:
     file = saved(toy, tmp_path)
     other = Seal({"XDG_STATE_HOME": str(tmp_path / "another")})
-    with pytest.raises(ForeignFileError, match="or somebody else saved it"):
+    with pytest.raises(ForeignFileError, match="or another user saved it"):
         Plan.load(file, other)
 
 
@@ -75,8 +75,8 @@ def test_one_machine_plans_and_another_applies(toy: Any, tmp_path: Path) -> None
     key = {"TOOLCAST_LETTA_KEY": "a secret of both machines"}
     plan.save(file, Seal({**key, "XDG_STATE_HOME": "/a"}))
     assert Plan.load(file, Seal({**key, "XDG_STATE_HOME": "/b"})).id == plan.id
-    with pytest.raises(StateError, match="less than 16"):
-        Seal({"TOOLCAST_LETTA_KEY": "short"}).of(1)
+    with pytest.raises(StateError, match="fewer than 16"):
+        Seal({"TOOLCAST_LETTA_KEY": "short"}).sign(1)
 
 
 def test_what_the_specs_do_not_lead_to_is_refused_although_the_seal_fits(
@@ -93,9 +93,9 @@ def test_what_the_specs_do_not_lead_to_is_refused_although_the_seal_fits(
     for key, wrong in bad:
         body = {**value, "agents": [{**agent, key: wrong}]}
         file = tmp_path / "plan.json"
-        file.write_text(json.dumps({**body, "seal": Seal().of(body)}, default=list))
+        file.write_text(json.dumps({**body, "seal": Seal().sign(body)}, default=list))
         plan = Plan.load(file, Seal())
-        with pytest.raises(PlanRefusedError, match="the specs do not lead to"):
+        with pytest.raises(PlanRefusedError, match="the plan's result for "):
             toy.apply(plan)
         assert "run_code" not in toy.names()
         assert toy.entry() is None
@@ -107,11 +107,11 @@ def test_a_baseline_that_was_edited_is_left_out_and_named(toy: Any) -> None:
     [file] = toy.state.glob("toy-*.json")
     forged(file, "agents", 0, "id", toy.world.create_agent({"name": "other"}).id)
     baselines = Baselines(toy.state)
-    assert baselines.all("toy", toy.fake.url) == []
-    assert [str(file) in line for line in baselines.strangers("toy")] == [True]
-    with pytest.raises(ForeignFileError, match="its seal does not fit"):
+    assert baselines.list_all("toy", toy.fake.url) == []
+    assert [str(file) in line for line in baselines.list_foreign_files("toy")] == [True]
+    with pytest.raises(ForeignFileError, match="its signature is not valid"):
         baselines.load(file)
-    with pytest.raises(StateError, match="its seal does not fit"):
+    with pytest.raises(StateError, match="its signature is not valid"):
         toy.rolled_back()
     assert set(toy.names()) > set(names)
 
@@ -125,8 +125,8 @@ def test_files_that_hold_no_baseline_do_not_stop_an_apply(
     (toy.state / "toy-2.json").symlink_to("/dev/zero")
     os.mkfifo(toy.state / "toy-3.json")
     assert toy.apply().changed
-    assert len(Baselines(toy.state).strangers("toy")) == 3
-    left = [line for line in toy.said if line.startswith("left out: ")]
+    assert len(Baselines(toy.state).list_foreign_files("toy")) == 3
+    left = [line for line in toy.said if line.startswith("ignored: ")]
     assert [f"toy-{n}.json" in line for n, line in enumerate(left, 1)] == [True] * 3
 
 
@@ -134,8 +134,8 @@ def test_the_key_is_its_users_alone_and_never_in_the_project(
     tmp_path: Path,
 ) -> None:
     seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
-    assert seal.fits([1], seal.of([1]))
-    assert not seal.fits([2], seal.of([1]))
+    assert seal.is_valid([1], seal.sign([1]))
+    assert not seal.is_valid([2], seal.sign([1]))
     [key] = (tmp_path / "toolcast").iterdir()
     assert key.stat().st_mode & 0o777 == 0o600
 
@@ -158,12 +158,12 @@ def test_a_key_that_is_none_is_told(tmp_path: Path) -> None:
     folder.mkdir()
     seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
     (folder / "letta.key").write_text("x")
-    with pytest.raises(StateError, match="holds no whole key"):
-        seal.of(1)
+    with pytest.raises(StateError, match="contains an incomplete key"):
+        seal.sign(1)
     (folder / "letta.key").unlink()
     (folder / "letta.key").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StateError, match="TOOLCAST_LETTA_KEY"):
-        seal.of(1)
+        seal.sign(1)
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -183,20 +183,20 @@ def test_a_key_has_sixteen_characters(
 ) -> None:
     seal = Seal({KEY_VARIABLE: f" {'k' * length} ", "XDG_STATE_HOME": str(tmp_path)})
     if is_key is False:
-        with pytest.raises(StateError, match="has less than 16 characters"):
-            seal.of({})
+        with pytest.raises(StateError, match="has fewer than 16 characters"):
+            seal.sign({})
         return
-    assert seal.fits({}, seal.of({}))
-    assert not seal.fits({}, seal.of({"a": 1}))
-    assert not seal.fits({}, None)
+    assert seal.is_valid({}, seal.sign({}))
+    assert not seal.is_valid({}, seal.sign({"a": 1}))
+    assert not seal.is_valid({}, None)
     file = tmp_path / "toolcast" / "letta.key"
     assert file.exists() is (is_key is None)
     if is_key is None:
         file.write_bytes(b"k" * 15)
-        with pytest.raises(StateError, match="holds no whole key"):
-            seal.of({})
+        with pytest.raises(StateError, match="contains an incomplete key"):
+            seal.sign({})
         file.write_bytes(b"k" * 16)
-        assert seal.fits({}, seal.of({}))
+        assert seal.is_valid({}, seal.sign({}))
 
 
 def test_what_was_saved_has_sixteen_mebibytes_and_a_key_one_kibibyte(
@@ -209,7 +209,9 @@ def test_what_was_saved_has_sixteen_mebibytes_and_a_key_one_kibibyte(
         return b"k" * 16 if path.endswith(".key") else b"[]"
 
     monkeypatch.setattr(seals, "read_regular_file", read)
-    with pytest.raises(ForeignFileError, match="holds no x, which this version saves"):
+    with pytest.raises(
+        ForeignFileError, match="does not have the format x of this version"
+    ):
         Seal({}).load(tmp_path / "plan.json", "x")
-    assert Seal({"XDG_STATE_HOME": str(tmp_path)}).of({})
+    assert Seal({"XDG_STATE_HOME": str(tmp_path)}).sign({})
     assert given == [16 << 20, 1024]

@@ -101,9 +101,9 @@ def test_one_line_says_what_is_there(run: Any, name: str, verb: str) -> None:
     [line] = result.output.splitlines()
     assert line.startswith("error: ")
     assert (
-        "is no Letta server" in line
-        or "does not answer as Letta" in line
-        or ("the answer for agent" in line)
+        "is not a Letta server" in line
+        or "returned an unexpected response" in line
+        or ("the response for agent" in line)
     )
 
 
@@ -111,15 +111,16 @@ def test_a_wrong_port_is_told(run: Any, port: int) -> None:
     result = run("plan", "--base-url", f"http://127.0.0.1:{port}")
     assert result.exit_code == 1
     [line] = result.output.splitlines()
-    assert "no answer from http://127.0.0.1" in line
+    assert "no response from http://127.0.0.1" in line
 
 
 @pytest.mark.parametrize("end", ["/v1", "/v1/", "/letta/v1"])
 def test_a_url_with_v1_is_told(run: Any, end: str) -> None:
     result = run("plan", "--base-url", f"http://127.0.0.1:9{end}")
     assert result.exit_code == 2
-    assert "ends with /v1, which every request adds by itself: leave it away" in (
-        result.output
+    assert (
+        "the URL of Letta ends with /v1, which each request adds: remove it from"
+        in (result.output)
     )
 
 
@@ -138,7 +139,7 @@ def test_a_token_that_the_mcp_server_refuses_is_told(
     toy.mcp.token = "another-token-of-the-server"
     result = run("plan")
     assert result.exit_code == 1
-    assert "the server is away or refuses the token" in result.output
+    assert "the server is not reachable or refuses the token" in result.output
 
 
 @pytest.mark.parametrize("name", ["a page", "another JSON", "rules that are none"])
@@ -149,7 +150,7 @@ def test_the_servers_endpoint_says_it_too(make_toy: Any, port: int, name: str) -
         with served(toy, port, **environment) as server:
             answer = server.sync()
     assert answer.status_code == 502
-    assert url in answer.json()["error"] or "the answer for agent" in (
+    assert url in answer.json()["error"] or "the response for agent" in (
         answer.json()["error"]
     )
 

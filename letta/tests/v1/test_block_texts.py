@@ -12,11 +12,11 @@ from toolcast_letta.blocks import (
     BlockChange,
     BlockError,
     BlockTextError,
-    block_changes,
-    block_text,
-    shown,
-    with_part,
-    write_changes,
+    format_block_changes,
+    insert_part,
+    list_block_changes,
+    render_block,
+    write_block_changes,
 )
 
 BEGIN, END = "[toolcast toys: from the specs]", "[toolcast toys: end]"
@@ -33,7 +33,7 @@ PART = f"{BEGIN}\nnew\n{END}"
     ],
 )
 def test_a_part_has_its_place(value: str, after: str) -> None:
-    assert with_part(value, PART, "toys") == after
+    assert insert_part(value, PART, "toys") == after
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_a_part_has_its_place(value: str, after: str) -> None:
     [BEGIN, END, f"{END} {BEGIN}", f"{BEGIN} {BEGIN} {END}", f"{BEGIN} {END} {END}"],
 )
 def test_broken_marks_are_for_a_person(value: str) -> None:
-    with pytest.raises(BlockTextError, match="do not stand in it once each"):
-        with_part(value, PART, "toys")
+    with pytest.raises(BlockTextError, match="once each, in order"):
+        insert_part(value, PART, "toys")
 
 
 def spec(name: str, section: str | None = None, data: Any = None) -> Any:
@@ -69,13 +69,15 @@ TOYS: Any = SimpleNamespace(
 
 @pytest.fixture(autouse=True)
 def attached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "tool_part", lambda _, one: {"attached": one.attached})
+    monkeypatch.setattr(
+        blocks, "build_tool_part", lambda _, one: {"attached": one.attached}
+    )
 
 
 def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert block_text(TOYS, "tools").split("\n") == [
+    assert render_block(TOYS, "tools").split("\n") == [
         BEGIN,
-        "The 4 tools of toys that are attached:",
+        "The 4 attached tools of toys:",
         "The first:",
         "- a: Does a.",
         "- b: Does b.",
@@ -83,20 +85,20 @@ def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
         "- d: Does d.",
         END,
     ]
-    assert block_text(TOYS, "data").split("\n") == [
+    assert render_block(TOYS, "data").split("\n") == [
         BEGIN,
-        "Where the data of the attached tools lies:",
+        "The tables that the attached tools use:",
         "- t: read by a",
         "- s (pool p): deleted by b; written by c",
         "- t (pool p): read by b, c; written by c",
         END,
     ]
     none: Any = SimpleNamespace(name="toys", sections=[], tools=[])
-    assert "- no spec names a table" in block_text(none, "data")
+    assert "- none" in render_block(none, "data")
     for mark in (BEGIN, END):
         monkeypatch.setattr(TOYS.tools[0], "summary", mark)
-        with pytest.raises(BlockTextError, match="a summary or section holds"):
-            block_text(TOYS, "tools")
+        with pytest.raises(BlockTextError, match="a summary or section contains"):
+            render_block(TOYS, "tools")
 
 
 def change(before: str = "a", after: str = "b", agent: str = "1") -> BlockChange:
@@ -110,7 +112,7 @@ class Api:
         self.value, self.limit, self.sticks = value, limit, sticks
         self.written: list[Any] = []
 
-    def block(self, *_: str) -> Any:
+    def find_block(self, *_: str) -> Any:
         return None if self.value is None else (self.value, self.limit)
 
     def write_block(self, *given: str) -> None:
@@ -124,12 +126,12 @@ class Api:
     [
         (change(), change(), None),
         (change(), change("b"), None),
-        (change(), change(agent="2"), "the specs do not have `notes` of me any more"),
-        (change(), change(after="c"), "was shown with another text"),
+        (change(), change(agent="2"), "the specs no longer declare `notes` of me"),
+        (change(), change(after="c"), "the specs' text for `notes` of me has changed"),
         (
             change(),
             change("c"),
-            "somebody has changed `notes` of me since it was shown",
+            "`notes` of me was changed since it was shown",
         ),
     ],
 )
@@ -137,24 +139,28 @@ def test_what_was_agreed_to_is_written(agreed: Any, now: Any, said: str | None) 
     api: Any = Api(now.before)
     if said is not None:
         with pytest.raises(BlockError, match=said):
-            write_changes(api, [agreed], [now])
+            write_block_changes(api, [agreed], [now])
         assert api.written == []
         return
-    done = write_changes(api, [agreed], [now])
-    assert done == ["me: `notes` written"] * now.changes
-    assert api.written == [("1", "notes", "b")] * now.changes
+    done = write_block_changes(api, [agreed], [now])
+    assert done == ["me: `notes` written"] * now.is_changed
+    assert api.written == [("1", "notes", "b")] * now.is_changed
 
 
 def test_a_block_that_does_not_stay_is_told() -> None:
     for api in (Api("a", sticks=False), Api(None, sticks=False)):
         one: Any = api
-        with pytest.raises(BlockError, match="`notes` of me is not as it was sent"):
-            write_changes(one, [change()], [change()])
+        with pytest.raises(
+            BlockError, match="`notes` of me differs from what was sent"
+        ):
+            write_block_changes(one, [change()], [change()])
 
 
 def test_what_would_be_written_is_shown() -> None:
-    assert [*shown([change("a", "a")])] == ["me: `notes` is as the specs say"]
-    assert [*shown([change()])] == [
+    assert [*format_block_changes([change("a", "a")])] == [
+        "me: `notes` matches the specs"
+    ]
+    assert [*format_block_changes([change()])] == [
         "--- me: notes (now)",
         "+++ me: notes (from the specs)",
         "@@ -1 +1 @@",
@@ -170,10 +176,10 @@ def test_what_would_be_written_is_shown() -> None:
         (
             "mine",
             -1,
-            "the block `notes` of me would have {0} characters, and its limit is",
+            "the block `notes` of me would have {0} characters; its limit is",
         ),
-        (None, 0, "the block `notes` of me is not there: create it in Letta first"),
-        (BEGIN, 0, "the block `notes` of me: `"),
+        (None, 0, "the block `notes` of me does not exist: create it in Letta"),
+        (BEGIN, 0, "the block `notes` of me: it does not contain `"),
     ],
 )
 def test_a_block_has_room_for_its_part(value: Any, more: int, said: str | None) -> None:
@@ -181,12 +187,16 @@ def test_a_block_has_room_for_its_part(value: Any, more: int, said: str | None) 
     wanted: Any = SimpleNamespace(
         agents=[SimpleNamespace(name="me", id="1", blocks=[block])]
     )
-    length = len("mine\n\n" + block_text(TOYS, "tools"))
+    length = len("mine\n\n" + render_block(TOYS, "tools"))
     api: Any = Api(value, length + more)
     if said is None:
-        (found,) = block_changes(api, TOYS, wanted)
-        assert (found.before, len(found.after), found.changes) == ("mine", length, True)
+        (found,) = list_block_changes(api, TOYS, wanted)
+        assert (found.before, len(found.after), found.is_changed) == (
+            "mine",
+            length,
+            True,
+        )
         return
     with pytest.raises(BlockError) as told:
-        block_changes(api, TOYS, wanted)
+        list_block_changes(api, TOYS, wanted)
     assert str(told.value).startswith(said.format(length))

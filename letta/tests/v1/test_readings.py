@@ -25,14 +25,14 @@ from letta.tests.planning.states import (
 from toolcast_letta.v1 import registering
 from toolcast_letta.v1.api import LettaError
 from toolcast_letta.v1.reading import (
-    _entry,
-    _holders,
-    _offered,
-    _offered_tool,
-    _registered,
-    _why_unreachable,
+    _explain_unreachable,
+    _find_holders,
+    _parse_entry,
+    _parse_offered_tool,
+    _parse_registered_tool,
+    _probe_offered_tools,
+    build_server_config,
     read_agent,
-    server_config,
 )
 
 WITH_TOKEN = replace(ADD, token="s3cret")
@@ -51,7 +51,7 @@ BEARER = {"Authorization": "Bearer s3cret"}
 def test_an_entry_keeps_the_headers_of_others(
     wanted: Any, headers: Any, sent: Any
 ) -> None:
-    assert server_config(wanted, headers) == {
+    assert build_server_config(wanted, headers) == {
         "mcp_server_type": "streamable_http",
         "server_url": URL,
         "custom_headers": sent,
@@ -90,7 +90,7 @@ def test_an_entry_keeps_the_headers_of_others(
     ],
 )
 def test_an_entry_is_as_it_should_be_or_not(wanted: Any, more: Any, made: Any) -> None:
-    assert _entry({"id": "mcp-1", "server_name": "toys", **more}, wanted) == made
+    assert _parse_entry({"id": "mcp-1", "server_name": "toys", **more}, wanted) == made
 
 
 RAW = {"server_url": URL, "mcp_server_type": "streamable_http", "custom_headers": None}
@@ -107,10 +107,10 @@ class Lists:
             raise self.error
         return [{"name": name}]
 
-    def live_tools(self, server: str) -> Any:
+    def list_live_tools(self, server: str) -> Any:
         return self._given("live")
 
-    def offered_at(self, server: str, config: Any) -> Any:
+    def probe_server(self, server: str, config: Any) -> Any:
         return self._given("asked")
 
 
@@ -126,7 +126,7 @@ class Lists:
 )
 def test_tools_are_asked_for_where_they_will_be(raw: Any, name: str) -> None:
     api: Any = Lists()
-    found, unreachable = _offered(api, ADD, raw)
+    found, unreachable = _probe_offered_tools(api, ADD, raw)
     assert ([*found], unreachable) == ([name], "")
 
 
@@ -139,18 +139,18 @@ def test_a_key_that_is_refused_is_no_server_that_is_away(
     api: Any = Lists(LettaError("no", status))
     if is_raised:
         with pytest.raises(LettaError):
-            _offered(api, ADD, None)
+            _probe_offered_tools(api, ADD, None)
         return
-    assert _offered(api, ADD, None) == ({}, "no")
+    assert _probe_offered_tools(api, ADD, None) == ({}, "no")
 
 
 def test_a_server_that_is_away_is_said_to_be() -> None:
     away = LettaError("Cannot CONNECT")
-    said = "; Letta says the same of both: Cannot CONNECT"
-    assert _why_unreachable(away, ADD) == f"the server is away{said}"
+    said = ": Cannot CONNECT"
+    assert _explain_unreachable(away, ADD) == f"the server is not reachable{said}"
     assert (
-        _why_unreachable(away, WITH_TOKEN)
-        == f"the server is away or refuses the token{said}"
+        _explain_unreachable(away, WITH_TOKEN)
+        == f"the server is not reachable or refuses the token{said}"
     )
 
 
@@ -166,7 +166,7 @@ def test_a_server_that_is_away_is_said_to_be() -> None:
 )
 def test_an_offered_tool_has_a_problem_or_none(more: Any, problem: str) -> None:
     schema = {"inputSchema": {"type": "object", "properties": {}}}
-    assert _offered_tool({"name": "a", **schema, **more}).problem == problem
+    assert _parse_offered_tool({"name": "a", **schema, **more}).problem == problem
 
 
 @pytest.mark.parametrize(
@@ -179,14 +179,16 @@ def test_an_offered_tool_has_a_problem_or_none(more: Any, problem: str) -> None:
     ],
 )
 def test_a_registered_tool_says_whose_it_is(more: Any, found: Any) -> None:
-    made = _registered({"id": "1", "name": "a", "tool_type": "custom", **more})
+    made = _parse_registered_tool(
+        {"id": "1", "name": "a", "tool_type": "custom", **more}
+    )
     assert (made.server_id, made.called_at) == found
     assert [*made.settings.values()] == [None, None, None]
 
 
 def read(**more: Any) -> Any:
     raw = {"id": "1", "name": "a", "agent_type": "x", "tools": [], **more}
-    api: Any = SimpleNamespace(agent=lambda _: raw)
+    api: Any = SimpleNamespace(get_agent=lambda _: raw)
     return read_agent(api, "1")
 
 
@@ -213,7 +215,7 @@ def test_an_agent_that_is_not_there(status: int, said: str) -> None:
     def agent(_: str) -> Any:
         raise LettaError("no", status)
 
-    api: Any = SimpleNamespace(agent=agent)
+    api: Any = SimpleNamespace(get_agent=agent)
     with pytest.raises(LettaError) as told:
         read_agent(api, "1")
     assert (str(told.value), told.value.status) == (said, status)
@@ -233,8 +235,8 @@ def test_other_agents_that_have_a_tool() -> None:
         one("2", "a", "b", "c"),
         {"id": "4", "name": "x"},
     ]
-    api: Any = SimpleNamespace(agents=lambda: agents)
-    assert _holders(api, ["a", "b"], {"1"}) == {
+    api: Any = SimpleNamespace(list_agents=lambda: agents)
+    assert _find_holders(api, ["a", "b"], {"1"}) == {
         "a": ("n2 (2)", "n3 (3)"),
         "b": ("n2 (2)",),
     }
@@ -262,11 +264,11 @@ def test_a_refresh_is_for_fifty_tools() -> None:
         (50, ["new"], False),
     ]:
         tools = (built_in(f"t{n}") for n in range(there - 3))
-        assert registering._may_refresh(plan, current(ADD, *tools), new) is may
+        assert registering._can_refresh(plan, current(ADD, *tools), new) is may
     found = as_it_is()
-    assert registering._may_refresh(plan, found, ["add"])
+    assert registering._can_refresh(plan, found, ["add"])
     own = current(ADD, registered("add"), registered("old"))
-    assert not registering._may_refresh(plan, own, [])
+    assert not registering._can_refresh(plan, own, [])
 
 
 def test_settings_that_a_registration_reset_are_given_back(
@@ -293,7 +295,7 @@ def test_settings_that_a_registration_reset_are_given_back(
     said: list[str] = []
     registering.restore_settings(api, before, said.append)
     assert api.done == [("update_tool", "id-a", {"return_char_limit": 5})]
-    assert said == ["gave a its settings back: return_char_limit"]
+    assert said == ["restored settings of a: return_char_limit"]
     registering.restore_settings(api, {}, said.append)
     assert len(said) == 1
 
@@ -302,13 +304,17 @@ def test_settings_that_a_registration_reset_are_given_back(
     ("found", "live", "asked"),
     [
         (as_it_is(), None, []),
-        (current(ADD), "ADD", ["refresh", "register"]),
-        (current(ADD, *(built_in(f"t{n}") for n in range(48))), "ADD", ["register"]),
-        (current(ADD, entry=None), "ADD", ["register"]),
+        (current(ADD), "ADD", ["refresh_server", "register_tool"]),
+        (
+            current(ADD, *(built_in(f"t{n}") for n in range(48))),
+            "ADD",
+            ["register_tool"],
+        ),
+        (current(ADD, entry=None), "ADD", ["register_tool"]),
         (
             current(ADD, registered("add", called_at="toy")),
             "ADD",
-            ["refresh", "register"],
+            ["refresh_server", "register_tool"],
         ),
     ],
 )
@@ -316,21 +322,27 @@ def test_what_is_missing_is_registered(
     monkeypatch: pytest.MonkeyPatch, found: Any, live: Any, asked: list[str]
 ) -> None:
     monkeypatch.setattr(registering, "read_registry", lambda _: found.registry)
-    monkeypatch.setattr(registering, "read_offered", lambda *_: offered(tool("add")))
+    monkeypatch.setattr(
+        registering, "read_offered_tools", lambda *_: offered(tool("add"))
+    )
     api: Any = Registers()
     plan = planned(ADD, found)
-    registering.register(api, ADD, plan, found, {}, lambda _: None)
+    registering.register_tools(api, ADD, plan, found, {}, lambda _: None)
     assert [name for name, *_ in api.done] == asked
 
 
 def test_a_list_that_has_just_changed_is_not_refreshed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(registering, "read_offered", lambda *_: offered(tool("b")))
+    monkeypatch.setattr(
+        registering, "read_offered_tools", lambda *_: offered(tool("b"))
+    )
     found = current(ADD)
     api: Any = Registers()
-    with pytest.raises(LettaError, match="offers other tools now than a moment ago"):
-        registering.register(api, ADD, planned(ADD, found), found, {}, lambda _: None)
+    with pytest.raises(LettaError, match="the tools of the MCP server have changed"):
+        registering.register_tools(
+            api, ADD, planned(ADD, found), found, {}, lambda _: None
+        )
     assert api.done == []
 
 
@@ -347,18 +359,18 @@ def test_an_entry_is_made_as_it_should_be(
     monkeypatch: pytest.MonkeyPatch, found: Any, asked: list[str]
 ) -> None:
     monkeypatch.setattr(
-        registering, "raw_entry", lambda *_: {"custom_headers": {"X": "1"}}
+        registering, "find_raw_entry", lambda *_: {"custom_headers": {"X": "1"}}
     )
-    monkeypatch.setattr(registering, "read_current", lambda *_: as_it_is())
+    monkeypatch.setattr(registering, "read_current_state", lambda *_: as_it_is())
     api: Any = Registers()
     registering.ensure_entry(api, ADD, found, lambda _: None)
     assert [name for name, *_ in api.done] == asked
     for bad in (None, entry(has_token=False)):
         now = as_it_is(entry=bad)
-        monkeypatch.setattr(registering, "read_current", lambda *_, now=now: now)
+        monkeypatch.setattr(registering, "read_current_state", lambda *_, now=now: now)
         if asked:
             with pytest.raises(
-                LettaError, match="the entry toys is not as it was sent"
+                LettaError, match="the entry toys differs from what was sent"
             ):
                 registering.ensure_entry(api, ADD, found, lambda _: None)
 
@@ -370,5 +382,5 @@ def test_what_leaves_is_deleted_if_it_is_ours() -> None:
     theirs = current(wanted, registered("add"), registered("gone", server_id="mcp-2"))
     for now, done in [(found, [("delete_tool", "id-gone")]), (theirs, [])]:
         api: Any = Registers()
-        registering.delete_leaving(api, plan, now, lambda _: None)
+        registering.delete_obsolete_tools(api, plan, now, lambda _: None)
         assert api.done == done

@@ -42,19 +42,22 @@ def message(ask: Any) -> str:
     ("answer", "said"),
     [
         *((status(number), "as it was said") for number in (None, 401, 403, 429, 500)),
-        *((status(number), f"gave HTTP {number}") for number in (402, 404, 430, 499)),
-        ([], "gave an answer without a version"),
-        ({}, "gave an answer without a version"),
-        ({"version": 1}, "gave an answer without a version"),
+        *(
+            (status(number), f"returned HTTP {number}")
+            for number in (402, 404, 430, 499)
+        ),
+        ([], "returned a response without a version"),
+        ({}, "returned a response without a version"),
+        ({"version": 1}, "returned a response without a version"),
         ({"version": "0.16.6"}, ""),
     ],
 )
 def test_a_health_is_that_of_a_letta(answer: Any, said: str) -> None:
     api = Api(answer)
     if not said:
-        assert api.health() == "0.16.6"
+        assert api.get_version() == "0.16.6"
         return
-    assert message(api.health).endswith(said)
+    assert message(api.get_version).endswith(said)
 
 
 @pytest.mark.parametrize(
@@ -63,12 +66,12 @@ def test_a_health_is_that_of_a_letta(answer: Any, said: str) -> None:
         (
             status(401),
             None,
-            "asks for its key, and LETTA_API_KEY is not set (HTTP 401)",
+            "requires a key, and LETTA_API_KEY is not set (HTTP 401)",
         ),
-        (status(403), "k", "and LETTA_API_KEY is not the one that it asks (HTTP 403)"),
+        (status(403), "k", "and LETTA_API_KEY is wrong (HTTP 403)"),
         (status(402), None, "as it was said"),
-        (True, None, "/v1/tools/count does not answer as Letta does"),
-        ("7", None, "/v1/tools/count does not answer as Letta does"),
+        (True, None, "/v1/tools/count returned an unexpected response"),
+        ("7", None, "/v1/tools/count returned an unexpected response"),
         (7, None, ""),
         (0, None, ""),
     ],
@@ -99,7 +102,7 @@ def page(first: int, size: int) -> list[dict[str, str]]:
 )
 def test_a_registry_is_read_to_its_end(pages: list[Any], found: int) -> None:
     api = Api(*pages)
-    assert len(api.tools()) == found
+    assert len(api.list_tools()) == found
     assert api.answers == []
     assert api.asked[0] == ("/v1/tools/", {"limit": 1000})
     after = {"limit": 1000, "after": "0999"}
@@ -109,7 +112,7 @@ def test_a_registry_is_read_to_its_end(pages: list[Any], found: int) -> None:
 def test_agents_come_by_fifty() -> None:
     agents = [dict.fromkeys(("id", "name", "agent_type"), str(n)) for n in range(50)]
     api = Api(agents, [])
-    assert len(api.agents()) == 50
+    assert len(api.list_agents()) == 50
     known = {"limit": 50, "include": ["agent.tools"]}
     assert api.asked == [
         ("/v1/agents/", known),
@@ -121,7 +124,7 @@ def test_agents_come_by_fifty() -> None:
     "answer", [{}, "x", [1], [{"id": "1"}], [{"id": 1, "server_name": "a"}]]
 )
 def test_what_is_no_list_of_entries_is_no_answer(answer: Any) -> None:
-    assert "does not answer as Letta does" in message(Api(answer).servers)
+    assert "returned an unexpected response" in message(Api(answer).list_servers)
 
 
 @pytest.mark.parametrize(
@@ -134,13 +137,13 @@ def test_what_is_no_list_of_entries_is_no_answer(answer: Any) -> None:
     ],
 )
 def test_a_block_has_its_limit_or_none(answer: Any, found: Any) -> None:
-    assert Api(answer).block("a/b", "me") == found
+    assert Api(answer).find_block("a/b", "me") == found
 
 
 @pytest.mark.parametrize("answer", [status(403), [], {"value": 1}, {}])
 def test_a_block_that_cannot_be_read(answer: Any) -> None:
     api = Api(answer)
-    assert message(lambda: api.block("a/b", "me"))
+    assert message(lambda: api.find_block("a/b", "me"))
     assert api.asked == ["/v1/agents/a%2Fb/core-memory/blocks/me"]
 
 
@@ -160,10 +163,10 @@ def test_the_cloud_is_known(url: str, is_cloud: bool) -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("ftp://a", "is no URL of a Letta server"),
-        ("http://", "is no URL of a Letta server"),
-        ("http://me@a", "holds a password"),
-        ("http://:pw@a", "holds a password"),
+        ("ftp://a", "is not an http or https URL"),
+        ("http://", "is not an http or https URL"),
+        ("http://me@a", "contains a password"),
+        ("http://:pw@a", "contains a password"),
         ("http://a/v1", "ends with /v1"),
         ("http://a/v1/", "ends with /v1"),
     ],
@@ -188,7 +191,7 @@ def test_a_url_is_refused(url: str, said: str) -> None:
     ],
 )
 def test_what_an_answer_says_went_wrong(body: Any, said: str) -> None:
-    assert LettaApi(URL, "s3cret-key")._detail(body) == said
+    assert LettaApi(URL, "s3cret-key")._format_detail(body) == said
 
 
 @pytest.mark.parametrize(
@@ -212,7 +215,7 @@ def test_after_a_failure_of_the_server_nobody_knows_what_was_done(
             raise error
 
         with pytest.raises(LettaError) as told:
-            LettaApi(URL)._asked(asked, "PATCH /x", changes=changes)
+            LettaApi(URL)._translate_errors(asked, "PATCH /x", changes=changes)
         return told.value
 
     found = ask(APIStatusError("no", response=answer, body={"detail": "why"}))

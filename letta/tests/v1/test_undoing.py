@@ -19,10 +19,10 @@ from letta.tests.planning.states import (
     state,
     tool,
 )
-from toolcast_letta.plan.tool_rules import rule_text
+from toolcast_letta.plan.tool_rules import format_rule
 from toolcast_letta.state.baseline import AgentBaseline, Baseline
 from toolcast_letta.v1 import rollback
-from toolcast_letta.v1.undoing import AgentUndo, undo_plan
+from toolcast_letta.v1.undoing import AgentUndo, build_undo
 
 WANTED = desired(tool("add"), tool("find", "seek"))
 
@@ -57,7 +57,7 @@ def undone(
         agents={"me": state(*now.split(), rules=rules)},
     )
     restore = more.pop("restore", ())
-    return undo_plan(WANTED, was, more.pop("later", ()), found, restore)
+    return build_undo(WANTED, was, more.pop("later", ()), found, restore)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def undone(
             {},
             "x theirs",
             [],
-            ["me: `theirs`, attached since then"],
+            ["me: `theirs` was attached since then"],
         ),
         (
             baseline("x y", "x y add"),
@@ -81,7 +81,7 @@ def undone(
             {},
             "x",
             [],
-            ["me: without `y`, detached since then; --restore y attaches it"],
+            ["me: `y` was detached since then; pass --restore y to attach it again"],
         ),
         (baseline("x y", "x y add"), "x add", {"restore": ["y"]}, "x y", [], []),
         # What is not in the registry cannot come.
@@ -91,8 +91,8 @@ def undone(
             {"gone": "y"},
             "x",
             [
-                "me: `y` is not in the registry; deploy the MCP server that had it, then"
-                " roll back again"
+                "me: `y` is not in the registry; deploy a version of the MCP server "
+                "that has it, then roll back again"
             ],
             [],
         ),
@@ -102,8 +102,8 @@ def undone(
             {"gone": "seek"},
             "x find",
             [
-                "me: `seek` is not in the registry; it keeps `find`; deploy the MCP server"
-                " that had it, then roll back again"
+                "me: `seek` is not in the registry; it keeps `find`; deploy a "
+                "version of the MCP server that has it, then roll back again"
             ],
             [],
         ),
@@ -149,7 +149,7 @@ TWICE = rule("x", "max_count_per_step", max_count_limit=2)
             [RUN],
             [],
             [],
-            ["me: the rule x run_first stays away: somebody has removed it since then"],
+            ["me: the rule x run_first was removed since then"],
         ),
         # Without it the agent's turn ends at once, or nobody is asked.
         ([LOOP], [LOOP], [], [LOOP], []),
@@ -159,9 +159,7 @@ TWICE = rule("x", "max_count_per_step", max_count_limit=2)
             [LOOP],
             [EXIT],
             [EXIT],
-            [
-                "me: the rule x continue_loop stays away: somebody has removed it since then"
-            ],
+            ["me: the rule x continue_loop was removed since then"],
         ),
         (
             [COUNT],
@@ -169,8 +167,8 @@ TWICE = rule("x", "max_count_per_step", max_count_limit=2)
             [TWICE],
             [TWICE],
             [
-                "me: the rule x max_count_per_step (max_count_limit=1) as somebody has"
-                " changed it since then"
+                "me: the rule x max_count_per_step (max_count_limit=1) was changed "
+                "since then"
             ],
         ),
         ([COUNT], [TWICE], [TWICE], [COUNT], []),
@@ -182,8 +180,8 @@ def test_rules_are_put_back(
     (agent,) = undone(baseline("x", "x", before, after), "x", now).agents
     assert (list(agent.rules), list(agent.stays)) == (rules, stays)
     assert list(agent.changes) == [
-        *(f"+ rule {rule_text(one)}" for one in rules if one not in now),
-        *(f"- rule {rule_text(one)}" for one in now if one not in rules),
+        *(f"+ rule {format_rule(one)}" for one in rules if one not in now),
+        *(f"- rule {format_rule(one)}" for one in now if one not in rules),
     ]
 
 
@@ -209,21 +207,22 @@ def test_what_no_rollback_brings_back_is_told() -> None:
     found = undone(was, "x add")
     assert found.register == ()
     assert found.lost == (
-        "`z` was taken from other agents, too, which do not get it back: you (2)",
+        "`z` was also removed from other agents, where it is not restored: you (2)",
     )
     assert found.stays == (
-        "the entry toys, created since then",
-        "`add`, registered since then",
-        "`gone`, deleted from the registry since then",
+        "the entry toys was created since then",
+        "`add` was registered since then",
+        "`gone` was deleted from the registry since then",
     )
     known = replace(was, entry="mcp-1", registry={})
-    assert undone(known, "x").stays == ("`add`, registered since then",)
+    assert undone(known, "x").stays == ("`add` was registered since then",)
     later = baseline("x", "x", holders={"a": ("they",)})
     assert len(undone(was, "x add", later=[later]).lost) == 2
     own = undone(replace(was, registry={"add": "another"}), "x add").stays
     assert (
-        "the text or schema of `add`: deploy the MCP server as it was, and apply" in own
-    )
+        "the description or schema of `add` was changed since then: deploy "
+        "the previous version of the MCP server, and apply"
+    ) in own
 
 
 def test_tools_are_registered_again_with_the_settings_that_they_had(
@@ -236,12 +235,12 @@ def test_tools_are_registered_again_with_the_settings_that_they_had(
     )
     was = baseline("x", "x", settings={"a": {"return_char_limit": 1}, "c": {}})
     baselines: Any = SimpleNamespace(
-        exclusive=contextlib.nullcontext, finish=lambda one: done.append(one)
+        lock=contextlib.nullcontext, finish=lambda one: done.append(one)
     )
-    api: Any = SimpleNamespace(register=lambda *words: done.append(words))
-    monkeypatch.setattr(rollback, "read_current", lambda *_: current(WANTED))
+    api: Any = SimpleNamespace(register_tool=lambda *words: done.append(words))
+    monkeypatch.setattr(rollback, "read_current_state", lambda *_: current(WANTED))
     monkeypatch.setattr(rollback, "read_registry", lambda _: by_name())
-    monkeypatch.setattr(rollback, "_undo", lambda *_: undo)
+    monkeypatch.setattr(rollback, "_build_undo", lambda *_: undo)
     monkeypatch.setattr(
         rollback, "restore_settings", lambda _, again, __: given.append(again)
     )
@@ -263,7 +262,7 @@ def test_tools_are_registered_again_with_the_settings_that_they_had(
             ("x", "y"),
             ("x", "y"),
             1,
-            ["me is not as it was sent; somebody else is at work"],
+            ["me differs from what was sent: another client changed it meanwhile"],
         ),
     ],
 )
@@ -276,11 +275,11 @@ def test_an_agent_is_changed_if_it_is_otherwise(
     api: Any = SimpleNamespace(set_tools_and_rules=lambda *words: changed.append(words))
     undo = AgentUndo("me", "agent-1", ("x",), (), (), (), ())
     found = current(WANTED, built_in("x"))
-    assert rollback._change(api, undo, found, lambda _: None) == said
+    assert rollback._restore_agent(api, undo, found, lambda _: None) == said
     assert changed == [("agent-1", ["id-x"], ())] * sent
     lacking = replace(undo, tools=("x", "gone"))
-    assert rollback._change(api, lacking, found, lambda _: None) == [
-        "me was not touched: `gone` could not be registered again"
+    assert rollback._restore_agent(api, lacking, found, lambda _: None) == [
+        "me was not changed: `gone` could not be registered again"
     ]
 
 
@@ -288,12 +287,12 @@ def test_later_applies_are_undone_of_the_agents_that_are_meant(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: list[Any] = []
-    monkeypatch.setattr(rollback, "undo_plan", lambda *words: given.append(words))
+    monkeypatch.setattr(rollback, "build_undo", lambda *words: given.append(words))
     was, later = baseline("x", "x"), baseline("x", "x", saved="2027")
     before = baseline("x", "x", saved="2025")
-    baselines: Any = SimpleNamespace(all=lambda *_: [before, was, later])
+    baselines: Any = SimpleNamespace(list_all=lambda *_: [before, was, later])
     found = current(WANTED)
-    rollback._undo(WANTED, was, baselines, found, ("r",))
-    rollback._undo(replace(WANTED, agents=()), was, baselines, found, ())
+    rollback._build_undo(WANTED, was, baselines, found, ("r",))
+    rollback._build_undo(replace(WANTED, agents=()), was, baselines, found, ())
     assert given[0] == (WANTED, was, [later], found, ("r",))
     assert given[1][1].agents == ()

@@ -1,1 +1,1 @@
-"""Letta Code, whose agents have their MCP servers in a settings file."""
+"""Letta Code: its settings file lists the MCP servers of each agent."""

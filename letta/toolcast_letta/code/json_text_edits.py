@@ -1,7 +1,7 @@
-"""Edits a JSON text in place: everything but the edited value stays as it was written.
+"""Edit a JSON text in place; everything except the edited value remains unchanged.
 
-Order, spacing, escapes, the lexemes of numbers and unknown keys survive, because they are
-never written anew.
+Order, spacing, escapes, number formats and unknown keys are preserved, because only the
+edited value is encoded.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ _DECODER = json.JSONDecoder()
 
 
 class InvalidJsonError(Exception):
-    """Text that is not the expected JSON; the message has the position and the reason."""
+    """A text that is not valid JSON; the message has the position and the reason."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A member of an object, or an element of an array.
+    """The position of an object's member or of an array's element in the text.
 
     Attributes:
-        key: its key; empty for an element.
-        begin: where the key begins; the same as `start` for an element.
-        start: where the value begins.
-        end: where it has ended.
+        key: the member's key; empty for an element.
+        begin: the index of the key; for an element, of the value.
+        start: the index of the value.
+        end: the index after the value.
     """
 
     key: str
@@ -36,12 +36,12 @@ class Member:
     end: int
 
 
-def loaded(text: str) -> Any:
-    """The value of a text.
+def parse_json(text: str) -> Any:
+    """Parse a JSON text.
 
     Raises:
-        InvalidJsonError: with line and column where there is one; also for a key that stands twice
-            in one object, of which every reader loses one.
+        InvalidJsonError: the text is not valid, or an object has a key twice: every
+            parser drops one of the values.
     """
 
     def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -49,138 +49,144 @@ def loaded(text: str) -> Any:
         if len(value) != len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise InvalidJsonError(f"the key `{twice}` stands twice in one object")
+            raise InvalidJsonError(f"the key `{twice}` occurs twice in an object")
         return value
 
-    def refuse(word: str) -> Any:
-        raise InvalidJsonError(f"`{word}` is no JSON")
+    def refuse(constant: str) -> Any:
+        raise InvalidJsonError(f"`{constant}` is not valid JSON")
 
     if text.startswith("\ufeff"):
         raise InvalidJsonError("it begins with a byte order mark")
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise InvalidJsonError(f"{place}: {error.msg}") from None
+        position = f"line {error.lineno}, column {error.colno}"
+        raise InvalidJsonError(f"{position}: {error.msg}") from None
     except (ValueError, RecursionError) as error:
         raise InvalidJsonError(f"it cannot be read: {error}") from None
 
 
-def members(text: str, start: int = 0) -> list[Member]:
-    """The members of the object that begins at `start` of a valid text, in order."""
-    found = []
-    at = _inside(text, start)
+def list_members(text: str, start: int = 0) -> list[Member]:
+    """Return the members of the object at an index of a valid text, in order."""
+    result = []
+    at = _skip_opening(text, start)
     while text[at] != "}":
         key, behind = _DECODER.raw_decode(text, at)
-        value = _after_space(text, _after_space(text, behind) + 1)
+        value = _skip_space(text, _skip_space(text, behind) + 1)
         _, end = _DECODER.raw_decode(text, value)
-        found.append(Member(key, at, value, end))
-        at = _next(text, end)
-    return found
+        result.append(Member(key, at, value, end))
+        at = _skip_comma(text, end)
+    return result
 
 
-def elements(text: str, start: int) -> list[Member]:
-    """The elements of the array that begins at `start` of a valid text, in order."""
-    found = []
-    at = _inside(text, start)
+def list_elements(text: str, start: int) -> list[Member]:
+    """Return the elements of the array at an index of a valid text, in order."""
+    result = []
+    at = _skip_opening(text, start)
     while text[at] != "]":
         _, end = _DECODER.raw_decode(text, at)
-        found.append(Member("", at, at, end))
-        at = _next(text, end)
-    return found
+        result.append(Member("", at, at, end))
+        at = _skip_comma(text, end)
+    return result
 
 
-def with_member(text: str, start: int, key: str, value: Any) -> str:
-    """The text with one member of the object at `start` set, behind the others if new."""
-    there = members(text, start)
-    for member in there:
+def set_member(text: str, start: int, key: str, value: Any) -> str:
+    """Return the text with a member of the object at `start` set; a new one is last."""
+    existing = list_members(text, start)
+    for member in existing:
         if member.key == key:
-            shown = _shown(value, text, member.start)
-            return text[: member.start] + shown + text[member.end :]
-    return _added(text, start, there, f"{json.dumps(key)}: ", value)
+            formatted = _format_value(value, text, member.start)
+            return text[: member.start] + formatted + text[member.end :]
+    return _insert(text, start, existing, f"{json.dumps(key)}: ", value)
 
 
-def appended(text: str, start: int, value: Any) -> str:
-    """The text with one more element at the end of the array at `start`."""
-    return _added(text, start, elements(text, start), "", value)
+def append_element(text: str, start: int, value: Any) -> str:
+    """Return the text with an element appended to the array at `start`."""
+    return _insert(text, start, list_elements(text, start), "", value)
 
 
-def with_element(text: str, start: int, index: int, value: Any) -> str:
-    """The text with an element of the array at `start` replaced."""
-    element = elements(text, start)[index]
-    shown = _shown(value, text, element.start)
-    return text[: element.start] + shown + text[element.end :]
+def replace_element(text: str, start: int, index: int, value: Any) -> str:
+    """Return the text with an element of the array at `start` replaced."""
+    element = list_elements(text, start)[index]
+    formatted = _format_value(value, text, element.start)
+    return text[: element.start] + formatted + text[element.end :]
 
 
-def without(text: str, start: int, index: int) -> str:
-    """The text without an element of the array at `start`."""
-    there = elements(text, start)
-    element = there[index]
+def remove_element(text: str, start: int, index: int) -> str:
+    """Return the text without an element of the array at `start`."""
+    existing = list_elements(text, start)
+    element = existing[index]
+    # The comma before the element, or after the first one, is removed, too.
     if index > 0:
-        return text[: there[index - 1].end] + text[element.end :]
-    if len(there) > 1:
-        return text[: element.start] + text[there[1].start :]
-    return text[: _after_space(text, start) + 1] + text[_next(text, element.end) :]
+        return text[: existing[index - 1].end] + text[element.end :]
+    if len(existing) > 1:
+        return text[: element.start] + text[existing[1].start :]
+    return text[: _skip_space(text, start) + 1] + text[_skip_comma(text, element.end) :]
 
 
-def _added(
-    text: str, start: int, there: Sequence[Member], label: str, value: Any
+def _insert(
+    text: str, start: int, existing: Sequence[Member], label: str, value: Any
 ) -> str:
-    if there:
-        # Laid out as the last one is: what stands in front of it goes before the new one.
-        last = there[-1]
+    if existing:
+        # The new item gets the white space that precedes the last one.
+        last = existing[-1]
         space = last.begin - len(text[: last.begin].rstrip(_SPACE))
         before = text[last.begin - space : last.begin]
-        shown = _shown(value, text, last.start)
-        return f"{text[: last.end]},{before}{label}{shown}{text[last.end :]}"
-    opening = _after_space(text, start)
-    unit, outer, newline = _unit(text), _indentation(text, opening), _newline(text)
-    closing = _inside(text, start)
-    shown = label + _shown(value, text, opening, deeper=1)
+        formatted = _format_value(value, text, last.start)
+        return f"{text[: last.end]},{before}{label}{formatted}{text[last.end :]}"
+    opening = _skip_space(text, start)
+    unit, outer, newline = (
+        _detect_indent(text),
+        _get_line_indent(text, opening),
+        _detect_newline(text),
+    )
+    closing = _skip_opening(text, start)
+    formatted = label + _format_value(value, text, opening, deeper=1)
     if unit:
-        shown = f"{newline}{outer}{unit}{shown}{newline}{outer}"
-    return text[: opening + 1] + shown + text[closing:]
+        formatted = f"{newline}{outer}{unit}{formatted}{newline}{outer}"
+    return text[: opening + 1] + formatted + text[closing:]
 
 
-def _shown(value: Any, text: str, near: int, deeper: int = 0) -> str:
-    """A value laid out as the text is, for a line that is indented as the one of `near`."""
-    unit = _unit(text)
+def _format_value(value: Any, text: str, near: int, deeper: int = 0) -> str:
+    """Return a value as JSON, indented like the line at an index of the text."""
+    unit = _detect_indent(text)
     if not unit:
         return json.dumps(value, ensure_ascii=False)
     lines = json.dumps(value, ensure_ascii=False, indent=unit)
-    outer = _indentation(text, near) + deeper * unit
-    return lines.replace("\n", _newline(text) + outer)
+    outer = _get_line_indent(text, near) + deeper * unit
+    return lines.replace("\n", _detect_newline(text) + outer)
 
 
-def _unit(text: str) -> str:
-    """What the text indents by, which its first indented line shows; empty for one line."""
+def _detect_indent(text: str) -> str:
+    """Return the indentation unit of the text; empty if it is on one line."""
     for line in text.splitlines()[1:]:
         inside = line.lstrip(" \t")
         if inside and inside != line:
             return line[: len(line) - len(inside)]
-    return "  " if _inside(text, 0) == len(text.rstrip(_SPACE)) - 1 else ""
+    # A text on one line stays so, unless it is an empty object.
+    return "  " if _skip_opening(text, 0) == len(text.rstrip(_SPACE)) - 1 else ""
 
 
-def _indentation(text: str, at: int) -> str:
+def _get_line_indent(text: str, at: int) -> str:
     line = text[text.rfind("\n", 0, at) + 1 :]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _newline(text: str) -> str:
+def _detect_newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _inside(text: str, start: int) -> int:
-    """Where the first thing inside of an object or array is, or its end."""
-    return _after_space(text, _after_space(text, start) + 1)
+def _skip_opening(text: str, start: int) -> int:
+    """Return the index of the first key or value of an object or array, or of its end."""
+    return _skip_space(text, _skip_space(text, start) + 1)
 
 
-def _next(text: str, end: int) -> int:
-    at = _after_space(text, end)
-    return _after_space(text, at + 1) if text[at] == "," else at
+def _skip_comma(text: str, end: int) -> int:
+    at = _skip_space(text, end)
+    return _skip_space(text, at + 1) if text[at] == "," else at
 
 
-def _after_space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     while text[at] in _SPACE:
         at += 1
     return at

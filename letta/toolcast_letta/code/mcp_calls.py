@@ -1,4 +1,4 @@
-"""Lists and calls the tools of an MCP server as an agent of Letta Code would.
+"""List and call the tools of an MCP server as an agent of Letta Code would.
 
 Needs `mcp` 2.x.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..plan.backend import Calls, Trial
+from ..plan.backend import CallOptions, CheckResult
 from ..plan.desired_state import DesiredState, DesiredTool
 
 if TYPE_CHECKING:
@@ -19,106 +19,112 @@ if TYPE_CHECKING:
 
 
 class McpServerError(Exception):
-    """MCP server that does not answer; the message contains no secret."""
+    """The MCP server does not respond; the message contains no secret."""
 
 
-def offered_tools(
+def list_offered_tools(
     url: str, headers: Mapping[str, str], timeout: float
 ) -> list[dict[str, Any]]:
-    """The server's `tools/list`, complete.
+    """Return all tools that the server lists.
 
     Raises:
-        McpServerError: it gives none.
+        McpServerError: the request failed.
     """
     import anyio
 
-    async def ask() -> list[dict[str, Any]]:
-        async with _connected(url, headers, timeout) as client:
-            return await _listed(client)
+    async def request() -> list[dict[str, Any]]:
+        async with _connect(url, headers, timeout) as client:
+            return await _list_all_tools(client)
 
     try:
-        return anyio.run(ask)
+        return anyio.run(request)
     except Exception as error:
-        raise McpServerError(_reason(url, headers, error)) from None
+        raise McpServerError(_format_connection_error(url, headers, error)) from None
 
 
-def trials_of(
+def run_agent_checks(
     server: Mapping[str, Any],
     desired: DesiredState,
     agent: str,
-    calls: Calls,
+    calls: CallOptions,
     timeout: float,
-) -> Iterator[Trial]:
-    """Lists the tools, and calls their examples over one connection.
+) -> Iterator[CheckResult]:
+    """Compare the listed tools with the specs, and call the selected examples.
+
+    All calls use one connection.
 
     Args:
-        server: the entry of an agent's list of servers.
-        desired: what it should offer.
+        server: the entry in the agent's list of MCP servers.
+        desired: the desired state.
         agent: the agent's name.
-        calls: which examples are called.
-        timeout: seconds that the server may take for one answer.
+        calls: the options that select the calls.
+        timeout: the number of seconds to wait for a response.
     """
     import anyio
 
     url, headers = str(server.get("url")), dict(server.get("headers") or {})
 
-    async def run() -> list[Trial]:
-        async with _connected(url, headers, timeout) as client:
-            there = {tool["name"]: tool for tool in await _listed(client)}
-            trials = list(_differences(desired, there, agent))
+    async def run() -> list[CheckResult]:
+        async with _connect(url, headers, timeout) as client:
+            listed = {tool["name"]: tool for tool in await _list_all_tools(client)}
+            results = list(_compare_tools(desired, listed, agent))
             for name, tool in sorted(desired.tools.items()):
-                if name in there and calls.has(tool):
-                    trials.append(await _called(client, tool, agent, calls))
-            return trials
+                if name in listed and calls.selects(tool):
+                    results.append(await _check_examples(client, tool, agent, calls))
+            return results
 
     try:
         yield from anyio.run(run)
     except Exception as error:
-        yield Trial(agent, "", "list", False, _reason(url, headers, error))
+        yield CheckResult(
+            agent, "", "list", False, _format_connection_error(url, headers, error)
+        )
 
 
-def _differences(
-    desired: DesiredState, there: Mapping[str, Mapping[str, Any]], agent: str
-) -> Iterator[Trial]:
+def _compare_tools(
+    desired: DesiredState, listed: Mapping[str, Mapping[str, Any]], agent: str
+) -> Iterator[CheckResult]:
     for name, tool in sorted(desired.tools.items()):
         problem = ""
-        if name not in there:
+        if name not in listed:
             problem = "it is not offered"
-        elif there[name]["inputSchema"] != tool.parameters:
-            problem = "it is offered with another schema"
-        elif (there[name]["description"] or "") != tool.description:
-            problem = "it is offered with another description"
+        elif listed[name]["inputSchema"] != tool.parameters:
+            problem = "its schema differs from the spec"
+        elif (listed[name]["description"] or "") != tool.description:
+            problem = "its description differs from the spec"
         if problem:
-            yield Trial(agent, name, "list", False, problem)
+            yield CheckResult(agent, name, "list", False, problem)
 
 
-async def _called(client: Client, tool: DesiredTool, agent: str, calls: Calls) -> Trial:
-    why = calls.omission_reason(tool)
-    if why:
-        return Trial(agent, tool.name, "run", None, why, bool(calls.tools))
-    wrong = await _wrong_examples(client, tool)
-    return Trial.of_examples(agent, tool, "; ".join(wrong))
+async def _check_examples(
+    client: Client, tool: DesiredTool, agent: str, calls: CallOptions
+) -> CheckResult:
+    reason = calls.omission_reason(tool)
+    if reason:
+        return CheckResult(agent, tool.name, "run", None, reason, bool(calls.tools))
+    problems = await _run_examples(client, tool)
+    return CheckResult.from_examples(agent, tool, "; ".join(problems))
 
 
-async def _wrong_examples(client: Client, tool: DesiredTool) -> list[str]:
-    """What is wrong with the answers to a tool's examples."""
-    wrong = []
+async def _run_examples(client: Client, tool: DesiredTool) -> list[str]:
+    """Return descriptions of the examples whose calls do not end as declared."""
+    problems = []
     for number, example in enumerate(tool.examples, start=1):
         result = await client.call_tool(tool.name, dict(example.get("arguments", {})))
         texts = [getattr(block, "text", "") for block in result.content]
         answer = " ".join(texts)[:200]
         if bool(result.is_error) != ("error" in example):
             kind = "failed" if result.is_error else "did not fail"
-            wrong.append(f"example {number}: the call {kind}: {answer}")
-    return wrong
+            problems.append(f"example {number}: the call {kind}: {answer}")
+    return problems
 
 
-async def _listed(client: Client) -> list[dict[str, Any]]:
+async def _list_all_tools(client: Client) -> list[dict[str, Any]]:
     tools: list[dict[str, Any]] = []
     cursor: str | None = None
     while True:
         page = await client.list_tools(cursor=cursor)
-        shown = [
+        listed = [
             {
                 "name": tool.name,
                 "description": tool.description,
@@ -126,14 +132,14 @@ async def _listed(client: Client) -> list[dict[str, Any]]:
             }
             for tool in page.tools
         ]
-        tools += shown
+        tools += listed
         cursor = page.next_cursor
         if cursor is None:
             return tools
 
 
 @asynccontextmanager
-async def _connected(
+async def _connect(
     url: str, headers: Mapping[str, str], timeout: float
 ) -> AsyncIterator[Client]:
     import httpx2
@@ -149,11 +155,14 @@ async def _connected(
         yield await stack.enter_async_context(client)
 
 
-def _reason(url: str, headers: Mapping[str, str], error: BaseException) -> str:
-    """Why a connection failed, in one line, without the values of headers."""
+def _format_connection_error(
+    url: str, headers: Mapping[str, str], error: BaseException
+) -> str:
+    """Return why a connection failed as one line, without the values of headers."""
+    # Task groups wrap the exception that caused the failure.
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = f"{type(error).__name__}: {error}"
     for value in headers.values():
         text = text.replace(value, "***")
-    return f"the MCP server at {url} does not answer ({' '.join(text.split())[:300]})"
+    return f"the MCP server at {url} does not respond ({' '.join(text.split())[:300]})"

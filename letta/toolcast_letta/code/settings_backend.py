@@ -1,7 +1,7 @@
-"""The settings file of Letta Code: what is there is read, and a plan is carried out.
+"""The backend for Letta Code: read its settings file and write entries.
 
-Letta Code has no registry and no rules: every tool that a server of an agent offers is the
-agent's. So there is nothing to attach; what must not reach an agent must not be offered.
+Letta Code has no registry and no rules: an agent has every tool that its servers offer.
+So nothing is attached, and a tool that must not reach an agent must not be offered.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..digests import digest_of
-from ..plan.agent_servers import AGENT_HEADER, desired_entry
-from ..plan.applying import applied
-from ..plan.backend import AgentCount, ApplyResult, Calls, Report, Trial
+from ..digests import compute_digest
+from ..plan.agent_servers import AGENT_HEADER, build_desired_entry
+from ..plan.applying import build_apply_result
+from ..plan.backend import AgentCount, ApplyResult, CallOptions, CheckResult, Report
 from ..plan.current_state import AgentState, CurrentState, OfferedTool
 from ..plan.desired_state import DesiredAgent, DesiredState, MissingSettingError
 from ..plan.plan import Plan
-from ..schemas.stored import shown_digest, stored_parameters
+from ..schemas.stored import build_stored_parameters, compute_tool_digest
 from ..state.seal import Seal
-from .kept_entries import KeptEntry, entry_of, keep
-from .mcp_calls import McpServerError, offered_tools, trials_of
-from .settings_file import Settings, SettingsError, home_of
+from .entry_backups import EntryBackup, find_entry, save_backup
+from .mcp_calls import McpServerError, list_offered_tools, run_agent_checks
+from .settings_file import Settings, SettingsError, resolve_home
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class SettingsBackend:
 
     Attributes:
         path: the file.
-        environment: says where the device's own agents are.
-        base_url: where the agents live; None: as the file says, on the device, or in the
-            cloud.
-        timeout: seconds that the MCP server may take for one answer.
+        environment: contains the folder of local agents.
+        base_url: where the agents live; None for the location in the file, else the
+            device or the cloud.
+        timeout: the number of seconds to wait for a response of the MCP server.
     """
 
     path: Path
@@ -49,11 +49,11 @@ class SettingsBackend:
 
     @property
     def refusal(self) -> str:
-        """Nothing speaks against changing it."""
+        """Always empty: plans can be applied."""
         return ""
 
     def read(self, desired: DesiredState) -> CurrentState:
-        """The agents of the file, and what the MCP server offers."""
+        """Read the agents of the file, and the tools that the MCP server offers."""
         settings = Settings.read(self.path)
         offered: dict[str, OfferedTool] = {}
         unreachable = ""
@@ -61,9 +61,9 @@ class SettingsBackend:
         if desired.token is not None:
             headers["Authorization"] = f"Bearer {desired.token}"
         try:
-            for tool in offered_tools(desired.server_url, headers, self.timeout):
-                parameters = stored_parameters(tool["inputSchema"])
-                digest = shown_digest(tool["description"], parameters)
+            for tool in list_offered_tools(desired.server_url, headers, self.timeout):
+                parameters = build_stored_parameters(tool["inputSchema"])
+                digest = compute_tool_digest(tool["description"], parameters)
                 offered[tool["name"]] = OfferedTool(tool["name"], digest)
         except McpServerError as error:
             unreachable = str(error)
@@ -78,84 +78,92 @@ class SettingsBackend:
         )
 
     def _agent(self, settings: Settings, agent: DesiredAgent) -> AgentState:
-        homes = settings.homes(agent.id)
-        is_named = self.base_url is not None
-        if not is_named and len(homes) == 1:
+        homes = settings.list_homes(agent.id)
+        has_base_url = self.base_url is not None
+        if not has_base_url and len(homes) == 1:
             home = homes[0]
         else:
-            home = home_of(agent.id, self.base_url, self.environment)
+            home = resolve_home(agent.id, self.base_url, self.environment)
         return AgentState(
             agent.id,
             agent.name,
             "",
             {},
             (),
-            servers=tuple(settings.servers(agent.id, home)),
+            servers=tuple(settings.list_servers(agent.id, home)),
             home=home,
             known_homes=tuple(homes),
-            is_ambiguous=not is_named and len(homes) > 1,
+            is_ambiguous=not has_base_url and len(homes) > 1,
         )
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        """The write itself compares the file with what was read, in one step."""
+    def lock(self) -> AbstractContextManager[None]:
+        """Return a context manager without effect.
+
+        `Settings.write` has its own lock, and compares the file with the version that
+        was read.
+        """
         return nullcontext()
 
-    def nothing_to_do(self, desired: DesiredState) -> None:
-        """There is nothing to close."""
+    def close_interrupted_run(self, desired: DesiredState) -> None:
+        """Do nothing: the file is replaced in one step."""
 
-    def carry_out(
+    def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
-        """Sets the entry of each agent; the file is replaced in one step."""
+        """Write the entry of each agent; the file is replaced in one step."""
         before = after = Settings.read(self.path)
-        kept = []
+        backups = []
         agents = {agent.name: agent for agent in desired.agents}
         for agent in plan.agents:
-            there = before.servers(agent.id, agent.home)
-            if there != list(current.agents[agent.name].servers):
-                raise SettingsError(f"{self.path} has just been changed")
-            entry = desired_entry(there, desired, agents[agent.name])
-            after = after.with_server(agent.id, agent.home, entry)
-            written = entry_of(after.servers(agent.id, agent.home), entry["name"])
-            kept.append(
-                KeptEntry(
+            servers = before.list_servers(agent.id, agent.home)
+            if servers != list(current.agents[agent.name].servers):
+                raise SettingsError(f"another program changed {self.path}")
+            entry = build_desired_entry(servers, desired, agents[agent.name])
+            after = after.set_server(agent.id, agent.home, entry)
+            written = find_entry(
+                after.list_servers(agent.id, agent.home), entry["name"]
+            )
+            backups.append(
+                EntryBackup(
                     agent.name,
                     agent.id,
                     agent.home,
                     entry["name"],
-                    entry_of(there, entry["name"]),
-                    digest_of(written),
+                    find_entry(servers, entry["name"]),
+                    compute_digest(written),
                 )
             )
-        copy = keep(self.path, plan.toolset, kept, Seal(self.environment))
-        report(f"what was there is kept: {copy}")
+        # Before writing, so that each replaced entry can be restored.
+        copy = save_backup(self.path, plan.toolset, backups, Seal(self.environment))
+        report(f"backup saved: {copy}")
         after.write(before)
         report(f"{self.path}: written")
+        # A running Letta Code can write its own settings at any time.
         if Settings.read(self.path) != Settings(after.path, after.text, True):
-            raise SettingsError(f"{self.path} was written, and something else is there")
-        return applied(plan, changed=True, baseline=str(copy))
+            raise SettingsError(f"{self.path} was changed while it was written")
+        return build_apply_result(plan, changed=True, baseline=str(copy))
 
-    def counts(
+    def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
-        """The number of tools that each agent is offered."""
+        """Yield the tools that each agent is offered."""
         for agent in desired.agents:
             yield AgentCount(
                 agent.name, tuple(sorted(current.offered)), len(desired.canonical)
             )
 
-    def trials(
-        self, desired: DesiredState, current: CurrentState, calls: Calls
-    ) -> Iterator[Trial]:
-        """Lists and calls as each agent would, by what stands in the file."""
+    def run_checks(
+        self, desired: DesiredState, current: CurrentState, calls: CallOptions
+    ) -> Iterator[CheckResult]:
+        """List and call tools with each agent's entry in the file."""
         if calls.turn is not None:
             raise MissingSettingError(
-                "Letta Code has turns of its own: start it; --turn is for `v1`"
+                "--turn is not supported for Letta Code: start a turn in Letta Code itself"
             )
         for agent in desired.agents:
             for server in current.agents[agent.name].servers:
                 if server.get("name") == desired.server_name:
-                    yield from trials_of(
+                    yield from run_agent_checks(
                         server, desired, agent.name, calls, self.timeout
                     )
                     break

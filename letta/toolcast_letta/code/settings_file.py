@@ -1,8 +1,8 @@
-"""The settings file of Letta Code: which MCP servers each of its agents has.
+"""The settings file of Letta Code: the MCP servers of each agent.
 
-Source: `src/settings-manager.ts` of Letta Code 0.34. The file is JSON without comments; an
-agent is an entry of `agents` with its id and the place that it lives on, and
-`mcpServers` is its list of servers.
+Source: `src/settings-manager.ts` of Letta Code 0.34. The file is JSON without comments.
+An item of `agents` has the agent's id and its location, and `mcpServers` is its list of
+servers.
 """
 
 from __future__ import annotations
@@ -17,48 +17,50 @@ from typing import Any
 from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.safe_folder import Folder, wait_for_folder_lock
 
-from ..plan.agent_servers import is_of_another_kind
+from ..plan.agent_servers import is_not_http
 from ..plan.backend import BackendError
 from .json_text_edits import (
     InvalidJsonError,
-    appended,
-    elements,
-    loaded,
-    members,
-    with_element,
-    with_member,
-    without,
+    append_element,
+    list_elements,
+    list_members,
+    parse_json,
+    remove_element,
+    replace_element,
+    set_member,
 )
 
 _CLOUD = "api.letta.com"
 _LOCAL_AGENT = "agent-local-"
 _MAX_FILE_BYTES = 16 * 1024 * 1024
-"""Size of a settings file."""
+"""The size of a settings file."""
 
 
 class SettingsError(BackendError):
-    """The settings cannot be read or written, or are not what Letta Code writes."""
+    """The settings cannot be read or written, or have an unexpected structure."""
 
 
-def default_path(environment: Mapping[str, str]) -> Path:
-    """Where Letta Code looks."""
+def get_default_path(environment: Mapping[str, str]) -> Path:
+    """Return the path at which Letta Code has its settings."""
     home = environment.get("HOME") or str(Path.home())
     return Path(home, ".letta", "settings.json")
 
 
-def home_of(
+def resolve_home(
     agent_id: str, base_url: str | None, environment: Mapping[str, str]
 ) -> str | None:
-    """How the settings name the home of an agent; None for Letta's cloud.
+    """Return how the settings file identifies an agent's location; None for the cloud.
 
     Args:
-        base_url: `https://...` of a server, or `local:FOLDER`; None: the device's own
-            backend for an agent that lives there, else the cloud.
+        agent_id: the agent's id.
+        base_url: the URL of a server, or `local:FOLDER`. None selects the device for
+            the id of a local agent, and the cloud for other ids.
+        environment: the environment variables.
     """
     if base_url is None:
         if not agent_id.startswith(_LOCAL_AGENT):
             return None
-        own = default_path(environment).with_name("lc-local-backend")
+        own = get_default_path(environment).with_name("lc-local-backend")
         folder = environment.get("LETTA_LOCAL_BACKEND_DIR") or str(own)
         return f"local:{os.path.abspath(folder)}"
     if base_url.startswith("local:"):
@@ -69,12 +71,12 @@ def home_of(
 
 @dataclass(frozen=True)
 class Settings:
-    """The file's text, and where it is.
+    """The text of a settings file.
 
     Attributes:
-        path: as it was named; it may be a link.
-        text: what it holds; `{}` when it does not exist.
-        exists: whether it does.
+        path: the path as the user passed it; it can be a symbolic link.
+        text: the file's content; `{}` if it does not exist.
+        exists: whether the file exists.
     """
 
     path: Path
@@ -83,122 +85,129 @@ class Settings:
 
     @classmethod
     def read(cls, path: Path) -> Settings:
-        """Reads the file; one that is not there is empty.
+        """Read the file; a missing file is empty.
 
         Raises:
-            SettingsError: it cannot be read, or Letta Code could not read it: it would
-                begin with nothing and write that over it.
+            SettingsError: the file cannot be read, or is not what Letta Code writes.
+                Letta Code would start with empty settings and overwrite it.
         """
         try:
             text = read_regular_file(str(path), _MAX_FILE_BYTES).decode("utf-8")
         except FileNotFoundError:
             if path.is_symlink():
-                raise SettingsError(f"{path} is a link to nothing") from None
+                raise SettingsError(f"{path} is a broken symbolic link") from None
             return cls(path, "{}", exists=False)
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path} cannot be read: {error}") from None
         try:
-            _check_shape(loaded(text))
+            _validate_shape(parse_json(text))
         except InvalidJsonError as error:
             raise SettingsError(f"{path}: {error}") from None
         return cls(path, text, exists=True)
 
-    def homes(self, agent_id: str) -> list[str | None]:
-        """The homes on which the file knows an agent of this id."""
-        agents = loaded(self.text).get("agents") or []
-        mine = [agent for agent in agents if agent.get("agentId") == agent_id]
-        return [agent.get("baseUrl") or None for agent in mine]
+    def list_homes(self, agent_id: str) -> list[str | None]:
+        """Return the locations for which the file lists an agent with this id."""
+        agents = parse_json(self.text).get("agents") or []
+        return [
+            agent.get("baseUrl") or None
+            for agent in agents
+            if agent.get("agentId") == agent_id
+        ]
 
-    def servers(self, agent_id: str, home: str | None) -> list[dict[str, Any]]:
-        """An agent's servers, secrets in clear: never print one."""
-        for agent in loaded(self.text).get("agents") or []:
-            if _is(agent, agent_id, home):
+    def list_servers(self, agent_id: str, home: str | None) -> list[dict[str, Any]]:
+        """Return an agent's MCP servers. They contain secrets: never print them."""
+        for agent in parse_json(self.text).get("agents") or []:
+            if _is_agent(agent, agent_id, home):
                 return list(agent.get("mcpServers") or [])
         return []
 
-    def with_server(
+    def set_server(
         self, agent_id: str, home: str | None, server: Mapping[str, Any]
     ) -> Settings:
-        """The same with one server of an agent set: in its place, or at the end.
+        """Return settings in which one server of an agent is set.
 
-        Nothing else changes by a byte. An agent that is not there is added.
+        An existing server is updated in place, a new one is appended, and a missing
+        agent is added. The rest of the text is unchanged.
         """
         text = self.text
-        place = next((m for m in members(text) if m.key == "agents"), None)
-        agents = loaded(text).get("agents")
-        if place is None or agents is None:
-            new = [_agent(agent_id, home, server)]
-            return self._with(with_member(text, 0, "agents", new))
-        for value, agent in zip(agents, elements(text, place.start), strict=True):
-            if _is(value, agent_id, home):
-                return self._with(_set_server(text, agent.start, value, server))
-        new_agent = _agent(agent_id, home, server)
-        return self._with(appended(text, place.start, new_agent))
+        member = next((m for m in list_members(text) if m.key == "agents"), None)
+        agents = parse_json(text).get("agents")
+        if member is None or agents is None:
+            new_agents = [_build_agent(agent_id, home, server)]
+            return self._replace_text(set_member(text, 0, "agents", new_agents))
+        for value, agent in zip(agents, list_elements(text, member.start), strict=True):
+            if _is_agent(value, agent_id, home):
+                return self._replace_text(_set_server(text, agent.start, value, server))
+        new_agent = _build_agent(agent_id, home, server)
+        return self._replace_text(append_element(text, member.start, new_agent))
 
-    def with_entry_again(
+    def replace_entry(
         self,
         agent_id: str,
         home: str | None,
         name: str,
         entry: Mapping[str, Any] | None,
     ) -> Settings:
-        """The same with an agent's entry of a name replaced as a whole; None removes it.
+        """Return settings in which an agent's server is replaced as a whole.
 
-        Nothing else changes by a byte.
+        None as the entry removes the server. The rest of the text is unchanged.
         """
         text = self.text
-        place = next(m for m in members(text) if m.key == "agents")
-        agents = loaded(text)["agents"]
-        for value, agent in zip(agents, elements(text, place.start), strict=True):
-            if not _is(value, agent_id, home):
+        member = next(m for m in list_members(text) if m.key == "agents")
+        agents = parse_json(text)["agents"]
+        for value, agent in zip(agents, list_elements(text, member.start), strict=True):
+            if not _is_agent(value, agent_id, home):
                 continue
             servers = next(
-                m for m in members(text, agent.start) if m.key == "mcpServers"
+                m for m in list_members(text, agent.start) if m.key == "mcpServers"
             )
-            names = [one.get("name") for one in value["mcpServers"]]
-            at = names.index(name)
+            names = [server.get("name") for server in value["mcpServers"]]
+            index = names.index(name)
             if entry is None:
-                return self._with(without(text, servers.start, at))
-            return self._with(with_element(text, servers.start, at, dict(entry)))
+                return self._replace_text(remove_element(text, servers.start, index))
+            return self._replace_text(
+                replace_element(text, servers.start, index, dict(entry))
+            )
         return self
 
-    def _with(self, text: str) -> Settings:
+    def _replace_text(self, text: str) -> Settings:
         return Settings(self.path, text, self.exists)
 
     def write(self, before: Settings) -> None:
-        """Replaces the file in one step; its permissions, owner and links stay.
+        """Replace the file in one step; its permissions, owner and links are preserved.
 
         Args:
-            before: what must still be there.
+            before: the settings that the file must still have.
 
         Raises:
-            SettingsError: it is not there any more, or the file cannot be written.
+            SettingsError: the file has changed, or cannot be written.
         """
+        # Write to the target of a symbolic link, so that the link remains.
         target = Path(os.path.realpath(self.path))
         try:
-            above = str(target.parent)
+            parent = str(target.parent)
             with (
-                Folder.open_path(above, create=True) as folder,
+                Folder.open_path(parent, create=True) as folder,
                 wait_for_folder_lock(folder),
             ):
                 if Settings.read(self.path) != before:
-                    raise SettingsError(f"{self.path} has just been changed")
+                    raise SettingsError(f"another program changed {self.path}")
                 data = self.text.encode()
                 folder.write(target.name, data, mode=0o600, durable=True)
         except OSError as error:
             raise SettingsError(f"{self.path} cannot be written: {error}") from None
 
 
-def _agent(
+def _build_agent(
     agent_id: str, home: str | None, server: Mapping[str, Any]
 ) -> dict[str, Any]:
-    key = {} if home is None else {"baseUrl": home}
-    return {"agentId": agent_id, **key, "mcpServers": [dict(server)]}
+    location = {} if home is None else {"baseUrl": home}
+    return {"agentId": agent_id, **location, "mcpServers": [dict(server)]}
 
 
-def _is(agent: Mapping[str, Any], agent_id: str, home: str | None) -> bool:
-    same = (agent.get("baseUrl") or None) == home
-    return same and agent.get("agentId") == agent_id
+def _is_agent(agent: Mapping[str, Any], agent_id: str, home: str | None) -> bool:
+    has_same_home = (agent.get("baseUrl") or None) == home
+    return has_same_home and agent.get("agentId") == agent_id
 
 
 def _set_server(
@@ -206,32 +215,36 @@ def _set_server(
 ) -> str:
     servers = agent.get("mcpServers")
     if servers is None:
-        return with_member(text, start, "mcpServers", [dict(server)])
-    place = next(m for m in members(text, start) if m.key == "mcpServers")
-    there_all = elements(text, place.start)
-    for at, (value, there) in enumerate(zip(servers, there_all, strict=True)):
+        return set_member(text, start, "mcpServers", [dict(server)])
+    servers_member = next(m for m in list_members(text, start) if m.key == "mcpServers")
+    elements = list_elements(text, servers_member.start)
+    for index, (value, element) in enumerate(zip(servers, elements, strict=True)):
         if value.get("name") == server["name"]:
-            if is_of_another_kind(value):
-                return with_element(text, place.start, at, dict(server))
-            for key, wanted in server.items():
-                if value.get(key) != wanted:
-                    text = with_member(text, there.start, key, wanted)
+            # An entry that starts a program has other keys than an HTTP entry.
+            if is_not_http(value):
+                return replace_element(text, servers_member.start, index, dict(server))
+            # Each edit is after the start of the element, so that this index remains valid.
+            for key, new_value in server.items():
+                if value.get(key) != new_value:
+                    text = set_member(text, element.start, key, new_value)
             return text
-    return appended(text, place.start, dict(server))
+    return append_element(text, servers_member.start, dict(server))
 
 
-def _check_shape(value: Any) -> None:
+def _validate_shape(value: Any) -> None:
     if not isinstance(value, dict):
-        raise InvalidJsonError("it is no object")
+        raise InvalidJsonError("the settings are not an object")
     agents = value.get("agents")
-    if not _is_list_of_objects(agents):
-        raise InvalidJsonError("`agents` is no list of objects")
+    if not _is_object_list(agents):
+        raise InvalidJsonError("`agents` is not an array of objects")
     for agent in agents or []:
-        if not _is_list_of_objects(agent.get("mcpServers")):
-            raise InvalidJsonError("`mcpServers` of an agent is no list of objects")
+        if not _is_object_list(agent.get("mcpServers")):
+            raise InvalidJsonError(
+                "`mcpServers` of an agent is not an array of objects"
+            )
 
 
-def _is_list_of_objects(value: Any) -> bool:
+def _is_object_list(value: Any) -> bool:
     if value is None:
         return True
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)

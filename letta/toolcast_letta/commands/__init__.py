@@ -1,1 +1,1 @@
-"""Commands."""
+"""The commands `toolcast letta ...`."""

@@ -1,4 +1,4 @@
-"""The kinds of Letta that the commands speak to."""
+"""Options of the commands, and the backend that they select."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from ..v1.api import LettaApi
 
 BACKENDS = ("v1", "code")
-"""A server with a tool registry, and Letta Code's settings file."""
+"""The kinds of Letta: a server with a registry, and Letta Code's settings file."""
 
 
 @dataclass(frozen=True)
 class LettaRequest:
-    """What every command is told.
+    """The options that all commands share.
 
     Attributes:
         toolset: the toolset, from the specs.
-        kind: one of `BACKENDS`.
-        agents: the names of the agents; empty for all.
-        base_url: where Letta is; None when nothing says it.
-        server_url: goes before the specs' URL of the MCP server.
-        settings: Letta Code's settings file; None for its own place.
-        state: where baselines and the lock are.
-        timeout: seconds that a request may take.
-        as_json: print for machines.
+        kind: the kind of Letta: one of `BACKENDS`.
+        agents: the names of the selected agents; empty for all.
+        base_url: the URL of Letta; None if it is not set.
+        server_url: the MCP server's URL; overrides the specs.
+        settings: the settings file of Letta Code; None for its default path.
+        state: the folder of baselines and the lock.
+        timeout: the number of seconds that a request may take.
+        as_json: whether to print JSON.
     """
 
     toolset: Toolset
@@ -46,55 +46,55 @@ class LettaRequest:
     as_json: bool
 
 
-def desired_by(
+def get_desired_state(
     request: LettaRequest, environment: Mapping[str, str] = os.environ
 ) -> DesiredState:
-    """What the toolset wants.
+    """Return the desired state of the selected agents.
 
     Raises:
-        MissingSettingError: the environment lacks something, or an agent is not known.
+        MissingSettingError: a required variable is not set, or an agent is unknown.
     """
-    from ..specs import desired_by_specs
+    from ..specs import build_desired_state_from_specs
 
-    desired = desired_by_specs(
+    desired = build_desired_state_from_specs(
         request.toolset, environment, server_url=request.server_url
     )
-    return desired.for_agents(request.agents) if request.agents else desired
+    return desired.select_agents(request.agents) if request.agents else desired
 
 
-def backend_of(request: LettaRequest, desired: DesiredState) -> Backend:
-    """Letta, as the request names it.
+def build_backend(request: LettaRequest, desired: DesiredState) -> Backend:
+    """Build the backend that the options select.
 
     Raises:
-        MissingSettingError: nothing says where it is.
-        LettaError: the URL is not one.
+        MissingSettingError: the URL of Letta is not set.
+        LettaError: the URL is not valid.
     """
     if request.kind == "code":
         from ..code.settings_backend import SettingsBackend
-        from ..code.settings_file import default_path
+        from ..code.settings_file import get_default_path
 
-        path = request.settings or default_path(os.environ)
+        path = request.settings or get_default_path(os.environ)
         return SettingsBackend(path, os.environ, request.base_url, request.timeout)
     from ..state.baseline import Baselines
     from ..v1.server_backend import ServerBackend
 
-    return ServerBackend(server_of(request, desired), Baselines(request.state))
+    return ServerBackend(build_api(request, desired), Baselines(request.state))
 
 
-def server_of(request: LettaRequest, desired: DesiredState) -> LettaApi:
-    """The Letta server of a request.
+def build_api(request: LettaRequest, desired: DesiredState) -> LettaApi:
+    """Build the client for the Letta server that the options select.
 
     Raises:
-        MissingSettingError: nothing says where it is.
-        LettaError: the URL is not one.
+        MissingSettingError: the URL of Letta is not set.
+        LettaError: the URL is not valid.
     """
     from ..plan.desired_state import MissingSettingError
     from ..v1.api import LettaApi
 
     if not request.base_url:
         raise MissingSettingError(
-            "nothing says where Letta is\n  help: --base-url URL, or LETTA_BASE_URL;"
-            " nothing reaches Letta's cloud by default"
+            "the URL of Letta is not set\n  help: pass --base-url, or set"
+            " LETTA_BASE_URL; Letta's cloud is never the default"
         )
     return LettaApi(
         request.base_url,

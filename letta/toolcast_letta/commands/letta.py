@@ -1,4 +1,4 @@
-"""`toolcast letta`."""
+"""The command line interface `toolcast letta`."""
 
 from __future__ import annotations
 
@@ -30,57 +30,61 @@ Names = tuple[str, ...]
 
 _SHARED = (
     project_option,
-    click.option("--toolset", metavar="NAME", help="Needed where there are several."),
+    click.option(
+        "--toolset",
+        metavar="NAME",
+        help="The toolset. Required if several toolsets use Letta.",
+    ),
     click.option(
         "--agent",
         "agents",
         metavar="NAME",
         multiple=True,
-        help="One of the toolset's agents. Default: all.",
+        help="Only this agent of the toolset. Can be repeated. Default: all.",
     ),
     click.option(
         "--backend",
         "kind",
         type=click.Choice(BACKENDS),
-        help="The kind of Letta. Default: what the toolset says.",
+        help="The kind of Letta. Default: the toolset's `backend`.",
     ),
     click.option(
         "--base-url",
         metavar="URL",
         envvar="LETTA_BASE_URL",
-        help="Where Letta is. Default: LETTA_BASE_URL; there is no other.",
+        help="URL of the Letta server. Default: LETTA_BASE_URL.",
     ),
     click.option(
         "--server-url",
         metavar="URL",
-        help="Where Letta reaches the MCP server. Default: what the toolset says.",
+        help="URL at which Letta reaches the MCP server. Default: the toolset's.",
     ),
     click.option(
         "--settings",
         metavar="FILE",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="Backend code: Letta Code's settings. Default: ~/.letta/settings.json.",
+        help="Settings file, for --backend code. Default: ~/.letta/settings.json.",
     ),
     click.option(
         "--state",
         metavar="FOLDER",
         type=click.Path(path_type=Path),
         envvar="TOOLCAST_LETTA_STATE",
-        help="Baselines and the lock, the server's too. Default: TOOLCAST_LETTA_STATE, else"
-        " .toolcast/letta.",
+        help="Folder of baselines and the lock, shared with the server. Default:"
+        " TOOLCAST_LETTA_STATE, else .toolcast/letta.",
     ),
     click.option(
         "--timeout",
         type=click.FloatRange(min=0.1),
         default=60.0,
-        help="Seconds that a request may take.",
+        help="Timeout of a request in seconds. Default: 60.",
     ),
     click.option(
         "--format",
         "format_",
         type=click.Choice(["text", "json"]),
         default="text",
-        help="How the result is printed.",
+        help="Output format. Default: text.",
     ),
 )
 _OVERRIDES = (
@@ -88,24 +92,24 @@ _OVERRIDES = (
         "--allow-delete",
         metavar="TOOL",
         multiple=True,
-        help="A tool that may go although other agents have it.",
+        help="Allow deleting this tool although other agents have it.",
     ),
     click.option(
         "--allow-capture",
         metavar="TOOL",
         multiple=True,
-        help="A tool of another owner that may be taken over.",
+        help="Allow taking over this tool or server entry from another owner.",
     ),
     click.option(
         "--drop-stale",
         metavar="TOOL",
         multiple=True,
-        help="A tool that is not attached and whose rules may go.",
+        help="Remove the rules of this tool, which is not attached.",
     ),
 )
 
 
-def _with(*options: Any) -> Callable[[Function], Function]:
+def _add_options(*options: Any) -> Callable[[Function], Function]:
     def add(function: Function) -> Function:
         for option in reversed(options):
             function = option(function)
@@ -116,25 +120,25 @@ def _with(*options: Any) -> Callable[[Function], Function]:
 
 @click.group(name="letta")
 def command() -> None:
-    """Plan, apply, verify and roll back what Letta's agents have.
+    """Plan, apply, verify and roll back the tools of Letta agents.
 
-    The specs say which tools an agent gets with which rules; a server's own state is
-    compared with them and brought there. LETTA_API_KEY holds the server's key or password.
+    The specs declare which tools an agent gets, and with which rules. Set LETTA_API_KEY
+    to the server's key or password.
     """
 
 
 @command.command()
-@_with(*_SHARED, *_OVERRIDES)
+@_add_options(*_SHARED, *_OVERRIDES)
 @click.option(
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Save the plan, for apply.",
+    help="Save the plan to this file, for apply.",
 )
 @click.option(
     "--detailed-exitcode",
     is_flag=True,
-    help="Exit with 0 without changes, 2 with changes, 1 when something is wrong.",
+    help="Exit with 0 if there are no changes, 2 if there are, 1 on errors.",
 )
 def plan(
     out: Path | None,
@@ -142,170 +146,185 @@ def plan(
     allow_delete: Names,
     allow_capture: Names,
     drop_stale: Names,
-    **given: Any,
+    **shared: Any,
 ) -> None:
-    """Show what apply would do; changes nothing.
+    """Show what apply would change; change nothing.
 
-    `+` adds, `~` changes in place, `-` removes, `-/+` removes and adds. The plan is refused
-    where applying would take something away that is not the toolset's, unless it is named.
+    `+` adds, `~` changes in place, `-` removes, `-/+` removes and adds. The plan is
+    refused if applying it would delete or take over tools of other owners, unless an
+    option allows it.
     """
+    # Imported here so that `--help` loads no libraries.
     from ..plan.plan import Overrides
     from . import operations
 
     overrides = Overrides(allow_delete, allow_capture, drop_stale)
     try:
-        request = _request(**given)
+        request = _build_request(**shared)
         code = operations.plan(
             request, overrides, out, detailed_exitcode=detailed_exitcode
         )
-    except SystemExit as end:
-        # Exit code 2 is that of a plan with changes then.
-        sys.exit(FINDINGS if detailed_exitcode and end.code == USAGE else end.code)
+    except SystemExit as exit_error:
+        # With --detailed-exitcode, exit code 2 means a plan with changes.
+        is_usage_error = detailed_exitcode and exit_error.code == USAGE
+        sys.exit(FINDINGS if is_usage_error else exit_error.code)
     sys.exit(code)
 
 
-@command.command(short_help="Carry out a saved plan exactly, or stop.")
-@_with(*_SHARED, *_OVERRIDES)
+@command.command(short_help="Apply a saved plan.")
+@_add_options(*_SHARED, *_OVERRIDES)
 @click.argument("plan_file", metavar="[PLAN]", required=False, type=click.Path())
-@click.option("--yes", "automatic", is_flag=True, help="Plan and apply at once.")
+@click.option(
+    "--yes", "automatic", is_flag=True, help="Make a plan and apply it without review."
+)
 def apply(
     plan_file: str | None,
     automatic: bool,
     allow_delete: Names,
     allow_capture: Names,
     drop_stale: Names,
-    **given: Any,
+    **shared: Any,
 ) -> None:
-    """Carry out exactly a saved plan, or stop when something has changed since.
+    """Apply a saved plan; stop if something has changed since it was made.
 
-    What was there before is saved first. An apply that was interrupted is started again.
+    The previous state is saved first, for rollback. If apply is interrupted, run it
+    again.
     """
     from ..plan.plan import Overrides
     from . import operations
 
     if plan_file is None and not automatic:
         fail(
-            "name the plan that `toolcast letta plan --out FILE` saved\n"
-            "  help: --yes plans and applies at once, unread"
+            "PLAN is missing\n"
+            "  help: pass a plan saved by `toolcast letta plan --out FILE`, or --yes to"
+            " apply without review"
         )
     overrides = Overrides(allow_delete, allow_capture, drop_stale)
     file = Path(plan_file) if plan_file else None
-    sys.exit(operations.apply(_request(**given), overrides, file))
+    sys.exit(operations.apply(_build_request(**shared), overrides, file))
 
 
-@command.command()
-@_with(*_SHARED)
+@command.command(short_help="Compare Letta with the specs, and call tools.")
+@_add_options(*_SHARED)
 @click.option(
     "--tool",
     "tools",
     metavar="NAME",
     multiple=True,
-    help="Call only this tool's examples.",
+    help="Call the examples of only this tool. Can be repeated.",
 )
-@click.option("--no-calls", is_flag=True, help="Read only; call no tool.")
+@click.option("--no-calls", is_flag=True, help="Call no tools.")
 @click.option(
     "--call-changing",
     is_flag=True,
-    help="Also call examples of tools that change data.",
+    help="Also call tools that change data or require approval.",
 )
 @click.option(
     "--turn",
     metavar="TOOL",
-    help="Have the agent call this tool in one real turn, with its own model.",
+    help="Make each agent call this tool in a turn with its own model.",
 )
 def verify(
     tools: Names,
     no_calls: bool,
     call_changing: bool,
     turn: str | None,
-    **given: Any,
+    **shared: Any,
 ) -> None:
-    """Read everything back, and call the tools that have an example.
+    """Compare Letta with the specs, and call the tools that have an example.
 
-    Names, ids, rules and schemas are compared with the specs. Tools are called through
-    Letta without a model; with --call-changing also those that change data.
+    Names, ids, rules and schemas are compared. Letta runs the tools without a model;
+    tools that change data are called only with --call-changing.
     """
-    from ..plan.backend import Calls
+    from ..plan.backend import CallOptions
     from . import operations
 
-    calls = Calls(not no_calls, call_changing, tools, turn)
-    sys.exit(operations.verify(_request(**given), calls))
+    calls = CallOptions(not no_calls, call_changing, tools, turn)
+    sys.exit(operations.verify(_build_request(**shared), calls))
 
 
-@command.command()
-@_with(*_SHARED)
+@command.command(short_help="Undo what was applied since a baseline.")
+@_add_options(*_SHARED)
 @click.argument("baseline", metavar="[BASELINE]", required=False, type=click.Path())
-@click.option("--dry-run", is_flag=True, help="Say what it would do; change nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show what would be undone; change nothing."
+)
 @click.option(
     "--restore",
     metavar="TOOL",
     multiple=True,
-    help="A tool that somebody detached since then and that comes back all the same.",
+    help="Attach this tool again, although others detached it. Can be repeated.",
 )
-def rollback(baseline: str | None, dry_run: bool, restore: Names, **given: Any) -> None:
-    """Undo what applies did since the newest baseline, or a named one.
+def rollback(
+    baseline: str | None, dry_run: bool, restore: Names, **shared: Any
+) -> None:
+    """Undo what was applied since the newest baseline, or since BASELINE.
 
-    Tools are found by their names: ids do not outlive a deletion. What others did since
-    then stays. What cannot be put back is told.
+    Tools are restored by name, because a deleted tool loses its id. Later changes by
+    others are kept. What cannot be restored is listed.
     """
     from . import operations
 
     file = Path(baseline) if baseline else None
-    request = _request(**given)
+    request = _build_request(**shared)
     sys.exit(operations.rollback(request, file, restore, dry_run=dry_run))
 
 
-@command.command(short_help="Show, or write, the specs' part of memory blocks.")
-@_with(*_SHARED)
+@command.command(short_help="Show or write the specs' part of memory blocks.")
+@_add_options(*_SHARED)
 @click.option(
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Save what is shown, for review and for --write.",
+    help="Save the texts to this file, for review and --write.",
 )
 @click.option(
     "--write",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write exactly what --out saved.",
+    help="Write the texts that --out saved to this file.",
 )
-def blocks(out: Path | None, write: Path | None, **given: Any) -> None:
-    """Show what the specs say in the agents' memory blocks; with --write, write it.
+def blocks(out: Path | None, write: Path | None, **shared: Any) -> None:
+    """Show the texts that the specs determine in agents' memory blocks, or write them.
 
-    Only the part between the toolset's marks changes; what the agent wrote itself stays. It
-    stops when a block has changed since it was shown.
+    Only the part between the toolset's markers changes; the rest belongs to the agent.
+    Writing stops if a block has changed since its text was saved with --out.
     """
     from . import operations
 
     if out is not None and write is not None:
-        fail("--out shows and saves, --write writes what was saved: one at a time")
-    sys.exit(operations.blocks(_request(**given), out, write))
+        fail("--out and --write exclude each other\n  help: pass one of them")
+    sys.exit(operations.blocks(_build_request(**shared), out, write))
 
 
-@command.command(short_help="Print how tools are brought to the agents.")
+@command.command(short_help="Print the steps to bring a tool to the agents.")
 @click.argument("tool", required=False)
 @project_option
-@click.option("--toolset", metavar="NAME", help="Needed where there are several.")
+@click.option(
+    "--toolset",
+    metavar="NAME",
+    help="The toolset. Required if several toolsets use Letta.",
+)
 def runbook(tool: str | None, project: str | None, toolset: str | None) -> None:
-    """Print how a tool is brought to the agents; without a tool, which ones they get."""
+    """Print the steps to bring a tool to the agents; without TOOL, list all tools."""
     from toolcast.extension_api import did_you_mean, printable
 
-    from ..runbook import tool_list, tool_page
+    from ..runbook import format_tool_list, render_tool_page
 
-    workspace, chosen = _chosen(project_root(project), toolset)
+    workspace, selected = _select_toolset(project_root(project), toolset)
     if tool is None:
-        text: str | None = tool_list(chosen)
+        text: str | None = format_tool_list(selected)
     else:
-        text = tool_page(workspace, chosen, tool)
+        text = render_tool_page(workspace, selected, tool)
     if text is None:
-        meant = did_you_mean(str(tool), [one.name for one in chosen.tools])
-        help_ = f"\n  help: {meant}" if meant else ""
-        fail(f"{chosen.name} has no tool `{tool}`{help_}")
+        suggestion = did_you_mean(str(tool), [tool.name for tool in selected.tools])
+        help_ = f"\n  help: {suggestion}" if suggestion else ""
+        fail(f"{selected.name} has no tool `{tool}`{help_}")
     for line in text.splitlines():
         click.echo(printable(line))
 
 
-def _request(
+def _build_request(
     *,
     project: str | None,
     toolset: str | None,
@@ -318,15 +337,15 @@ def _request(
     timeout: float,
     format_: str,
 ) -> LettaRequest:
-    """What the shared options ask for; ends the program where that cannot be told."""
-    from ..specs import settings_of
+    """Build the request from the shared options; exit if they are ambiguous."""
+    from ..specs import build_settings
     from .backends import LettaRequest
 
     root = project_root(project)
-    _, chosen = _chosen(root, toolset)
+    _, selected = _select_toolset(root, toolset)
     return LettaRequest(
-        toolset=chosen,
-        kind=kind or settings_of(chosen).backend,
+        toolset=selected,
+        kind=kind or build_settings(selected).backend,
         agents=agents,
         base_url=base_url,
         server_url=server_url,
@@ -337,10 +356,10 @@ def _request(
     )
 
 
-def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
-    """The toolset of a name, or the only one that has a `letta`, with its workspace.
+def _select_toolset(root: str, name: str | None) -> tuple[Workspace, Toolset]:
+    """Return the selected toolset, or the only one with a `letta`, and its workspace.
 
-    Ends the program with the findings of the specs where they have errors.
+    If the specs have errors, print them and exit.
     """
     from toolcast.extension_api import (
         check_workspace,
@@ -359,17 +378,28 @@ def _chosen(root: str, name: str | None) -> tuple[Workspace, Toolset]:
     if loaded.workspace is None or has_errors(findings):
         print_findings(sort_findings(findings), "text", with_notes=False)
         sys.exit(USAGE if loaded.workspace is None else FINDINGS)
-    sets = {one.name: one for one in loaded.workspace.toolsets if has_settings(one)}
-    if not sets:
-        fail("no toolset has a `letta`: it names the server's entry and the agents")
-    if name is None and len(sets) > 1:
+    toolsets = {
+        candidate.name: candidate
+        for candidate in loaded.workspace.toolsets
+        if has_settings(candidate)
+    }
+    if not toolsets:
         fail(
-            f"several toolsets have a `letta`: add --toolset, one of {', '.join(sets)}"
+            "no toolset has a `letta`\n"
+            "  help: add it to `toolset.yaml`, with `server` and `agents`"
         )
-    name = name or next(iter(sets))
-    if name not in sets:
+    if name is None and len(toolsets) > 1:
+        fail(
+            f"several toolsets have a `letta`\n"
+            f"  help: pass --toolset with one of {', '.join(toolsets)}"
+        )
+    name = name or next(iter(toolsets))
+    if name not in toolsets:
         fail(
             f"no toolset `{name}` has a `letta`\n  help: "
-            + (did_you_mean(name, list(sets)) or f"there is {', '.join(sets)}")
+            + (
+                did_you_mean(name, list(toolsets))
+                or f"use one of {', '.join(toolsets)}"
+            )
         )
-    return loaded.workspace, sets[name]
+    return loaded.workspace, toolsets[name]

@@ -1,4 +1,4 @@
-"""What the commands do, the same for every kind of Letta; each gives an exit code."""
+"""The implementation of the commands; each function returns an exit code."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from toolcast.extension_api import CLEAN, FINDINGS, USAGE, fail
 
 from ..blocks import (
     BlockError,
-    block_changes,
-    load_changes,
-    save_changes,
-    shown,
-    write_changes,
+    format_block_changes,
+    list_block_changes,
+    load_block_changes,
+    save_block_changes,
+    write_block_changes,
 )
-from ..code.kept_entries import load, newest, put_back
-from ..code.settings_file import Settings, SettingsError, default_path
+from ..code.entry_backups import get_newest_backup, load_backup, restore_entries
+from ..code.settings_file import Settings, SettingsError, get_default_path
 from ..plan.applying import apply_plan
 from ..plan.backend import (
     ApplyResult,
     Backend,
     BackendError,
-    Calls,
+    CallOptions,
     PlanRefusedError,
     Report,
 )
 from ..plan.desired_state import DesiredState, MissingSettingError
 from ..plan.plan import Overrides, Plan
-from ..plan.planning import make_plan
-from ..plan.report import plan_text, verification_text
+from ..plan.planning import build_plan
+from ..plan.report import format_plan, format_verification
 from ..plan.verification import verify as verify_it
-from ..specs import settings_of
+from ..specs import build_settings
 from ..state.baseline import Baseline, Baselines, ConcurrentRunError
 from ..state.seal import Seal, StateError
 from ..v1.api import LettaError, UnverifiedStateError
-from ..v1.rollback import preview, roll_back
+from ..v1.rollback import preview_rollback, roll_back
 from ..v1.server_backend import ServerBackend
 from ..v1.undoing import Undo
-from .backends import LettaRequest, backend_of, desired_by, server_of
+from .backends import LettaRequest, build_api, build_backend, get_desired_state
 
 Result = TypeVar("Result")
 
@@ -58,130 +58,146 @@ def plan(
     *,
     detailed_exitcode: bool,
 ) -> int:
-    """Prints the plan, and saves it where that is asked for and nothing speaks against it."""
-    desired, backend = _connected(request)
-    made = _planned(desired, backend, overrides)
-    if out is not None and not made.blockers:
+    """Print a plan, and save it if requested and not blocked."""
+    desired, backend = _connect(request)
+    new_plan = _build_plan(desired, backend, overrides)
+    if out is not None and not new_plan.blockers:
         try:
-            made.save(out, Seal())
+            new_plan.save(out, Seal())
         except StateError as error:
             fail(str(error))
     if request.as_json:
-        _print_json(made.to_json())
+        _print_json(new_plan.to_json())
     else:
-        _print(plan_text(made))
-        if out is not None and not made.blockers:
+        _print(format_plan(new_plan))
+        if out is not None and not new_plan.blockers:
             kind = "" if request.kind == "v1" else f" --backend {request.kind}"
             _print(f"Saved: toolcast letta apply{kind} {shlex.quote(str(out))}\n")
         elif out is not None:
             _print(f"Not saved: {out}\n")
-    if made.blockers:
+    if new_plan.blockers:
         return FINDINGS
-    return USAGE if detailed_exitcode and made.changes else CLEAN
+    # As in Terraform, exit code 2 means that the plan has changes.
+    return USAGE if detailed_exitcode and new_plan.changes else CLEAN
 
 
 def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int:
-    """Carries out a saved plan, or one that is made now."""
-    desired, backend = _connected(request)
+    """Apply a saved plan, or one that is made now."""
+    desired, backend = _connect(request)
     if file is not None:
         try:
-            made = Plan.load(file, Seal())
-            desired = desired.for_agents(agent.name for agent in made.agents)
+            chosen_plan = Plan.load(file, Seal())
+            # A saved plan can be for some of the agents only.
+            desired = desired.select_agents(agent.name for agent in chosen_plan.agents)
         except (StateError, MissingSettingError) as error:
             fail(str(error))
     else:
-        made = _planned(desired, backend, overrides)
+        chosen_plan = _build_plan(desired, backend, overrides)
         if not request.as_json:
-            _print(plan_text(made))
+            _print(format_plan(chosen_plan))
     try:
-        done = _asked(lambda: apply_plan(made, backend, desired, _report(request)))
+        result = _exit_on_error(
+            lambda: apply_plan(chosen_plan, backend, desired, _build_report(request))
+        )
     except (PlanRefusedError, ConcurrentRunError, StateError) as error:
-        return _refused(str(error))
+        return _print_refusal(str(error))
     if request.as_json:
-        _print_json(asdict(done))
+        _print_json(asdict(result))
     else:
-        for line in done.missed:
+        for line in result.missed:
             _print(f"not as planned: {line}\n", err=True)
-        for line in made.missing if file is not None else ():
+        for line in chosen_plan.missing if file is not None else ():
             _print(f"missing: {line}\n", err=True)
-        _print(_done_text(made, done))
-    return FINDINGS if done.missed else CLEAN
+        _print(_format_result(chosen_plan, result))
+    return FINDINGS if result.missed else CLEAN
 
 
-def _done_text(made: Plan, done: ApplyResult) -> str:
-    if made.backend == "v1":
-        return f"tools+rules synced - {done.tools} tools, {done.rules} rules\n"
-    state = "written" if done.changed else "as it should be already"
-    return f"{made.location}: {made.server['name']} for {len(made.agents)} agents, {state}\n"
+def _format_result(applied_plan: Plan, result: ApplyResult) -> str:
+    if applied_plan.backend == "v1":
+        return f"tools+rules synced - {result.tools} tools, {result.rules} rules\n"
+    state = "written" if result.changed else "already up to date"
+    return f"{applied_plan.location}: {applied_plan.server['name']} for {len(applied_plan.agents)} agents, {state}\n"
 
 
-def verify(request: LettaRequest, calls: Calls) -> int:
-    """Prints what is otherwise than the specs say."""
-    desired, backend = _connected(request)
+def verify(request: LettaRequest, calls: CallOptions) -> int:
+    """Print differences from the specs and the results of calls."""
+    desired, backend = _connect(request)
     try:
-        found = _asked(lambda: verify_it(backend, desired, calls))
-        wrong = _asked(lambda: _wrong_blocks(request, desired, backend))
-        found = replace(found, blocks=wrong)
+        verification = _exit_on_error(lambda: verify_it(backend, desired, calls))
+        outdated_blocks = _exit_on_error(
+            lambda: _list_outdated_blocks(request, desired, backend)
+        )
+        verification = replace(verification, blocks=outdated_blocks)
     except (MissingSettingError, StateError) as error:
         fail(str(error))
     if request.as_json:
-        _print_json(found.to_json())
+        _print_json(verification.to_json())
     else:
-        _print(verification_text(found))
-    return CLEAN if found.is_success else FINDINGS
+        _print(format_verification(verification))
+    return CLEAN if verification.is_success else FINDINGS
 
 
-def _wrong_blocks(
+def _list_outdated_blocks(
     request: LettaRequest, desired: DesiredState, backend: Backend
 ) -> tuple[str, ...]:
-    """Memory blocks that are not as the specs say, a line each."""
+    """Return descriptions of memory blocks that differ from the specs."""
     if not isinstance(backend, ServerBackend):
         return ()
     if not any(agent.blocks for agent in desired.agents):
         return ()
     try:
-        changes = block_changes(backend.api, request.toolset, desired)
+        changes = list_block_changes(backend.api, request.toolset, desired)
     except BlockError as error:
         return tuple(str(error).split("\n"))
     return tuple(
-        f"the block `{one.label}` of {one.agent} is not as the specs say:"
-        " `toolcast letta blocks` shows it"
-        for one in changes
-        if one.changes
+        f"the block `{change.label}` of {change.agent} differs from the specs: run"
+        " `toolcast letta blocks`"
+        for change in changes
+        if change.is_changed
     )
 
 
 def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
-    """Shows what the specs say in memory blocks, or writes what was shown."""
+    """Print the changes of memory blocks, or write reviewed changes."""
     if request.kind != "v1":
-        fail(f"the backend `{request.kind}` has no memory blocks that can be written")
-    toolset, settings = request.toolset, settings_of(request.toolset)
+        fail(f"the backend `{request.kind}` does not support memory blocks")
+    toolset, settings = request.toolset, build_settings(request.toolset)
     try:
-        desired = desired_by(request)
-        api = server_of(request, desired)
+        desired = get_desired_state(request)
+        api = build_api(request, desired)
     except (MissingSettingError, LettaError) as error:
         fail(str(error))
     if not any(agent.blocks for agent in settings.agents):
-        fail("no agent of the toolset has `blocks`: they name what the specs write")
+        fail(
+            "no agent of the toolset has `blocks`\n"
+            "  help: declare memory blocks for an agent in the toolset's `letta`"
+        )
     try:
-        now = _asked(lambda: block_changes(api, toolset, desired))
+        changes = _exit_on_error(lambda: list_block_changes(api, toolset, desired))
         if write is not None:
             if api.is_cloud:
-                return _refused("this is Letta's cloud: nothing is changed there")
-            agreed = load_changes(write, toolset.name, api.base_url, Seal())
-            done = _asked(lambda: write_changes(api, agreed, now))
-            _print("".join(f"{line}\n" for line in done or ["all is written already"]))
+                return _print_refusal("Letta's cloud is not supported for changes")
+            reviewed = load_block_changes(write, toolset.name, api.base_url, Seal())
+            written = _exit_on_error(
+                lambda: write_block_changes(api, reviewed, changes)
+            )
+            _print(
+                "".join(
+                    f"{line}\n"
+                    for line in written or ["all blocks already match the specs"]
+                )
+            )
             return CLEAN
         if out is not None:
-            save_changes(now, toolset.name, api.base_url, out, Seal())
+            save_block_changes(changes, toolset.name, api.base_url, out, Seal())
     except BlockError as error:
-        return _refused(str(error))
+        return _print_refusal(str(error))
     except StateError as error:
         fail(str(error))
-    _print("".join(f"{line}\n" for line in shown(now)))
+    _print("".join(f"{line}\n" for line in format_block_changes(changes)))
     if out is not None:
         _print(
-            "Let the agent review it, then:"
+            "Let the agent review the texts, then run:"
             f" toolcast letta blocks --write {shlex.quote(str(out))}\n"
         )
     return CLEAN
@@ -194,67 +210,75 @@ def rollback(
     *,
     dry_run: bool,
 ) -> int:
-    """Undoes what applies did since a baseline, or says what it would do."""
+    """Undo what was applied since a baseline, or print what would be undone."""
     if request.kind != "v1":
         if restore:
-            fail("--restore is for agents of a server: here no tool is attached")
-        return _settings_rollback(request, file, dry_run=dry_run)
+            fail(
+                "--restore is not supported for --backend code, which attaches no tools"
+            )
+        return _roll_back_settings(request, file, dry_run=dry_run)
     baselines = Baselines(request.state)
     try:
-        desired = desired_by(request)
-        api = server_of(request, desired)
+        desired = get_desired_state(request)
+        api = build_api(request, desired)
         if file is not None:
             baseline = baselines.load(file)
         else:
-            baseline = baselines.latest(desired.toolset, api.base_url)
+            baseline = baselines.get_latest(desired.toolset, api.base_url)
     except (MissingSettingError, LettaError, StateError) as error:
         fail(str(error))
     if (baseline.toolset, baseline.base_url) != (desired.toolset, api.base_url):
-        fail(f"that baseline is of {baseline.toolset} at {baseline.base_url}")
-    for line in baselines.strangers(desired.toolset) if file is None else ():
-        _print(f"left out: {line}\n", err=True)
-    known = {agent.id for agent in desired.agents}
-    foreign = [a for a in baseline.agents if a.id not in known]
+        fail(f"the baseline is for {baseline.toolset} at {baseline.base_url}")
+    # The search for the newest baseline has skipped these files.
+    for line in baselines.list_foreign_files(desired.toolset) if file is None else ():
+        _print(f"ignored: {line}\n", err=True)
+    agent_ids = {agent.id for agent in desired.agents}
+    foreign = [a for a in baseline.agents if a.id not in agent_ids]
     if foreign and not request.agents:
-        shown = ", ".join(f"{agent.name} ({agent.id})" for agent in foreign)
-        fail(f"that baseline has {shown}, which the specs do not have: --agent chooses")
+        names = ", ".join(f"{agent.name} ({agent.id})" for agent in foreign)
+        fail(
+            f"the baseline has agents that the specs do not declare: {names}\n"
+            "  help: pass --agent to select the agents to roll back"
+        )
     if dry_run:
-        undo = _asked(lambda: preview(api, desired, baseline, baselines, restore))
-        _show_undo(request, baseline, undo)
+        undo = _exit_on_error(
+            lambda: preview_rollback(api, desired, baseline, baselines, restore)
+        )
+        _print_undo(request, baseline, undo)
         return CLEAN
     refusal = ServerBackend(api, baselines).refusal
     if refusal:
-        return _refused(refusal)
-    report = _report(request)
+        return _print_refusal(refusal)
+    report = _build_report(request)
     try:
-        done = _asked(
+        result = _exit_on_error(
             lambda: roll_back(api, desired, baseline, baselines, report, restore)
         )
     except (ConcurrentRunError, StateError) as error:
-        return _refused(str(error))
+        return _print_refusal(str(error))
     if request.as_json:
-        _print_json({"baseline": str(baselines.path(baseline)), **asdict(done)})
+        _print_json({"baseline": str(baselines.path(baseline)), **asdict(result)})
     else:
-        _print_left(done.stays, done.lost)
-        number = sum(agent.id in known for agent in baseline.agents)
-        _print(f"{done.agents} of {number} agents as they were at {baseline.saved}\n")
-    return FINDINGS if done.lost else CLEAN
+        _print_remaining(result.stays, result.lost)
+        number = sum(agent.id in agent_ids for agent in baseline.agents)
+        _print(f"restored {result.agents} of {number} agents to {baseline.saved}\n")
+    return FINDINGS if result.lost else CLEAN
 
 
-def _settings_rollback(
+def _roll_back_settings(
     request: LettaRequest, file: Path | None, *, dry_run: bool
 ) -> int:
-    """Puts the entries of a settings file back that an apply has replaced."""
-    path, seal = request.settings or default_path(os.environ), Seal()
+    """Restore the entries of a settings file that an apply has replaced."""
+    path, seal = request.settings or get_default_path(os.environ), Seal()
     try:
         if file is None:
-            file, entries = newest(path, request.toolset.name, seal)
+            file, entries = get_newest_backup(path, request.toolset.name, seal)
         else:
-            entries = load(file, seal)
+            entries = load_backup(file, seal)
         if request.agents:
-            entries = [one for one in entries if one.agent in request.agents]
+            entries = [entry for entry in entries if entry.agent in request.agents]
         before = Settings.read(path)
-        after, done, lost = put_back(before, entries)
+        after, done, lost = restore_entries(before, entries)
         if done and not dry_run:
             after.write(before)
     except (SettingsError, StateError) as error:
@@ -263,13 +287,15 @@ def _settings_rollback(
         value = {"copy": str(file), "done": done, "lost": lost, "dry_run": dry_run}
         _print_json(value)
     else:
-        _print("".join(f"{line}\n" for line in done or ["nothing to put back"]))
-        _print_left([], lost)
-        _print("Nothing was changed.\n" if dry_run else f"{path}: as {file} says\n")
+        _print("".join(f"{line}\n" for line in done or ["nothing to restore"]))
+        _print_remaining([], lost)
+        _print(
+            "Nothing was changed.\n" if dry_run else f"restored {path} from {file}\n"
+        )
     return FINDINGS if lost else CLEAN
 
 
-def _show_undo(request: LettaRequest, baseline: Baseline, undo: Undo) -> None:
+def _print_undo(request: LettaRequest, baseline: Baseline, undo: Undo) -> None:
     if request.as_json:
         _print_json({"saved": baseline.saved, **asdict(undo)})
         return
@@ -279,55 +305,57 @@ def _show_undo(request: LettaRequest, baseline: Baseline, undo: Undo) -> None:
         _print(f"{agent.name} is {agent.id}\n")
         for line in agent.changes or ("nothing to do",):
             _print(f"    {line}\n")
-    _print_left(
+    _print_remaining(
         [*(line for agent in undo.agents for line in agent.stays), *undo.stays],
         [*(line for agent in undo.agents for line in agent.lost), *undo.lost],
     )
-    _print(f"Nothing was changed; this goes back to {baseline.saved}.\n")
+    _print(f"Nothing was changed. The baseline is from {baseline.saved}.\n")
 
 
-def _print_left(stays: Sequence[str], lost: Sequence[str]) -> None:
+def _print_remaining(stays: Sequence[str], lost: Sequence[str]) -> None:
     for line in stays:
         _print(f"stays: {line}\n")
     for line in lost:
         _print(f"cannot be restored: {line}\n", err=True)
 
 
-def _connected(request: LettaRequest) -> tuple[DesiredState, Backend]:
+def _connect(request: LettaRequest) -> tuple[DesiredState, Backend]:
     try:
-        desired = desired_by(request)
-        return desired, backend_of(request, desired)
+        desired = get_desired_state(request)
+        return desired, build_backend(request, desired)
     except (MissingSettingError, BackendError) as error:
         fail(str(error))
 
 
-def _planned(desired: DesiredState, backend: Backend, overrides: Overrides) -> Plan:
-    current = _asked(lambda: backend.read(desired))
-    return make_plan(backend.location, desired, current, overrides)
+def _build_plan(desired: DesiredState, backend: Backend, overrides: Overrides) -> Plan:
+    current = _exit_on_error(lambda: backend.read(desired))
+    return build_plan(backend.location, desired, current, overrides)
 
 
-def _asked(ask: Callable[[], Result]) -> Result:
-    """Runs what reads or changes Letta; where that fails, the program ends."""
+def _exit_on_error(operation: Callable[[], Result]) -> Result:
+    """Return the result of an operation on Letta; on error, print it and exit."""
     try:
-        return ask()
+        return operation()
     except UnverifiedStateError as error:
         _print(f"error: {error}\n", err=True)
-        click.echo("  help: whether it was done is not known; run it again", err=True)
+        click.echo("  help: run the command again: the effect is unknown", err=True)
     except SettingsError as error:
-        fail(f"{error}\n  help: Letta Code itself could not read it; mend it by hand")
+        fail(
+            f"{error}\n  help: fix the settings file by hand: Letta Code cannot read it"
+        )
     except BackendError as error:
         _print(f"error: {error}\n", err=True)
     sys.exit(FINDINGS)
 
 
-def _report(request: LettaRequest) -> Report:
+def _build_report(request: LettaRequest) -> Report:
     def report(line: str) -> None:
         _print(f"{line}\n", err=request.as_json)
 
     return report
 
 
-def _refused(reasons: str) -> int:
+def _print_refusal(reasons: str) -> int:
     first, *rest = reasons.split("\n")
     _print(
         "\n".join([f"refused: {first}", *(f"  {line}" for line in rest), ""]), err=True
@@ -336,7 +364,7 @@ def _refused(reasons: str) -> int:
 
 
 def _print(text: str, *, err: bool = False) -> None:
-    """Prints text in which specs or a server may have had a say."""
+    """Print text from specs or servers, with control characters escaped."""
     from toolcast.extension_api import printable
 
     lines = "\n".join(printable(line) for line in text.split("\n"))

@@ -1,1 +1,1 @@
-"""From what a toolset wants and what is there to a plan, the same for every kind of Letta."""
+"""Build, apply and verify plans; independent of the kind of Letta."""

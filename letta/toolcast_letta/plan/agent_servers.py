@@ -1,4 +1,4 @@
-"""What stands in an agent's list of MCP servers, where a settings file has one."""
+"""The list of MCP servers that each agent has in a settings file of Letta Code."""
 
 from __future__ import annotations
 
@@ -10,79 +10,95 @@ from .desired_state import DesiredAgent, DesiredState
 from .plan import Change
 
 AGENT_HEADER = "X-Agent-Id"
-"""Says of a call which agent makes it. Letta's server sends it by itself."""
+"""The request header that names the calling agent.
+
+A Letta server adds it to each call itself.
+"""
 
 
-def alias(name: str) -> str:
-    """What stands for a server in the names of its tools, `mcp__<alias>__<tool>`."""
+def format_alias(name: str) -> str:
+    """Return the alias of a server in the names of its tools: `mcp__<alias>__<tool>`."""
     return re.sub("_{2,}", "_", re.sub("[^a-zA-Z0-9_-]", "_", name)) or "tool"
 
 
-def desired_entry(
+def build_desired_entry(
     servers: Sequence[Mapping[str, Any]], desired: DesiredState, agent: DesiredAgent
 ) -> dict[str, Any]:
-    """The entry of the toolset's server, with the headers that somebody else wrote into it.
+    """Build the entry of the toolset's MCP server for an agent.
 
-    Of an entry that is somebody else's nothing is kept: its headers are for another server.
+    Headers that a user added to the existing entry are preserved, unless another owner
+    created that entry for another server.
     """
-    named = [one for one in servers if one.get("name") == desired.server_name]
-    old = named[0] if named and not is_foreign(named[0], desired, agent) else {}
-    kept = old.get("headers") if isinstance(old.get("headers"), dict) else None
-    own = {AGENT_HEADER: agent.id}
+    own_headers = {AGENT_HEADER: agent.id}
     if desired.token is not None:
-        own["Authorization"] = f"Bearer {desired.token}"
-    ours = {name.lower() for name in own}
-    headers = {k: v for k, v in (kept or {}).items() if k.lower() not in ours}
+        own_headers["Authorization"] = f"Bearer {desired.token}"
+    own_names = {name.lower() for name in own_headers}
+    old = next(
+        (server for server in servers if server.get("name") == desired.server_name),
+        None,
+    )
+    old_headers = None
+    if old is not None and not is_foreign(old, desired, agent):
+        old_headers = old.get("headers")
+    headers = {}
+    if isinstance(old_headers, dict):
+        headers = {k: v for k, v in old_headers.items() if k.lower() not in own_names}
     return {
         "name": desired.server_name,
         "transport": "http",
         "url": desired.server_url,
-        "headers": {**headers, **own},
+        "headers": {**headers, **own_headers},
     }
 
 
-def is_of_another_kind(server: Mapping[str, Any]) -> bool:
-    """Whether an entry starts a program, or is reached otherwise than over HTTP."""
+def is_not_http(server: Mapping[str, Any]) -> bool:
+    """Return whether an entry starts a program or uses a transport other than HTTP."""
     return server.get("transport") != "http" or "command" in server
 
 
 def is_foreign(
     server: Mapping[str, Any], desired: DesiredState, agent: DesiredAgent
 ) -> bool:
-    """Whether an entry of the toolset's name is somebody else's.
+    """Return whether another owner created an entry with the toolset's server name.
 
-    The toolset's own leads to its server, or names the agent as only an apply does.
+    The toolset's own entry has the URL of its server, or the agent header that apply
+    writes.
     """
-    if is_of_another_kind(server):
+    if is_not_http(server):
         return True
     headers = server.get("headers")
-    given = headers if isinstance(headers, Mapping) else {}
-    marks = [v for k, v in given.items() if k.lower() == AGENT_HEADER.lower()]
-    return server.get("url") != desired.server_url and marks != [agent.id]
+    values = headers if isinstance(headers, Mapping) else {}
+    agent_ids = [v for k, v in values.items() if k.lower() == AGENT_HEADER.lower()]
+    return server.get("url") != desired.server_url and agent_ids != [agent.id]
 
 
-def with_entry(
+def set_entry(
     servers: Sequence[Mapping[str, Any]], entry: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """The list with one entry set: in its place, where unknown keys stay, or at the end.
+    """Return a copy of a list of servers in which one entry is set.
 
-    What starts a program is replaced as a whole.
+    An existing HTTP entry is updated and retains its other keys; an entry that is not
+    HTTP is replaced. A new entry is appended.
     """
-    result = [dict(one) for one in servers]
-    for one in result:
-        if one.get("name") == entry["name"]:
-            if is_of_another_kind(one):
-                one.clear()
-            one.update(entry)
+    result = [dict(server) for server in servers]
+    for server in result:
+        if server.get("name") == entry["name"]:
+            # An entry that starts a program has other keys than an HTTP entry.
+            if is_not_http(server):
+                server.clear()
+            server.update(entry)
             return result
     return [*result, dict(entry)]
 
 
-def entry_change(
+def compare_entry(
     servers: Sequence[Mapping[str, Any]], entry: Mapping[str, Any], agent: str
 ) -> Change | None:
-    """What setting the entry changes; no secret is part of it. None for nothing."""
-    old = next((one for one in servers if one.get("name") == entry["name"]), None)
+    """Return the change from the existing entry to a new one; None if they are equal.
+
+    The change contains no secret.
+    """
+    old = next((s for s in servers if s.get("name") == entry["name"]), None)
     if old is None:
         return Change("+", "server", entry["name"], agent, entry["url"])
     changed = [key for key, value in entry.items() if old.get(key) != value]

@@ -1,15 +1,15 @@
-"""Carries a plan out, or stops when something has changed since it was made."""
+"""Apply a plan, unless Letta or the specs have changed in the meantime."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from .backend import ApplyResult, Backend, PlanRefusedError, Report
-from .changes_since import changes_since
+from .changes_since import list_changes_since
 from .desired_state import DesiredState
 from .plan import Plan
-from .planning import make_plan
-from .tool_rules import same_rules
+from .planning import build_plan
+from .tool_rules import are_same_rules
 
 
 def apply_plan(
@@ -18,88 +18,94 @@ def apply_plan(
     desired: DesiredState,
     report: Report = lambda line: None,
 ) -> ApplyResult:
-    """Carries a plan out.
+    """Apply a plan.
 
-    What remains: between the last look at an agent and the request that changes it, which
-    follows it at once, Letta has no way to notice somebody else's change.
+    A change by another client between reading an agent and the request that updates it,
+    which follows immediately, is not detected: Letta has no conditional requests.
 
     Args:
-        plan: made for this place and what is desired.
-        backend: what is read and changed.
-        desired: what the plan was made from.
-        report: is given each step.
+        plan: a plan for the backend's location and the desired state.
+        backend: the Letta to change.
+        desired: the desired state that the plan was made for.
+        report: receives a line for each step.
 
     Raises:
-        PlanRefusedError: the plan has blockers, something has changed since, or a step did not
-            have its effect.
-        ConcurrentRunError: another apply is under way.
-        BackendError: as of `carry_out`.
+        PlanRefusedError: the plan has blockers, something has changed since it was
+            made, or a step did not have its effect.
+        ConcurrentRunError: another apply or rollback is running.
+        BackendError: see `Backend.execute`.
     """
-    _stop_if_blocked(plan)
+    _raise_if_blocked(plan)
     if backend.refusal:
         raise PlanRefusedError(backend.refusal)
-    with backend.exclusive():
+    with backend.lock():
         current = backend.read(desired)
-        changes = changes_since(plan, backend.location, desired, current)
-        refuse_if_changed(changes)
-        # What is carried out is derived anew; what was saved only says what was agreed to.
-        now = make_plan(backend.location, desired, current, plan.overrides)
-        # Something that the plan does not hold, another agent with a tool that goes.
-        _stop_if_blocked(now)
-        refuse_if_changed(list(_ends_elsewhere(plan, now)))
-        if not now.changes:
-            backend.nothing_to_do(desired)
-            return applied(now, changed=False)
-        return backend.carry_out(now, desired, current, report)
+        changes = list_changes_since(plan, backend.location, desired, current)
+        raise_if_changed(changes)
+        # The executed plan is built from the current state; the saved plan only records
+        # what the user reviewed.
+        new_plan = build_plan(backend.location, desired, current, plan.overrides)
+        # The new plan can have blockers that the saved one lacks, such as another agent
+        # that got a tool which the plan deletes.
+        _raise_if_blocked(new_plan)
+        raise_if_changed(list(_compare_outcomes(plan, new_plan)))
+        # An interrupted run can have been complete except for marking its baseline.
+        if not new_plan.changes:
+            backend.close_interrupted_run(desired)
+            return build_apply_result(new_plan, changed=False)
+        return backend.execute(new_plan, desired, current, report)
 
 
-def _ends_elsewhere(plan: Plan, now: Plan) -> Iterator[str]:
-    """Where a plan ends that is not where the specs lead now."""
-    for name, (_, after) in now.registry.items():
+def _compare_outcomes(plan: Plan, new_plan: Plan) -> Iterator[str]:
+    """Yield the differences between the results of two plans."""
+    for name, (_, after) in new_plan.registry.items():
         if name in plan.registry and plan.registry[name][1] != after:
-            yield f"the specs do not lead to what the plan does to `{name}`"
-    agents = {agent.name: agent for agent in now.agents}
+            yield f"the plan's result for `{name}` differs from what the specs require"
+    agents = {agent.name: agent for agent in new_plan.agents}
     if set(agents) != {agent.name for agent in plan.agents}:
-        yield "the agents are others"
+        yield "the plan and the specs have different agents"
         return
     for agent in plan.agents:
-        there = agents[agent.name]
-        if (agent.id, agent.home, agent.servers_after) != (
-            there.id,
-            there.home,
-            there.servers_after,
-        ):
-            yield f"the specs do not lead to what the plan does to {agent.name}"
-        for name in sorted({*agent.tools_after} ^ {*there.tools_after}):
-            yield f"the specs do not lead to what {agent.name} gets of `{name}`"
-        if not same_rules(agent.rules_after, there.rules_after):
-            yield f"the specs do not lead to the rules that {agent.name} gets"
+        new_agent = agents[agent.name]
+        is_same_agent = (agent.id, agent.home) == (new_agent.id, new_agent.home)
+        if not is_same_agent or agent.servers_after != new_agent.servers_after:
+            yield f"the plan's result for {agent.name} differs from what the specs require"
+        for name in sorted({*agent.tools_after} ^ {*new_agent.tools_after}):
+            yield (
+                f"the plan's result for `{name}` of {agent.name} differs from what the"
+                " specs require"
+            )
+        if not are_same_rules(agent.rules_after, new_agent.rules_after):
+            yield (
+                f"the plan's result for the rules of {agent.name} differs from what the"
+                " specs require"
+            )
 
 
-def refuse_if_changed(changes: Sequence[str]) -> None:
-    """Stops because of what somebody else changed, a line each.
+def raise_if_changed(changes: Sequence[str]) -> None:
+    """Raise an error that lists changes since the plan was made, if there are any.
 
     Raises:
-        PlanRefusedError: there is any.
+        PlanRefusedError: there are changes.
     """
     if changes:
-        lines = ["this has changed since the plan:", *changes, "plan again"]
+        lines = ["changes since the plan was made:", *changes, "make a new plan"]
         raise PlanRefusedError("\n".join(lines))
 
 
-def _stop_if_blocked(plan: Plan) -> None:
+def _raise_if_blocked(plan: Plan) -> None:
     if plan.blockers:
         raise PlanRefusedError("\n".join(blocker.message for blocker in plan.blockers))
 
 
-def applied(
+def build_apply_result(
     plan: Plan,
     *,
     changed: bool,
     baseline: str | None = None,
     missed: tuple[str, ...] = (),
 ) -> ApplyResult:
-    """What was done, with the numbers of the plan's first agent."""
+    """Return the result of applying a plan, with the counts of its first agent."""
     first = plan.agents[0] if plan.agents else None
     tools = len(first.tools_after) if first else 0
     return ApplyResult(

@@ -1,4 +1,4 @@
-"""What the kinds of Letta differ in: how their state is read, and how it is changed."""
+"""The interface that every kind of Letta implements, and the values it exchanges."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from .desired_state import DesiredState, DesiredTool
 from .plan import Plan
 
 Report = Callable[[str], None]
-"""Is given a line for each step."""
+"""A callback that receives one progress line for each step."""
 
 
 class BackendError(Exception):
-    """What is there cannot be read or changed. The text says why, and holds no secret."""
+    """The state of Letta cannot be read or changed. The message has no secret."""
 
 
 class PlanRefusedError(Exception):
-    """Plan that is not applied, or only in part; the message has one reason a line."""
+    """Plan that is not applied, or only partly; its message has one reason a line."""
 
 
 @dataclass(frozen=True)
 class ApplyResult:
-    """What was done.
+    """The result of applying a plan.
 
     Attributes:
-        tools: the number of the first agent's tools, as they are now.
-        rules: the number of its rules.
-        changed: whether anything had to be done.
-        baseline: the file of what was there before; None when none was needed.
-        missed: what is not as it should be behind it, because somebody else was at work.
+        tools: the number of tools of the plan's first agent after applying.
+        rules: the number of that agent's rules.
+        changed: whether anything had to be changed.
+        baseline: the file with the previous state; None if nothing was changed.
+        missed: differences from the plan that exist after applying, because another
+            client changed Letta at the same time.
     """
 
     tools: int
@@ -43,14 +44,15 @@ class ApplyResult:
 
 
 @dataclass(frozen=True)
-class Calls:
-    """What verifying calls.
+class CallOptions:
+    """Options that decide which tools verification calls.
 
     Attributes:
-        examples: whether the examples of tools are called.
-        changing: whether also those of tools that change data or need approval.
-        tools: only these; empty for all.
-        turn: the tool that each agent calls in a real turn; None for no turn.
+        examples: whether to call the examples of tools.
+        changing: whether to also call the examples of tools that change data or require
+            approval.
+        tools: the names of the tools to call; empty for every tool with examples.
+        turn: the tool that each agent calls in a turn with its model; None for no turn.
     """
 
     examples: bool = True
@@ -58,31 +60,40 @@ class Calls:
     tools: tuple[str, ...] = ()
     turn: str | None = None
 
-    def has(self, tool: DesiredTool) -> bool:
-        """Whether a tool's examples are to be called: it has some, or somebody named it."""
-        is_meant = tool.name in self.tools if self.tools else bool(tool.examples)
-        return self.examples and is_meant
+    def selects(self, tool: DesiredTool) -> bool:
+        """Return whether the options select a tool for a call of its examples.
+
+        A tool that the user named is selected even if it has no example;
+        `omission_reason` then says why it is not called.
+        """
+        if not self.examples:
+            return False
+        return tool.name in self.tools if self.tools else bool(tool.examples)
 
     def omission_reason(self, tool: DesiredTool) -> str:
-        """Why they are not called all the same; empty when they are."""
+        """Return why a selected tool is not called; empty if it is called."""
         if not tool.examples:
             return "its spec has no example"
-        if tool.is_serious and not self.changing:
-            return "it changes data, or needs approval; --call-changing calls it"
+        if tool.needs_opt_in and not self.changing:
+            return (
+                "it changes data or requires approval; pass --call-changing to call it"
+            )
         return ""
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One thing that was tried.
+class CheckResult:
+    """The result of one check during verification.
 
     Attributes:
-        agent: the agent.
-        tool: the tool; empty for the server as a whole.
-        kind: `run` without a model, `turn` with the agent's own, `list` of what is offered.
-        passed: whether it went as it should; None when it was left out.
-        detail: what went wrong, or why it was left out.
-        is_asked: somebody named it; left out, it is something that was not done.
+        agent: the agent's name in the toolset.
+        tool: the tool's name; empty for a check of the whole server.
+        kind: `run` for a call without a model, `turn` for a call by the agent's model,
+            `list` for the list of offered tools.
+        passed: whether the check succeeded; None if it was skipped.
+        detail: why it failed or was skipped, or a summary.
+        is_asked: whether the user requested this check by the tool's name. If such a
+            check is skipped, verification fails.
     """
 
     agent: str
@@ -93,22 +104,28 @@ class Trial:
     is_asked: bool = False
 
     @classmethod
-    def of_examples(cls, agent: str, tool: DesiredTool, wrong: str) -> Trial:
-        """A tool whose examples were called, with what was wrong; empty for nothing."""
-        number = len(tool.examples)
-        detail = wrong or f"{number} example{'' if number == 1 else 's'}"
-        return cls(agent, tool.name, "run", not wrong, detail)
+    def from_examples(cls, agent: str, tool: DesiredTool, problem: str) -> CheckResult:
+        """Return the result of calling a tool's examples.
+
+        Args:
+            agent: the agent's name.
+            tool: the tool.
+            problem: the description of the failure; empty if all calls succeeded.
+        """
+        count = len(tool.examples)
+        detail = problem or f"{count} example{'' if count == 1 else 's'}"
+        return cls(agent, tool.name, "run", not problem, detail)
 
 
 @dataclass(frozen=True)
 class AgentCount:
-    """What an agent has, beside what it had in the newest baseline.
+    """The tools of an agent, now and in the newest baseline.
 
     Attributes:
-        agent: the toolset's name for it.
-        names: its tools.
-        canonical: how many the toolset gives it.
-        baseline: the tools that it had; None without a baseline.
+        agent: the agent's name in the toolset.
+        names: the names of its tools.
+        canonical: the number of tools that the toolset attaches to each of its agents.
+        baseline: the names of its tools in the baseline; None without a baseline.
     """
 
     agent: str
@@ -118,22 +135,22 @@ class AgentCount:
 
     @property
     def attached(self) -> int:
-        """How many it has."""
+        """The number of tools that the agent has."""
         return len(self.names)
 
     @property
     def gained(self) -> tuple[str, ...]:
-        """What it has and had not."""
+        """The tools that the agent has now and did not have in the baseline."""
         before = self.names if self.baseline is None else self.baseline
         return tuple(name for name in self.names if name not in before)
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What it had and has not."""
-        return tuple(n for n in self.baseline or () if n not in self.names)
+        """The tools that the agent had in the baseline and does not have now."""
+        return tuple(name for name in self.baseline or () if name not in self.names)
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the counts as a JSON object."""
         return {
             "agent": self.agent,
             "attached": self.attached,
@@ -146,7 +163,7 @@ class AgentCount:
 
 
 class Backend(Protocol):
-    """One kind of Letta at one place."""
+    """A Letta server, or a settings file of Letta Code."""
 
     @property
     def location(self) -> str:
@@ -154,46 +171,50 @@ class Backend(Protocol):
 
     @property
     def refusal(self) -> str:
-        """Why nothing is ever changed there; empty where plans are carried out."""
+        """Why this Letta must not be changed; empty if plans can be applied to it."""
 
     def read(self, desired: DesiredState) -> CurrentState:
-        """Everything that a plan looks at.
+        """Read the current state, as far as a plan for the desired state depends on it.
 
         Raises:
-            BackendError: a request failed, an agent is not there, a file cannot be read.
+            BackendError: a request failed, an agent does not exist, or a file cannot be
+                read.
         """
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        """Lets one run at a time change something.
+    def lock(self) -> AbstractContextManager[None]:
+        """Return a context manager that prevents concurrent changes.
 
         Raises:
-            ConcurrentRunError: another one does.
+            ConcurrentRunError: another run has the lock.
         """
 
-    def nothing_to_do(self, desired: DesiredState) -> None:
-        """A run finds that all is done, perhaps by one that was interrupted."""
+    def close_interrupted_run(self, desired: DesiredState) -> None:
+        """Mark an interrupted run as complete, because no change is left to apply."""
 
-    def carry_out(
+    def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
-        """Does what a plan says; what is there is what the plan was made for.
+        """Apply the changes of a plan.
+
+        The current state must be the state that the plan was made for.
 
         Raises:
-            PlanRefusedError: a step did not have its effect.
+            PlanRefusedError: a step did not have its expected effect.
             BackendError: a request failed, or a file cannot be written. Applying again
-                completes what was begun.
+                completes the plan.
         """
 
-    def counts(
+    def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
-        """The number of each agent's tools."""
+        """Yield the tools of each agent, and those of its newest baseline."""
 
-    def trials(
-        self, desired: DesiredState, current: CurrentState, calls: Calls
-    ) -> Iterator[Trial]:
-        """Calls what is to be called.
+    def run_checks(
+        self, desired: DesiredState, current: CurrentState, calls: CallOptions
+    ) -> Iterator[CheckResult]:
+        """Call the tools that the options select, and yield the results.
 
         Raises:
-            MissingSettingError: something is asked for that this kind of Letta has not.
+            MissingSettingError: the options select a check that this kind of Letta does
+                not support.
         """

@@ -1,101 +1,114 @@
-"""Whether what is there is still what a plan was made for, or on the way to its end.
+"""Detect changes by other clients since a plan was created.
 
-Everything must be as the plan found it or as it leaves it: so a run that was interrupted
-can go on, and whatever anybody else did in between is seen.
+Each part of Letta must be in its state before or after the plan. So an interrupted
+apply can be continued, and any other change is detected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..digests import digest_of
-from .agent_servers import desired_entry, with_entry
+from ..digests import compute_digest
+from .agent_servers import build_desired_entry, set_entry
 from .current_state import AgentState, CurrentState
 from .desired_state import DesiredState
 from .plan import AgentPlan, Plan
-from .planning import desired_digest, entry_fingerprint, registry_fingerprints
-from .tool_rules import same_rules
+from .planning import compute_desired_digest, fingerprint_entry, fingerprint_registry
+from .tool_rules import are_same_rules
 
 
-def changes_since(
-    plan: Plan, place: str, desired: DesiredState, current: CurrentState
+def list_changes_since(
+    plan: Plan, location: str, desired: DesiredState, current: CurrentState
 ) -> list[str]:
-    """What is neither as before nor as behind the plan, in words; empty when all is."""
-    return list(_changes(plan, place, desired, current))
+    """Return descriptions of the changes since a plan was created.
+
+    Parts that already have the plan's resulting state are not changes.
+    """
+    return list(_compare_state(plan, location, desired, current))
 
 
-def _changes(
-    plan: Plan, place: str, desired: DesiredState, current: CurrentState
+def _compare_state(
+    plan: Plan, location: str, desired: DesiredState, current: CurrentState
 ) -> Iterator[str]:
-    if (plan.backend, plan.location) != (current.backend, place):
-        yield f"the plan is for {plan.location}, not for {place}"
+    if (plan.backend, plan.location) != (current.backend, location):
+        yield f"the plan is for {plan.location}, not for {location}"
         return
-    if plan.toolset != desired.toolset or plan.desired != desired_digest(desired):
-        yield "the specs or their settings are not those that the plan was made from"
+    if plan.toolset != desired.toolset or plan.desired != compute_desired_digest(
+        desired
+    ):
+        yield "the specs or their settings have changed"
         return
     if plan.version != current.version:
-        yield f"Letta is {current.version} now; it was {plan.version}"
+        yield (
+            f"Letta's version is {current.version}; the plan was made for {plan.version}"
+        )
     if current.unreachable:
         yield f"Letta cannot list the MCP server's tools: {current.unreachable}"
     else:
         offered = {name: tool.digest for name, tool in current.offered.items()}
         for name in sorted({*offered, *plan.offered}):
             if offered.get(name) != plan.offered.get(name):
-                yield f"the MCP server offers `{name}` otherwise than then"
-    if current.backend == "v1" and entry_fingerprint(current.entry) not in (
+                yield f"the MCP server added, changed or removed `{name}`"
+    # The second value is the entry's state after the plan.
+    if current.backend == "v1" and fingerprint_entry(current.entry) not in (
         plan.entry,
         f"http {desired.server_url} token",
     ):
-        yield f"somebody changed the entry `{desired.server_name}`"
-    for name, (now, _) in registry_fingerprints(desired, current).items():
+        yield f"the entry `{desired.server_name}` was changed"
+    for name, (fingerprint, _) in fingerprint_registry(desired, current).items():
         if name in plan.registry:
-            if now not in plan.registry[name]:
-                yield f"somebody changed `{name}` in the registry"
-        elif now is not None and name not in plan.offered:
-            yield f"`{name}` is in the registry, and was not"
+            if fingerprint not in plan.registry[name]:
+                yield f"`{name}` was changed in the registry"
+        # Letta registers the tools that the plan found offered along with the others.
+        elif fingerprint is not None and name not in plan.offered:
+            yield f"`{name}` was added to the registry"
     for agent in plan.agents:
         state = current.agents[agent.name]
         if current.backend == "code":
-            yield from _servers_changed(agent, state, desired)
+            yield from _compare_servers(agent, state, desired)
         else:
-            yield from agent_changes_since(agent, state, current)
+            yield from list_agent_changes_since(agent, state, current)
 
 
-def _servers_changed(
+def _compare_servers(
     plan: AgentPlan, state: AgentState, desired: DesiredState
 ) -> Iterator[str]:
-    """What somebody else did to an agent's list of servers."""
-    if digest_of(list(state.servers)) not in (plan.servers_before, plan.servers_after):
-        yield f"somebody changed the servers of {plan.name}"
+    """Yield changes of an agent's list of MCP servers since the plan was created."""
+    if compute_digest(list(state.servers)) not in (
+        plan.servers_before,
+        plan.servers_after,
+    ):
+        yield f"the MCP servers of {plan.name} were changed"
         return
-    agent = next(one for one in desired.agents if one.name == plan.name)
-    entry = desired_entry(state.servers, desired, agent)
-    if digest_of(with_entry(state.servers, entry)) != plan.servers_after:
-        yield f"the token or a header of {plan.name} is another one now"
+    agent = next(agent for agent in desired.agents if agent.name == plan.name)
+    entry = build_desired_entry(state.servers, desired, agent)
+    if compute_digest(set_entry(state.servers, entry)) != plan.servers_after:
+        yield f"the token or a header for {plan.name} was changed"
 
 
-def agent_changes_since(
+def list_agent_changes_since(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> Iterator[str]:
-    """What somebody else did to an agent."""
+    """Yield changes of an agent's type, tools and rules since the plan was created."""
     if state.type != plan.type:
-        yield f"{plan.name} is a {state.type} now; it was a {plan.type}"
+        yield f"the type of {plan.name} changed from {plan.type} to {state.type}"
     for name, tool_id in state.tools.items():
         if name not in plan.tools_before:
             if name not in plan.tools_after:
-                yield f"{plan.name} has got `{name}`"
+                yield f"`{name}` was attached to {plan.name}"
+        # An interrupted apply can already have attached the tool by its new id.
         elif tool_id != plan.tools_before[name]:
-            there = current.registry.get(name)
-            if there is None or there.id != tool_id:
-                yield f"{plan.name} has another `{name}`"
+            registered = current.registry.get(name)
+            if registered is None or registered.id != tool_id:
+                yield f"`{name}` of {plan.name} was replaced by another tool of that name"
     for name in plan.tools_before:
         if (
             name not in state.tools
             and name in plan.tools_after
-            and not current.is_ours(name)
+            and not current.is_own_tool(name)
         ):
-            yield f"{plan.name} has lost `{name}`"
-    if not same_rules(state.rules, plan.rules_before) and not same_rules(
+            yield f"`{name}` was detached from {plan.name}"
+    if not are_same_rules(state.rules, plan.rules_before) and not are_same_rules(
         state.rules, plan.rules_after
     ):
-        yield f"somebody changed the rules of {plan.name}"
+        yield f"the rules of {plan.name} were changed"

@@ -1,8 +1,8 @@
-"""Which of Letta's own tools an agent cannot do without, and what has become of them.
+"""Find out whether agents lack built-in tools of Letta that they need.
 
-A request that replaces an agent's list of tools takes away whatever it does not name; the
-agent then cannot write its memory any more, and no answer says so. What an agent's type needs
-was read off the agents that Letta 0.16.6 creates.
+A request that replaces an agent's list of tools detaches the tools that it does not
+list. Without its memory tools an agent cannot store anything, and no response reports
+it. The tools that each type needs are those of agents that Letta 0.16.6 creates.
 """
 
 from __future__ import annotations
@@ -13,94 +13,106 @@ from ..settings import BUILT_INS
 from .current_state import CurrentState
 from .desired_state import DesiredAgent
 from .plan import AgentPlan
-from .tool_rules import ANSWERS, CONTINUES, EXITS, NEEDS_LOOP_RULES, Rule
+from .tool_rules import (
+    ANSWER_TOOL,
+    CONTINUE_LOOP,
+    EXIT_LOOP,
+    TYPES_WITH_LOOP_RULES,
+    Rule,
+)
 
-_ADDS = ("memory_insert", "core_memory_append", "memory")
-_REPLACES = (
+_MEMORY_ADDING_TOOLS = ("memory_insert", "core_memory_append", "memory")
+_MEMORY_CHANGING_TOOLS = (
     "memory_replace",
     "core_memory_replace",
     "memory",
     "memory_rethink",
     "memory_apply_patch",
 )
-_NEEDS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+_CORE_TOOLS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     kind: (
-        ("to find what was said before", ("conversation_search",)),
-        ("to add to its core memory", _ADDS),
-        ("to change its core memory", _REPLACES),
-        *((("to answer at all", ("send_message",)),) if "memgpt" in kind else ()),
+        ("to search earlier messages", ("conversation_search",)),
+        ("to add to its core memory", _MEMORY_ADDING_TOOLS),
+        ("to change its core memory", _MEMORY_CHANGING_TOOLS),
+        *((("to answer", ("send_message",)),) if "memgpt" in kind else ()),
     )
     for kind in ("letta_v1_agent", "memgpt_v2_agent", "memgpt_agent")
 }
 
 
-def missing_tools(
+def list_missing_tools(
     agent: DesiredAgent, plan: AgentPlan, current: CurrentState
 ) -> Iterator[str]:
-    """What an agent should have and will not have behind a plan, a line each.
+    """Yield descriptions of what an agent needs and does not have after a plan.
 
-    That an agent of the toolset does without a tool is said by its `forbids`.
+    A tool in the agent's `forbids` is not reported.
     """
-    for purpose, names in _NEEDS.get(plan.type, ()):
+    for purpose, names in _CORE_TOOLS.get(plan.type, ()):
         if not {*names} & {*plan.tools_after, *agent.forbids}:
-            shown = " or ".join(f"`{name}`" for name in names)
+            alternatives = " or ".join(f"`{name}`" for name in names)
             yield (
-                f"{agent.name} has no {shown}, which a {plan.type} needs {purpose};"
-                " `expects` attaches a tool, `forbids` says that it is not wanted"
+                f"{agent.name} has no {alternatives}, which a {plan.type} needs {purpose};"
+                " list a tool in `expects` to attach it, or in `forbids` if the agent does"
+                " not need it"
             )
-    for rule in contrary_rules(agent, plan):
+    for rule in list_conflicting_rules(agent, plan):
         name = rule["tool_name"]
-        does = "ends its turn at"
-        help_ = "`expects` takes it away, `ends_turn` beside it says that it is meant"
-        if name == ANSWERS:
-            does = "goes on after"
-            help_ = "`expects` and `ends_turn` beside it take it away"
+        behavior = "ends its turn after"
+        help_ = (
+            "list the tool in `expects` to remove the rule, and also in `ends_turn` to"
+            " keep it"
+        )
+        if name == ANSWER_TOOL:
+            behavior = "continues its turn after"
+            help_ = "list the tool in `expects` and `ends_turn` to remove the rule"
         yield (
-            f"{agent.name} {does} `{name}`, by a rule {rule['type']} that a {plan.type}"
+            f"{agent.name} {behavior} `{name}`, by a rule {rule['type']} that a {plan.type}"
             f" does not need; {help_}"
         )
     for name in plan.tools_after:
-        taken = current.registry.get(name)
-        if name in BUILT_INS and taken is not None and not taken.is_built_in:
+        registered = current.registry.get(name)
+        if name in BUILT_INS and registered is not None and not registered.is_built_in:
             yield (
-                f"`{name}` of {agent.name} is not Letta's own: {current.owner_of(taken)}"
-                " has taken it over; delete it there, and Letta makes its own anew"
+                f"`{name}` of {agent.name} is not Letta's built-in tool:"
+                f" {current.format_owner(registered)} replaced it; delete that tool, and"
+                " Letta creates the built-in tool again"
             )
-    for name in lost_tools(agent, plan, current):
-        there = current.registry.get(name)
-        if there is not None and there.is_built_in:
-            when = current.agents[agent.name].had_at
+    # Other lost tools are not required, and are only reported as warnings.
+    for name in list_lost_tools(agent, plan, current):
+        registered = current.registry.get(name)
+        if registered is not None and registered.is_built_in:
+            time = current.agents[agent.name].baseline_time
             yield (
-                f"{agent.name} has lost `{name}`, which the baseline of {when} left it;"
-                " `expects` attaches a tool, `forbids` says that it is not wanted"
+                f"`{name}` was detached from {agent.name} since the baseline of {time};"
+                " list it in `expects` to attach it, or in `forbids` if the agent does not"
+                " need it"
             )
 
 
-def contrary_rules(agent: DesiredAgent, plan: AgentPlan) -> list[Rule]:
-    """Rules by which a tool that the agent cannot do without ends the turn, or does not.
+def list_conflicting_rules(agent: DesiredAgent, plan: AgentPlan) -> list[Rule]:
+    """Return rules that make an agent end or continue its turn at the wrong core tool.
 
-    What `expects` names is as the specs say.
+    Tools in `expects` are skipped: for them the spec decides.
     """
-    core = {name for _, names in _NEEDS.get(plan.type, ()) for name in names}
-    wrong = {(name, EXITS) for name in core - {ANSWERS}}
-    if plan.type in NEEDS_LOOP_RULES:
-        wrong.add((ANSWERS, CONTINUES))
+    core = {name for _, names in _CORE_TOOLS.get(plan.type, ()) for name in names}
+    conflicts = {(name, EXIT_LOOP) for name in core - {ANSWER_TOOL}}
+    if plan.type in TYPES_WITH_LOOP_RULES:
+        conflicts.add((ANSWER_TOOL, CONTINUE_LOOP))
     return [
         rule
         for rule in plan.rules_after
-        if (rule["tool_name"], rule["type"]) in wrong
+        if (rule["tool_name"], rule["type"]) in conflicts
         and rule["tool_name"] in plan.tools_after
         and rule["tool_name"] not in agent.expects
     ]
 
 
-def lost_tools(
+def list_lost_tools(
     agent: DesiredAgent, plan: AgentPlan, current: CurrentState
 ) -> list[str]:
-    """Tools of others that the newest baseline left an agent and that it does not get."""
-    had = current.agents[agent.name].had
+    """Return tools of other owners that were detached since the newest baseline."""
     return [
         name
-        for name in had
+        for name in current.agents[agent.name].baseline_tools
         if name not in plan.tools_after and name not in agent.forbids
     ]

@@ -1,4 +1,4 @@
-"""What is in Letta, as a value."""
+"""The current state of Letta, as read from a server or a settings file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from .desired_state import DesiredTool
 
-SETTINGS = (
+REGISTRATION_SETTINGS = (
     "return_char_limit",
     "default_requires_approval",
     "enable_parallel_execution",
@@ -18,14 +18,15 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class ServerEntry:
-    """The MCP server's entry.
+    """The entry of the toolset's MCP server in Letta.
 
     Attributes:
-        id: Letta's id.
-        name: its name.
-        url: where Letta reaches it.
-        is_http: whether it is of the streamable HTTP kind.
-        has_token: whether Letta sends the token that it should, as it should.
+        id: the entry's id in Letta.
+        name: the entry's name.
+        url: the URL at which Letta reaches the MCP server.
+        is_http: whether the entry uses the streamable HTTP transport.
+        has_token: whether Letta sends the desired bearer token as a header; True if
+            none is desired.
     """
 
     id: str
@@ -37,12 +38,13 @@ class ServerEntry:
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool that the server offers Letta now.
+    """A tool that the MCP server currently offers to Letta.
 
     Attributes:
-        name: its name.
-        digest: the digest of what agents would see of it.
-        problem: why Letta would skip it in silence; empty when it would not.
+        name: the tool's name.
+        digest: the digest of its description and parameters, as agents get them.
+        problem: why Letta would skip the tool without an error; empty if it registers
+            it.
     """
 
     name: str
@@ -52,17 +54,18 @@ class OfferedTool:
 
 @dataclass(frozen=True)
 class RegisteredTool:
-    """A tool of the organisation.
+    """A tool in Letta's registry, which all agents of the organization share.
 
     Attributes:
-        id: Letta's id.
-        name: its name, unique in the organisation.
-        type: `external_mcp`, `custom` or one of Letta's own.
-        server_id: the entry that owns it; None when no MCP server does.
-        digest: the digest of what agents see of it.
-        settings: what registering it again would reset.
-        called_at: the entry whose server Letta calls it at, by its tag; empty where no tag
-            says that, and every call fails.
+        id: the tool's id in Letta.
+        name: the tool's name, unique in the organization.
+        type: `external_mcp`, `custom`, or a type of Letta's built-in tools.
+        server_id: the id of the MCP server's entry that owns the tool; None without
+            such an owner.
+        digest: the digest of its description and parameters, as agents get them.
+        settings: the settings that registering it again would reset.
+        called_at: the name of the MCP server's entry that Letta sends calls to, from
+            the tool's tag. If it is empty, every call fails.
     """
 
     id: str
@@ -75,33 +78,35 @@ class RegisteredTool:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether it is one of Letta's own."""
+        """Whether this is a built-in tool of Letta."""
         return self.type.startswith("letta_")
 
     @property
     def needs_approval(self) -> bool:
-        """Whether its owner wants a person to approve each call."""
+        """Whether a user must approve each call by default."""
         return bool(self.settings.get("default_requires_approval"))
 
 
 @dataclass(frozen=True)
 class AgentState:
-    """An agent.
+    """The current state of an agent.
 
     Attributes:
-        id: Letta's id.
-        name: Letta's name of it.
-        type: Letta's type.
-        tools: the ids of its tools by name.
-        rules: its rules, as Letta has them.
+        id: the agent's id in Letta.
+        name: the agent's name in Letta.
+        type: the agent's type in Letta.
+        tools: the ids of its tools, by name.
+        rules: its tool rules, as Letta returns them.
         tags: its tags.
-        servers: its list of MCP servers in a settings file, secrets in clear: never print
-            one.
-        home: where it lives, as the settings file says it; None for Letta's cloud.
-        known_homes: every place for which the settings file has an agent of this id.
-        is_ambiguous: nobody says which of them is meant.
-        had: tools that are not the toolset's, as the newest baseline left them.
-        had_at: when that was; empty without a baseline.
+        servers: its MCP servers in a settings file. They contain secrets: never print
+            them.
+        home: where the agent lives, as in the settings file; None for Letta's cloud.
+        known_homes: every location for which the settings file lists an agent with this
+            id.
+        is_ambiguous: whether there are several such locations and the user chose none.
+        baseline_tools: the tools of other owners that the newest baseline's apply left
+            attached.
+        baseline_time: the time of that baseline; empty without a baseline.
     """
 
     id: str
@@ -114,25 +119,26 @@ class AgentState:
     home: str | None = None
     known_homes: tuple[str | None, ...] = ()
     is_ambiguous: bool = False
-    had: tuple[str, ...] = ()
-    had_at: str = ""
+    baseline_tools: tuple[str, ...] = ()
+    baseline_time: str = ""
 
 
 @dataclass(frozen=True)
 class CurrentState:
-    """Everything that a plan looks at.
+    """The current state of Letta, as far as a plan depends on it.
 
     Attributes:
-        backend: the kind of Letta, `v1` or `code`.
+        backend: the kind of Letta: `v1` or `code`.
         version: the server's version; empty for a settings file.
-        entry: the MCP server's entry in the registry; None when there is none.
-        offered: what the MCP server offers Letta now, by name.
-        unreachable: why Letta cannot list the server's tools; empty when it can.
-        registry: every tool of the organisation, by name; empty where there is no registry.
-        agents: the toolset's agents, by the toolset's names for them.
-        entry_names: the names of all MCP servers' entries, by their ids.
-        holders: the other agents that have a tool, by the tool's name; read only where
-            tools are to be deleted.
+        entry: the MCP server's entry; None if it does not exist.
+        offered: the tools that the MCP server currently offers to Letta, by name.
+        unreachable: why Letta cannot list the MCP server's tools; empty if it can.
+        registry: every registered tool of the organization, by name; empty for a
+            settings file.
+        agents: the toolset's agents, by their names in the toolset.
+        entry_names: the names of the entries of all MCP servers, by id.
+        holders: for each tool that the plan deletes, the agents outside the toolset
+            that have it.
     """
 
     backend: str
@@ -145,8 +151,8 @@ class CurrentState:
     entry_names: Mapping[str, str] = field(default_factory=dict)
     holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def is_ours(self, name: str) -> bool:
-        """Whether the registry's tool of a name belongs to the toolset's entry."""
+    def is_own_tool(self, name: str) -> bool:
+        """Return whether a registered tool belongs to the toolset's MCP server entry."""
         tool = self.registry.get(name)
         return (
             tool is not None
@@ -154,21 +160,26 @@ class CurrentState:
             and tool.server_id == self.entry.id
         )
 
-    def is_as(self, tool: DesiredTool) -> bool:
-        """Whether the registry has one of the toolset's tools as it should be."""
-        there = self.registry.get(tool.name)
-        if there is None or self.entry is None or not self.is_ours(tool.name):
+    def is_up_to_date(self, tool: DesiredTool) -> bool:
+        """Return whether a tool of the toolset is registered as its spec declares it."""
+        registered = self.registry.get(tool.name)
+        if registered is None or self.entry is None or not self.is_own_tool(tool.name):
             return False
-        return (there.digest, there.called_at) == (tool.digest, self.entry.name)
+        has_same_content = registered.digest == tool.digest
+        return has_same_content and registered.called_at == self.entry.name
 
-    def owner_of(self, tool: RegisteredTool) -> str:
-        """Who owns a registered tool, in words."""
+    def format_owner(self, tool: RegisteredTool) -> str:
+        """Return a description of a registered tool's owner, for messages."""
         if tool.server_id is None:
             return f"a {tool.type} tool"
         name = self.entry_names.get(tool.server_id)
-        return f"the MCP server `{name}`" if name else f"an entry {tool.server_id}"
+        return (
+            f"the MCP server `{name}`"
+            if name
+            else f"the MCP server entry {tool.server_id}"
+        )
 
     @property
     def own_names(self) -> tuple[str, ...]:
-        """The registered tools of the toolset's entry."""
-        return tuple(name for name in self.registry if self.is_ours(name))
+        """The names of the registered tools that belong to the toolset's entry."""
+        return tuple(name for name in self.registry if self.is_own_tool(name))

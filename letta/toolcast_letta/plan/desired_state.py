@@ -1,4 +1,4 @@
-"""What a toolset wants to be in Letta: the entry of its server, tools, agents, rules."""
+"""The desired state: the MCP server's entry, tools, agents and rules of a toolset."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..schemas.stored import shown_digest, stored_parameters
-from ..settings import LettaAgent, LettaSettings, address
+from ..schemas.stored import build_stored_parameters, compute_tool_digest
+from ..settings import LettaAgent, LettaSettings, parse_url
 
 LOOP_REASON = "It calls the agent's own loop."
-"""Why a tool that does is not attached, where nothing else says it."""
+"""The default reason for not attaching a tool that calls the agent's own loop."""
 
 
 class MissingSettingError(Exception):
-    """Missing environment setting; the message names it."""
+    """A setting is missing or invalid; the message names it."""
 
 
 @dataclass(frozen=True)
 class DesiredTool:
-    """One tool of the toolset, as it should be in Letta.
+    """A tool of the toolset, as Letta should have it.
 
     Attributes:
-        name: its name.
-        description: what agents read.
-        parameters: its input schema, as the spec has it.
-        part: what its definition says under `letta`.
-        is_offered: whether the MCP server shows it Letta.
-        examples: calls with `arguments` and, where known, `result` or `error`.
-        former_names: names that it had.
+        name: the tool's name.
+        description: the description for agents.
+        parameters: the input schema from the spec.
+        part: the `letta` object of the tool's definition.
+        is_offered: whether the MCP server offers the tool to Letta.
+        examples: example calls with `arguments` and, if declared, `result` or `error`.
+        former_names: names that the tool had before.
     """
 
     name: str
@@ -41,7 +41,7 @@ class DesiredTool:
 
     @property
     def attached(self) -> bool:
-        """Whether the toolset's agents get it."""
+        """Whether the tool is attached to the toolset's agents."""
         return bool(self.part.get("attached"))
 
     @property
@@ -51,54 +51,64 @@ class DesiredTool:
 
     @property
     def requires_approval(self) -> bool:
-        """Whether a person approves each call."""
+        """Whether a user must approve each call."""
         return self.attached and bool(self.part.get("requires_approval"))
 
     @property
     def changes_data(self) -> bool:
-        """Whether a call changes what the toolset's databases hold."""
+        """Whether a call changes data in the toolset's databases."""
         return bool(self.part.get("changes_data"))
 
     @property
-    def is_serious(self) -> bool:
-        """Whether nobody calls it without being told to."""
+    def needs_opt_in(self) -> bool:
+        """Whether verification calls the tool only if the user explicitly allows it."""
         return self.changes_data or self.requires_approval
 
     @property
     def calls_agent_loop(self) -> bool:
-        """Whether a call of it in the agent's turn would wait for itself."""
+        """Whether the tool calls the agent's own loop, so that a call in a turn deadlocks."""
         return bool(self.part.get("calls_agent_loop"))
 
     @property
     def digest(self) -> str:
-        """The digest of what Letta shows of it when all is well."""
-        return shown_digest(self.description, stored_parameters(self.parameters))
+        """The digest of the description and parameters that Letta should show to agents."""
+        return compute_tool_digest(
+            self.description, build_stored_parameters(self.parameters)
+        )
 
 
 @dataclass(frozen=True)
 class DesiredAgent(LettaAgent):
-    """One agent whose id is known; `forbids` has the toolset's tools that call its loop."""
+    """An agent with a known id.
+
+    `forbids` also contains the toolset's tools that call the agent's loop.
+    """
 
     id: str = ""
 
     @property
     def expected(self) -> dict[str, bool]:
-        """Tools of others that it must have, sorted, and whether each ends the turn."""
+        """The tools of other owners that the agent must have, sorted by name.
+
+        The value is True if a call ends the agent's turn.
+        """
         return {name: name in self.ends_turn for name in sorted(self.expects)}
 
 
 @dataclass(frozen=True)
 class DesiredState:
-    """Everything that a toolset wants to be in Letta.
+    """The state that a toolset declares for Letta.
 
     Attributes:
         toolset: the toolset's name.
         server_name: the name of the MCP server's entry.
-        server_url: where Letta reaches it.
-        token: the bearer token that Letta sends there; never shown, None for none.
-        tools: the tools that the server offers Letta, by name.
+        server_url: the URL at which Letta reaches the MCP server.
+        token: the bearer token that Letta sends to the MCP server; None without one.
+            Never print it.
+        tools: the tools that the MCP server offers to Letta, by name.
         agents: the agents.
-        withheld: tools of the toolset that the server must not offer Letta, with the reason.
+        withheld: the tools that the MCP server must not offer to Letta, with the
+            reasons.
     """
 
     toolset: str
@@ -111,12 +121,12 @@ class DesiredState:
 
     @property
     def canonical(self) -> tuple[str, ...]:
-        """The names that every agent of the toolset gets, sorted."""
-        return tuple(sorted(t.name for t in self.tools.values() if t.attached))
+        """The names of the tools that every agent of the toolset gets, sorted."""
+        return tuple(sorted(tool.name for tool in self.tools.values() if tool.attached))
 
     @property
     def removed_names(self) -> dict[str, str]:
-        """The present name of each former one."""
+        """The current name of each former tool name that is no longer in use."""
         return {
             former: tool.name
             for tool in self.tools.values()
@@ -124,51 +134,52 @@ class DesiredState:
             if former not in self.tools
         }
 
-    def for_agents(self, names: Iterable[str]) -> DesiredState:
-        """The same for some of the agents.
+    def select_agents(self, names: Iterable[str]) -> DesiredState:
+        """Return a copy that has only the agents with these names.
 
         Raises:
-            MissingSettingError: there is no agent of a name.
+            MissingSettingError: the toolset has no agent with one of the names.
         """
-        wanted = tuple(names)
-        known = {agent.name: agent for agent in self.agents}
-        for name in wanted:
-            if name not in known:
+        selected = tuple(names)
+        agents = {agent.name: agent for agent in self.agents}
+        for name in selected:
+            if name not in agents:
                 raise MissingSettingError(
-                    f"the toolset {self.toolset} has no agent `{name}`;"
-                    f" it has {', '.join(known)}"
+                    f"the toolset {self.toolset} has no agent `{name}`\n"
+                    f"  help: use one of {', '.join(agents)}"
                 )
-        return replace(self, agents=tuple(known[name] for name in wanted))
+        return replace(self, agents=tuple(agents[name] for name in selected))
 
 
-def desired_state(
+def build_desired_state(
     settings: LettaSettings,
     tools: Iterable[DesiredTool],
     environment: Mapping[str, str],
     *,
     server_url: str | None = None,
 ) -> DesiredState:
-    """What a toolset wants to be in Letta.
+    """Build the desired state of a toolset.
 
     Args:
-        settings: what it says of Letta.
-        tools: all of its tools.
-        environment: holds what the specs leave to it: the URL, the token, ids.
-        server_url: goes before what the specs say.
+        settings: the toolset's settings for Letta.
+        tools: all tools of the toolset.
+        environment: the environment variables; the settings can leave URL, token and
+            ids to them.
+        server_url: the MCP server's URL; overrides the settings.
 
     Raises:
-        MissingSettingError: the environment lacks something that the specs leave to it, or the
-            URL is not one.
+        MissingSettingError: a required variable is not set, or the URL is not valid.
     """
+    # The tools are iterated more than once.
     tools = tuple(tools)
     server = settings.server
-    url = server_url or _setting(
+    url = server_url or _resolve_setting(
         server.url, server.url_env, environment, "the MCP server's URL", "url"
     )
-    _check_url(url)
+    _validate_url(url)
     token = None
     if server.token_env:
-        token = _from(environment, server.token_env, "the MCP server's token")
+        token = _read_variable(environment, server.token_env, "the MCP server's token")
     forbidden = {
         tool.name: tool.part.get("reason", LOOP_REASON)
         for tool in tools
@@ -180,57 +191,66 @@ def desired_state(
         url,
         token,
         {tool.name: tool for tool in tools if tool.is_offered},
-        tuple(_desired_agent(a, forbidden, environment) for a in settings.agents),
-        {tool.name: _why_withheld(tool) for tool in tools if not tool.is_offered},
+        tuple(_build_agent(agent, forbidden, environment) for agent in settings.agents),
+        {
+            tool.name: _get_withheld_reason(tool)
+            for tool in tools
+            if not tool.is_offered
+        },
     )
 
 
-def _desired_agent(
+def _build_agent(
     agent: LettaAgent, forbidden: Mapping[str, str], environment: Mapping[str, str]
 ) -> DesiredAgent:
-    what = f"the id of {agent.name}"
-    known = {
-        "id": _setting(agent.id, agent.id_env, environment, what, "id"),
+    label = f"the id of {agent.name}"
+    fields = {
+        "id": _resolve_setting(agent.id, agent.id_env, environment, label, "id"),
         "forbids": {**forbidden, **agent.forbids},
     }
-    return DesiredAgent(**{**vars(agent), **known})
+    return DesiredAgent(**{**vars(agent), **fields})
 
 
-def _why_withheld(tool: DesiredTool) -> str:
+def _get_withheld_reason(tool: DesiredTool) -> str:
     if tool.calls_agent_loop:
         return "it calls the agent's own loop"
-    return "it is not for that client"
+    return "the client that Letta uses may not call it"
 
 
-def _check_url(url: str) -> None:
-    """Letta stores the URL, and plans show it."""
-    parts = address(url)
+def _validate_url(url: str) -> None:
+    """Raise an error if the URL is not valid or contains a password.
+
+    Letta stores the URL, and plans show it.
+    """
+    parts = parse_url(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise MissingSettingError("the MCP server's URL is no http or https URL")
+        raise MissingSettingError("the MCP server's URL is not an http or https URL")
     if parts.username or parts.password:
         raise MissingSettingError(
-            "the MCP server's URL holds a password: let Letta send a token instead"
+            "the MCP server's URL contains a password: remove it, and use `token_env`"
         )
 
 
-def _setting(
+def _resolve_setting(
     value: str | None,
     variable: str | None,
     environment: Mapping[str, str],
-    what: str,
+    label: str,
     key: str,
 ) -> str:
     if value:
         return value
     if not variable:
         raise MissingSettingError(
-            f"{what} is not set: `{key}` or `{key}_env` of the toolset"
+            f"{label} is not set: set `{key}` or `{key}_env` in the toolset's `letta`"
         )
-    return _from(environment, variable, what)
+    return _read_variable(environment, variable, label)
 
 
-def _from(environment: Mapping[str, str], name: str, what: str) -> str:
+def _read_variable(environment: Mapping[str, str], name: str, label: str) -> str:
     value = environment.get(name, "").strip()
     if not value:
-        raise MissingSettingError(f"set {name}: {what}")
+        raise MissingSettingError(
+            f"{label} is not set: set the environment variable {name}"
+        )
     return value

@@ -1,4 +1,4 @@
-"""A plan as a value that can be saved: what is to be done, why not, and what it was made for."""
+"""The plan: a value that can be saved, reviewed and applied later."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..digests import digest_of
-from ..state.seal import Seal, with_tuples
+from ..digests import compute_digest
+from ..state.seal import Seal, convert_lists
 
 _FORMAT = "toolcast-letta-plan/3"
-_NOT_FIELDS = ("format", "id")
+_EXTRA_KEYS = ("format", "id")
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """What a person has named, so that it may be done to what is not the toolset's.
+    """Tools that the user allows a plan to delete, take over or clean up.
+
+    Without these names, a plan that needs such an operation is blocked.
 
     Attributes:
-        delete: tools that may go although other agents have them.
-        capture: tools, or entries of a settings file, of other owners that the toolset's
-            server may take over.
-        drop_stale: tools that are not attached, whose rules may go.
+        delete: tools that may be deleted although agents outside the toolset have them.
+        capture: tools of other owners, or entries of a settings file, that the
+            toolset's server may take over.
+        drop_stale: tools that are not attached and whose rules may be removed.
     """
 
     delete: tuple[str, ...] = ()
@@ -32,15 +34,16 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that applying changes.
+    """One change to Letta.
 
     Attributes:
         action: `+` add, `~` change in place, `-` remove, `-/+` remove and add.
         layer: `server`, `registry`, `tool` (of an agent) or `rule`.
-        name: of the tool, rule or entry.
-        agent: the agent, for `tool` and `rule`, and for the `server` of a settings file.
-        detail: what exactly.
-        undo: why it cannot be undone; empty when it can.
+        name: the name of the tool, rule or server entry.
+        agent: the agent's name, for `tool`, `rule`, and `server` in a settings file;
+            empty for other changes.
+        detail: a description of the change.
+        undo: the reason if a rollback cannot undo the change; empty if it can.
     """
 
     action: str
@@ -53,12 +56,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Blocker:
-    """Why the plan must not be applied.
+    """A reason why the plan must not be applied.
 
     Attributes:
-        code: a word for machines: `not-deployed`, `capture`, `other-agents`, ...
-        message: what is wrong.
-        help: what to do.
+        code: a machine-readable code: `not-deployed`, `capture`, `other-agents`, ...
+        message: the problem.
+        help: how to solve it.
     """
 
     code: str
@@ -68,19 +71,21 @@ class Blocker:
 
 @dataclass(frozen=True)
 class AgentPlan:
-    """One agent before and after.
+    """The state of one agent before and after the plan.
 
     Attributes:
-        name: the toolset's name for it.
-        id: Letta's id.
-        type: Letta's type; empty where agents have none.
-        home: where it lives, as a settings file says it; None for Letta's cloud.
-        tools_before: ids of its tools by name.
-        rules_before: its rules.
-        tools_after: the names of its tools, those of others first, in their order.
-        rules_after: its rules.
-        servers_before: digest of its list of servers; empty where it has none.
-        servers_after: digest of the list that it gets.
+        name: the agent's name in the toolset.
+        id: the agent's id in Letta.
+        type: the agent's type in Letta; empty in a settings file, which has no types.
+        home: where the agent lives, as in the settings file; None for Letta's cloud.
+        tools_before: the ids of its tools, by name.
+        rules_before: its tool rules.
+        tools_after: the names of its tools after the plan; tools that it keeps come
+            first, in their order.
+        rules_after: its tool rules after the plan.
+        servers_before: the digest of its list of MCP servers; empty for an agent on a
+            server.
+        servers_after: the digest of that list after the plan.
     """
 
     name: str
@@ -97,25 +102,27 @@ class AgentPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """What applying would do.
+    """The changes that bring Letta to the state that a toolset declares.
 
     Attributes:
-        backend: the kind of Letta, `v1` or `code`.
-        toolset: the toolset.
-        place: the URL of the Letta server, or the path of the settings file.
-        version: that server's version; empty for a settings file.
-        server: name and URL of the MCP server's entry.
-        desired: digest of everything that the toolset wants; a plan for other specs is old.
-        entry: fingerprint of the registry's entry before; None when there was none.
-        offered: digest of each tool that the MCP server offered.
-        registry: each tool of the toolset in the registry: fingerprint before and after,
-            None where it is not there.
-        agents: each agent.
-        changes: what is to be done, in order.
-        missing: what agents should have and this plan does not give them, a line each.
-        blockers: why it must not be done.
-        warnings: what a person should know.
-        overrides: what was named.
+        backend: the kind of Letta: `v1` or `code`.
+        toolset: the toolset's name.
+        location: the URL of the Letta server, or the path of the settings file.
+        version: the server's version; empty for a settings file.
+        server: name and URL of the MCP server's entry in Letta.
+        desired: the digest of the desired state. A plan for another desired state is
+            not applied.
+        entry: the fingerprint of the MCP server's entry before the plan; None if it
+            does not exist.
+        offered: the digest of each tool that the MCP server offers.
+        registry: for each tool of the toolset, its fingerprints in the registry before
+            and after the plan; None where the tool is not registered.
+        agents: the toolset's agents.
+        changes: the changes, in the order in which they are listed for the user.
+        missing: descriptions of what agents need and the plan does not provide.
+        blockers: the reasons why the plan must not be applied.
+        warnings: descriptions of risks that do not block the plan.
+        overrides: the overrides that the plan was made with.
     """
 
     backend: str
@@ -136,48 +143,50 @@ class Plan:
 
     @property
     def id(self) -> str:
-        """Names the plan by what it says."""
-        return digest_of(asdict(self)).removeprefix("sha256:")[:12]
+        """The plan's identifier, derived from its content."""
+        return compute_digest(asdict(self)).removeprefix("sha256:")[:12]
 
     @property
     def removals(self) -> tuple[Change, ...]:
-        """The changes that take something away."""
+        """The changes that remove something."""
         return tuple(change for change in self.changes if "-" in change.action)
 
     def to_json(self) -> dict[str, Any]:
-        """The plan for a file or a machine; it holds no secret."""
+        """Return the plan as a JSON object. It contains no secret."""
         return {"format": _FORMAT, "id": self.id, **asdict(self)}
 
     def save(self, path: Path, seal: Seal) -> None:
-        """Writes the plan, sealed.
+        """Write the plan with its signature.
 
         Raises:
-            StateError: as of `Seal.save`.
+            StateError: see `Seal.save`.
         """
+        # A plan contains no secret: the umask decides who can read it.
         seal.save(path, self.to_json(), mode=0o666)
 
     @classmethod
     def load(cls, path: Path, seal: Seal) -> Plan:
-        """Reads a saved plan.
+        """Read a saved plan, and verify its signature.
 
         Raises:
-            StateError: as of `Seal.load`.
+            StateError: see `Seal.load`.
         """
         value = seal.load(path, _FORMAT)
-        return cls._of({k: v for k, v in value.items() if k not in _NOT_FIELDS})
+        return cls._from_json({k: v for k, v in value.items() if k not in _EXTRA_KEYS})
 
     @classmethod
-    def _of(cls, value: Mapping[str, Any]) -> Plan:
+    def _from_json(cls, value: Mapping[str, Any]) -> Plan:
+        # JSON has arrays and objects in place of tuples and dataclasses.
         pairs = value["registry"].items()
         parts = {
             "registry": {name: (pair[0], pair[1]) for name, pair in pairs},
             "agents": tuple(
-                AgentPlan(**with_tuples(agent)) for agent in value["agents"]
+                AgentPlan(**convert_lists(agent)) for agent in value["agents"]
             ),
             "changes": tuple(Change(**change) for change in value["changes"]),
             "blockers": tuple(Blocker(**blocker) for blocker in value["blockers"]),
             "missing": tuple(value["missing"]),
             "warnings": tuple(value["warnings"]),
-            "overrides": Overrides(**with_tuples(value["overrides"])),
+            "overrides": Overrides(**convert_lists(value["overrides"])),
         }
         return cls(**{**value, **parts})

@@ -1,4 +1,4 @@
-"""From what a toolset wants and what is there to a plan."""
+"""Build a plan from the desired and the current state."""
 
 from __future__ import annotations
 
@@ -6,107 +6,115 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..digests import digest_of
-from .agent_servers import desired_entry, entry_change, with_entry
-from .blockers import blockers, warnings
-from .core_tools import missing_tools
+from ..digests import compute_digest
+from .agent_servers import build_desired_entry, compare_entry, set_entry
+from .blockers import list_blockers
+from .core_tools import list_missing_tools
 from .current_state import AgentState, CurrentState, ServerEntry
 from .desired_state import DesiredAgent, DesiredState
 from .plan import AgentPlan, Change, Overrides, Plan
-from .tool_rules import kept_rules, rule_needs, rule_text, same_rules
+from .plan_warnings import list_warnings
+from .tool_rules import are_same_rules, build_rule_needs, format_rule, merge_rules
 
-_GONE_FOR_ALL = "deleted for every agent; its id is gone for good"
+_DELETION_DETAIL = "deleted for every agent; its id cannot be restored"
 
 
-def make_plan(
-    place: str,
+def build_plan(
+    location: str,
     desired: DesiredState,
     current: CurrentState,
     overrides: Overrides | None = None,
 ) -> Plan:
-    """What has to be done so that Letta is as the toolset wants it.
+    """Build the plan that brings Letta to the desired state.
 
-    Nothing that is not the toolset's is touched: its tools are those of its own entry,
-    its rules those of its own tools.
+    The plan leaves everything unchanged that does not belong to the toolset: its tools
+    are those of its own MCP server entry, and its rules those of its own tools.
+
+    Args:
+        location: the URL of the Letta server, or the path of the settings file.
+        desired: the desired state.
+        current: the current state.
+        overrides: operations that the user explicitly allows; None for none.
     """
     overrides = overrides or Overrides()
     if current.backend == "code":
-        agents, changes = _settings_changes(desired, current)
+        agents, changes = _plan_settings_file(desired, current)
     else:
-        agents, changes = _server_changes(desired, current, overrides)
+        agents, changes = _plan_server(desired, current, overrides)
     return Plan(
         current.backend,
         desired.toolset,
-        place,
+        location,
         current.version,
         {"name": desired.server_name, "url": desired.server_url},
-        desired_digest(desired),
-        entry_fingerprint(current.entry),
+        compute_desired_digest(desired),
+        fingerprint_entry(current.entry),
         {name: tool.digest for name, tool in sorted(current.offered.items())},
-        registry_fingerprints(desired, current),
+        fingerprint_registry(desired, current),
         agents,
         tuple(changes),
-        tuple(_missing(desired, current, agents)),
-        tuple(blockers(desired, current, agents, overrides)),
-        tuple(warnings(desired, current, agents, changes)),
+        tuple(_list_missing(desired, current, agents)),
+        tuple(list_blockers(desired, current, agents, overrides)),
+        tuple(list_warnings(desired, current, agents, changes)),
         overrides,
     )
 
 
-def _missing(
+def _list_missing(
     desired: DesiredState, current: CurrentState, agents: tuple[AgentPlan, ...]
 ) -> Iterator[str]:
     if current.backend == "v1":
-        for one, agent in zip(desired.agents, agents, strict=True):
-            yield from missing_tools(one, agent, current)
+        for agent, plan in zip(desired.agents, agents, strict=True):
+            yield from list_missing_tools(agent, plan, current)
 
 
-def _settings_changes(
+def _plan_settings_file(
     desired: DesiredState, current: CurrentState
 ) -> tuple[tuple[AgentPlan, ...], list[Change]]:
-    """In a settings file: an entry of the toolset's server for each agent."""
-    agents = []
+    """Plan an entry of the toolset's MCP server for each agent of a settings file."""
+    plans = []
     changes = []
-    for one in desired.agents:
-        state = current.agents[one.name]
+    for agent in desired.agents:
+        state = current.agents[agent.name]
+        # A blocker reports it.
         if state.is_ambiguous:
             continue
-        entry = desired_entry(state.servers, desired, one)
-        change = entry_change(state.servers, entry, one.name)
+        entry = build_desired_entry(state.servers, desired, agent)
+        change = compare_entry(state.servers, entry, agent.name)
         if change is not None:
             changes.append(change)
-        agents.append(
+        plans.append(
             AgentPlan(
-                one.name,
-                one.id,
+                agent.name,
+                agent.id,
                 home=state.home,
-                servers_before=digest_of(list(state.servers)),
-                servers_after=digest_of(with_entry(state.servers, entry)),
+                servers_before=compute_digest(list(state.servers)),
+                servers_after=compute_digest(set_entry(state.servers, entry)),
             )
         )
-    return tuple(agents), changes
+    return tuple(plans), changes
 
 
-def _server_changes(
+def _plan_server(
     desired: DesiredState, current: CurrentState, overrides: Overrides
 ) -> tuple[tuple[AgentPlan, ...], list[Change]]:
-    """On a server: the entry, the registry, and the tools and rules of each agent."""
-    agents = tuple(
-        _agent_plan(desired, one, current.agents[one.name], current, overrides)
-        for one in desired.agents
+    """Plan the entry, the registry, and the tools and rules of each agent of a server."""
+    plans = tuple(
+        _plan_agent(desired, agent, current.agents[agent.name], current, overrides)
+        for agent in desired.agents
     )
     changes = [
-        *_entry_changes(desired, current.entry),
-        *_registry_changes(desired, current),
+        *_compare_entry(desired, current.entry),
+        *_compare_registry(desired, current),
     ]
-    for agent, one in zip(agents, desired.agents, strict=True):
-        changes += _agent_changes(agent, one, desired, current)
-    return agents, changes
+    for plan, agent in zip(plans, desired.agents, strict=True):
+        changes += _compare_agent(plan, agent, desired, current)
+    return plans, changes
 
 
-def desired_digest(desired: DesiredState) -> str:
-    """Names everything that a toolset wants, but for the token."""
-    return digest_of(
+def compute_desired_digest(desired: DesiredState) -> str:
+    """Return the digest of the desired state without the token."""
+    return compute_digest(
         {
             "server": [desired.server_name, desired.server_url],
             "tools": {
@@ -133,53 +141,62 @@ def desired_digest(desired: DesiredState) -> str:
     )
 
 
-def entry_fingerprint(entry: ServerEntry | None) -> str | None:
-    """The fingerprint of an entry, in which a token is only right or wrong."""
+def fingerprint_entry(entry: ServerEntry | None) -> str | None:
+    """Return a text that identifies the state of an entry.
+
+    It states only whether the token is the desired one, not the token itself.
+    """
     if entry is None:
         return None
     kind = "http" if entry.is_http else "other"
     return f"{kind} {entry.url} {'token' if entry.has_token else 'no token'}"
 
 
-def registry_fingerprints(
+def fingerprint_registry(
     desired: DesiredState, current: CurrentState
 ) -> dict[str, tuple[str | None, str | None]]:
-    """Fingerprints, now and behind the plan, of the tools that it is about."""
+    """Return the fingerprints, before and after the plan, of the tools it concerns.
+
+    The fingerprint of a tool that is not registered is None.
+    """
     if current.backend == "code":
         return {}
     names = {*desired.tools, *current.own_names, *desired.removed_names}
-    prints: dict[str, tuple[str | None, str | None]] = {}
+    fingerprints: dict[str, tuple[str | None, str | None]] = {}
     for name in sorted(names):
-        there = current.registry.get(name)
-        now = None
-        if there is not None:
-            owner = "ours" if current.is_ours(name) else there.server_id or there.type
-            now = f"{owner} {there.digest}"
-            if owner == "ours" and there.called_at != desired.server_name:
-                now += f" called at {there.called_at}"
+        tool = current.registry.get(name)
+        before = None
+        if tool is not None:
+            is_own = current.is_own_tool(name)
+            owner = "ours" if is_own else tool.server_id or tool.type
+            before = f"{owner} {tool.digest}"
+            if is_own and tool.called_at != desired.server_name:
+                before += f" called at {tool.called_at}"
         if name in desired.tools:
             after: str | None = f"ours {desired.tools[name].digest}"
-        elif name in _leaving(desired, current):
+        elif name in _list_obsolete_tools(desired, current):
             after = None
         else:
-            after = now
-        prints[name] = (now, after)
-    return prints
+            after = before
+        fingerprints[name] = (before, after)
+    return fingerprints
 
 
-def _leaving(desired: DesiredState, current: CurrentState) -> set[str]:
-    """Registered tools of ours that the specs have no more, and the server neither."""
+def _list_obsolete_tools(desired: DesiredState, current: CurrentState) -> set[str]:
+    """Return the toolset's registered tools that neither specs nor server have.
+
+    While the MCP server is unreachable its tools are unknown, and none is obsolete.
+    """
     if current.unreachable:
         return set()
-    own = set(current.own_names)
     return {
         name
-        for name in own
+        for name in current.own_names
         if name not in desired.tools and name not in current.offered
     }
 
 
-def _entry_changes(
+def _compare_entry(
     desired: DesiredState, entry: ServerEntry | None
 ) -> Iterator[Change]:
     name = desired.server_name
@@ -187,7 +204,7 @@ def _entry_changes(
         detail = f"streamable HTTP at {desired.server_url}"
         if desired.token is not None:
             detail += ", with a bearer token (not shown)"
-        undo = "rolling back leaves the entry"
+        undo = "rollback keeps the entry"
         yield Change("+", "server", name, detail=detail, undo=undo)
         return
     if entry.url != desired.server_url:
@@ -199,87 +216,94 @@ def _entry_changes(
             "server",
             name,
             detail="bearer token (not shown)",
-            undo="the token before is not kept",
+            undo="the previous token is not saved",
         )
 
 
-def _registry_changes(desired: DesiredState, current: CurrentState) -> Iterator[Change]:
-    leaving = _leaving(desired, current)
-    # Where both names are there, somebody or an interrupted run has left the old one.
+def _compare_registry(desired: DesiredState, current: CurrentState) -> Iterator[Change]:
+    obsolete = _list_obsolete_tools(desired, current)
+    # If both names are registered, the old tool was left by an interrupted run or
+    # another client: it is removed, not renamed.
     renamed = {
         desired.removed_names[old]: old
-        for old in leaving
+        for old in obsolete
         if old in desired.removed_names
         and desired.removed_names[old] not in current.registry
     }
     for name, tool in sorted(desired.tools.items()):
-        there = current.registry.get(name)
+        registered = current.registry.get(name)
+        # Letta does not register a tool with such a schema. If the tool is attached, a
+        # blocker reports it.
         if (
             name in current.offered
             and current.offered[name].problem
             and not tool.attached
         ):
             continue
-        if there is None:
+        if registered is None:
             old = renamed.get(name)
             if old is not None:
-                detail = f"renamed: {old} is {_GONE_FOR_ALL}"
+                detail = f"renamed: {old} is {_DELETION_DETAIL}"
                 title = f"{old} -> {name}"
                 yield Change("-/+", "registry", title, detail=detail, undo="renamed")
             else:
-                undo = "rolling back leaves it registered"
+                undo = "rollback keeps it registered"
                 yield Change("+", "registry", name, detail="registered", undo=undo)
-        elif not current.is_ours(name):
-            detail = f"taken over from {current.owner_of(there)}"
-            undo = "its owner does not get it back"
+        elif not current.is_own_tool(name):
+            detail = f"taken over from {current.format_owner(registered)}"
+            undo = "rollback does not return it to its owner"
             yield Change("~", "registry", name, detail=detail, undo=undo)
-        elif there.digest != tool.digest:
-            undo = "needs the MCP server as it was before"
-            detail = "description or parameters, same id"
+        elif registered.digest != tool.digest:
+            undo = "needs the previous version of the MCP server"
+            detail = "new description or parameters, same id"
             yield Change("~", "registry", name, detail=detail, undo=undo)
-        elif there.called_at != desired.server_name:
-            where = f"Letta calls it at `{there.called_at}`"
-            if not there.called_at:
-                where = "Letta does not know its server, and each call fails"
-            undo = "rolling back leaves it mended"
-            yield Change("~", "registry", name, detail=f"its tag: {where}", undo=undo)
-    for name in sorted(leaving - set(renamed.values())):
-        others = current.holders.get(name, ())
+        elif registered.called_at != desired.server_name:
+            problem = f"Letta calls it on the server `{registered.called_at}`"
+            if not registered.called_at:
+                problem = "Letta does not know its server, and every call fails"
+            undo = "rollback keeps the new tag"
+            yield Change(
+                "~", "registry", name, detail=f"wrong tag: {problem}", undo=undo
+            )
+    for name in sorted(obsolete - set(renamed.values())):
+        holders = current.holders.get(name, ())
         detail = "deleted for every agent"
         if name in desired.removed_names:
             detail = f"renamed to {desired.removed_names[name]}; {detail}"
-        if others:
-            detail += f", also {', '.join(others)}"
-        undo = "needs the MCP server as it was before"
+        if holders:
+            detail += f", also {', '.join(holders)}"
+        undo = "needs the previous version of the MCP server"
         yield Change("-", "registry", name, detail=detail, undo=undo)
 
 
-def _agent_plan(
+def _plan_agent(
     desired: DesiredState,
     agent: DesiredAgent,
     state: AgentState,
     current: CurrentState,
     overrides: Overrides,
 ) -> AgentPlan:
-    # A former name that somebody else has by now is theirs.
+    # A former name that another owner has registered since then is not the toolset's.
     former = {
         old: new
         for old, new in desired.removed_names.items()
-        if old not in current.registry or current.is_ours(old)
+        if old not in current.registry or current.is_own_tool(old)
     }
     renamed = {old: new for old, new in former.items() if desired.tools[new].attached}
-    removed = {name for name in state.tools if _goes(name, desired, agent, current)}
+    removed = {
+        name for name in state.tools if _should_detach(name, desired, agent, current)
+    }
     rules_removed = (removed | set(former)) - set(renamed)
-    kept = [name for name in state.tools if name not in removed]
-    added = [n for n in (*agent.expected, *desired.canonical) if n not in kept]
-    after = tuple(dict.fromkeys([*kept, *added]))
+    remaining = [name for name in state.tools if name not in removed]
+    wanted = (*agent.expected, *desired.canonical)
+    after = tuple(dict.fromkeys([*remaining, *wanted]))
     needs = replace(
-        rule_needs(desired, agent, state, current, after),
+        build_rule_needs(desired, agent, state, current, after),
         removed=rules_removed,
         renamed=renamed,
         drop_stale=[name for name in overrides.drop_stale if name not in after],
     )
-    rules = kept_rules(state.rules, needs)
+    rules = merge_rules(state.rules, needs)
     return AgentPlan(
         agent.name,
         state.id,
@@ -287,52 +311,53 @@ def _agent_plan(
         tools_before=dict(state.tools),
         rules_before=state.rules,
         tools_after=after,
-        # What is there already stays word for word.
-        rules_after=state.rules if same_rules(rules, state.rules) else tuple(rules),
+        # Equal rules are sent as Letta returned them, with their unset fields.
+        rules_after=state.rules if are_same_rules(rules, state.rules) else tuple(rules),
     )
 
 
-def _goes(
+def _should_detach(
     name: str, desired: DesiredState, agent: DesiredAgent, current: CurrentState
 ) -> bool:
-    """Whether an attached tool is to be detached."""
+    """Return whether a tool that an agent has must be detached from it."""
     if name in agent.forbids:
         return True
     if name in desired.tools:
-        return not desired.tools[name].attached and current.is_ours(name)
-    is_renamed = name in desired.removed_names and current.is_ours(name)
-    return is_renamed or name in _leaving(desired, current)
+        return not desired.tools[name].attached and current.is_own_tool(name)
+    is_renamed = name in desired.removed_names and current.is_own_tool(name)
+    return is_renamed or name in _list_obsolete_tools(desired, current)
 
 
-def _agent_changes(
+def _compare_agent(
     plan: AgentPlan, agent: DesiredAgent, desired: DesiredState, current: CurrentState
 ) -> Iterator[Change]:
     for name in plan.tools_after:
-        there = current.registry.get(name)
+        registered = current.registry.get(name)
         if name not in plan.tools_before:
             yield Change("+", "tool", name, plan.name, "attached")
-        elif there is not None and plan.tools_before[name] != there.id:
+        elif registered is not None and plan.tools_before[name] != registered.id:
             yield Change("~", "tool", name, plan.name, "attached by its new id")
     for name in plan.tools_before:
         if name not in plan.tools_after:
-            why = agent.forbids.get(name, "")
+            reason = agent.forbids.get(name, "")
             if name in desired.removed_names:
-                why = f"now {desired.removed_names[name]}"
-            detail = f"detached: {why}" if why else "detached"
+                reason = f"now {desired.removed_names[name]}"
+            detail = f"detached: {reason}" if reason else "detached"
             yield Change("-", "tool", name, plan.name, detail)
-    before = _counted(plan.rules_before)
-    after = _counted(plan.rules_after)
-    for text, number in after.items():
-        for _ in range(number - before.get(text, 0)):
+    # An agent can have the same rule more than once.
+    before = _count_rules(plan.rules_before)
+    after = _count_rules(plan.rules_after)
+    for text, count in after.items():
+        for _ in range(count - before.get(text, 0)):
             yield Change("+", "rule", text, plan.name)
-    for text, number in before.items():
-        for _ in range(number - after.get(text, 0)):
+    for text, count in before.items():
+        for _ in range(count - after.get(text, 0)):
             yield Change("-", "rule", text, plan.name)
 
 
-def _counted(rules: tuple[Mapping[str, Any], ...]) -> dict[str, int]:
-    counted: dict[str, int] = {}
+def _count_rules(rules: tuple[Mapping[str, Any], ...]) -> dict[str, int]:
+    counts: dict[str, int] = {}
     for rule in rules:
-        text = rule_text(rule)
-        counted[text] = counted.get(text, 0) + 1
-    return counted
+        text = format_rule(rule)
+        counts[text] = counts.get(text, 0) + 1
+    return counts

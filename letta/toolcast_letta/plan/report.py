@@ -1,4 +1,4 @@
-"""Plans, and what verifying found, as people read them."""
+"""Format plans and the results of verification as text."""
 
 from __future__ import annotations
 
@@ -11,36 +11,40 @@ from .verification import Verification
 
 _LAYERS = {
     "server": "MCP server entry",
-    "registry": "registry, for every agent of the organisation",
+    "registry": "registry, for every agent of the organization",
     "tool": "tools of {agent}",
     "rule": "rules of {agent}",
 }
 
 
-def plan_text(plan: Plan) -> str:
-    """The plan, a line a change, marked as Terraform marks them; ends with a newline."""
-    return "\n".join(_lines(plan)) + "\n"
+def format_plan(plan: Plan) -> str:
+    """Return a plan as text: one line for each change, marked as in Terraform.
+
+    The text ends with a newline.
+    """
+    return "\n".join(_format_plan_lines(plan)) + "\n"
 
 
-def _lines(plan: Plan) -> Iterator[str]:
+def _format_plan_lines(plan: Plan) -> Iterator[str]:
     if plan.version:
         yield f"{plan.toolset} on Letta {plan.version} at {plan.location}"
     else:
         yield f"{plan.toolset} in {plan.location}"
     for agent in plan.agents:
-        yield f"{agent.name} is {agent.id}{_kind(agent)}"
-    for (layer, agent_name), changes in groupby(plan.changes, _group):
+        yield f"{agent.name} is {agent.id}{_format_agent_kind(agent)}"
+    # The changes of a layer and agent are adjacent in a plan.
+    for (layer, agent_name), changes in groupby(plan.changes, _get_group_key):
         yield ""
         if layer == "server" and agent_name:
             yield f"  MCP servers of {agent_name}"
         else:
             yield f"  {_LAYERS[layer].format(agent=agent_name)}"
-        yield from _grouped(list(changes))
+        yield from _format_changes(list(changes))
     for agent in plan.agents:
-        stays = sorted({*agent.tools_after} & {*agent.tools_before})
-        if stays:
+        remaining = sorted({*agent.tools_after} & {*agent.tools_before})
+        if remaining:
             yield ""
-            yield from _wrapped(f"  {agent.name} keeps ", stays)
+            yield from _wrap_names(f"  {agent.name} keeps ", remaining)
     for line in plan.missing:
         yield f"\nmissing: {line}"
     for warning in plan.warnings:
@@ -50,38 +54,40 @@ def _lines(plan: Plan) -> Iterator[str]:
         if blocker.help:
             yield f"  help: {blocker.help}"
     yield ""
-    yield _summary(plan)
+    yield _format_summary(plan)
 
 
-def _kind(agent: AgentPlan) -> str:
+def _format_agent_kind(agent: AgentPlan) -> str:
     if agent.type:
         return f", a {agent.type}"
-    place = agent.home or "Letta's cloud"
-    return f" on {place}"
+    home = agent.home or "Letta's cloud"
+    return f" on {home}"
 
 
-def _group(change: Change) -> tuple[str, str]:
+def _get_group_key(change: Change) -> tuple[str, str]:
     return change.layer, change.agent
 
 
-def _grouped(changes: Sequence[Change]) -> Iterator[str]:
-    """A line a change; what is said of several is said once."""
-    names_of: dict[tuple[str, str, str], list[str]] = {}
+def _format_changes(changes: Sequence[Change]) -> Iterator[str]:
+    """Yield one line for each change; changes with the same remark share a line."""
+    names_by_change: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
-        name, remark = change.name, _remark(change)
+        name, remark = change.name, _format_remark(change)
         if change.layer == "rule" and " (" not in name:
             name, _, kind = name.rpartition(" ")
             remark = f"  {kind}{remark}"
-        names_of.setdefault((change.action, change.layer, remark), []).append(name)
-    for (action, _, remark), names in names_of.items():
+        names_by_change.setdefault((change.action, change.layer, remark), []).append(
+            name
+        )
+    for (action, _, remark), names in names_by_change.items():
         if len(names) == 1:
             yield f"{action:>5} {names[0]}{remark}"
         else:
-            yield from _wrapped(f"{action:>5} ", names, remark)
+            yield from _wrap_names(f"{action:>5} ", names, remark)
 
 
-def _wrapped(start: str, names: Sequence[str], remark: str = "") -> Iterator[str]:
-    """Names over as many lines as they need, with what is said of all of them behind."""
+def _wrap_names(start: str, names: Sequence[str], remark: str = "") -> Iterator[str]:
+    """Yield lines that list names after a prefix, wrapped, with a remark at the end."""
     line = start
     for number, name in enumerate(names):
         word = name + ("," if number + 1 < len(names) else remark)
@@ -92,59 +98,64 @@ def _wrapped(start: str, names: Sequence[str], remark: str = "") -> Iterator[str
     yield line.rstrip()
 
 
-def _remark(change: Change) -> str:
+def _format_remark(change: Change) -> str:
     text = f"  ({change.detail})" if change.detail else ""
     if change.undo and "-" not in change.action:
         return f"{text}  # {change.undo}"
     return text + (f"  # cannot be undone: {change.undo}" if change.undo else "")
 
 
-def _summary(plan: Plan) -> str:
+def _format_summary(plan: Plan) -> str:
     if plan.blockers:
         number = len(plan.blockers)
         return f"Refused: {number} blocker{'' if number == 1 else 's'}."
     if not plan.changes and plan.missing:
-        return "Nothing to do here, and Letta is not as it should be."
+        return "Nothing to apply, but Letta does not match the specs."
     if not plan.changes:
-        return "No changes: Letta is as the specs say."
-    counted = {"+": 0, "~": 0, "-": 0}
+        return "No changes: Letta matches the specs."
+    counts = {"+": 0, "~": 0, "-": 0}
     for change in plan.changes:
         for sign in ("-", "+") if change.action == "-/+" else (change.action,):
-            counted[sign] += 1
+            counts[sign] += 1
     return (
-        f"Plan: {counted['+']} to add, {counted['~']} to change,"
-        f" {counted['-']} to remove."
+        f"Plan: {counts['+']} to add, {counts['~']} to change,"
+        f" {counts['-']} to remove."
     )
 
 
-def verification_text(found: Verification) -> str:
-    """What was found, for people; ends with a newline."""
-    lines = [f"differs: {line}" for line in found.differences]
-    lines += [f"warning: {line}" for line in found.plan.warnings]
-    words = {True: "ok", False: "FAILED", None: "left out"}
-    for trial in found.trials:
-        detail = f" ({trial.detail})" if trial.detail else ""
-        word = words[trial.passed]
-        what = f" {trial.tool}" if trial.tool else ""
-        lines.append(f"{trial.kind}{what} by {trial.agent}: {word}{detail}")
-    for count in found.counts:
-        ours = [name for name in found.canonical if name in count.names]
-        others = [name for name in count.names if name not in found.canonical]
+def format_verification(verification: Verification) -> str:
+    """Return the results of verification as text that ends with a newline."""
+    lines = [f"differs: {line}" for line in verification.differences]
+    lines += [f"warning: {line}" for line in verification.plan.warnings]
+    outcomes = {True: "ok", False: "FAILED", None: "skipped"}
+    for check in verification.checks:
+        detail = f" ({check.detail})" if check.detail else ""
+        outcome = outcomes[check.passed]
+        tool = f" {check.tool}" if check.tool else ""
+        lines.append(f"{check.kind}{tool} by {check.agent}: {outcome}{detail}")
+    for count in verification.counts:
+        own = [name for name in verification.canonical if name in count.names]
+        others = [name for name in count.names if name not in verification.canonical]
         lines.append(
-            f"{count.agent} has {len(ours)} of {count.canonical} canonical tools:"
-            f" {', '.join(ours) or 'none'}"
+            f"{count.agent} has {len(own)} of {count.canonical} canonical tools:"
+            f" {', '.join(own) or 'none'}"
         )
         lines.append(
-            f"{count.agent} has {len(others)} others: {', '.join(others) or 'none'}"
+            f"{count.agent} has {len(others)} other tools: {', '.join(others) or 'none'}"
         )
-        lines.append(f"attached_count: {count.attached}{_since(count)}  {count.agent}")
-    lines += [f"not done: {line}" for line in found.not_done]
-    lines.append(f"all_match: {'true' if found.all_match else 'false'}")
+        lines.append(
+            f"attached_count: {count.attached}{_format_baseline_difference(count)}  {count.agent}"
+        )
+    lines += [f"not done: {line}" for line in verification.not_done]
+    lines.append(f"all_match: {'true' if verification.all_match else 'false'}")
     return "\n".join(lines) + "\n"
 
 
-def _since(count: AgentCount) -> str:
-    """What is otherwise than in the baseline: nothing lost is hidden behind what came."""
+def _format_baseline_difference(count: AgentCount) -> str:
+    """Return the numbers of gained and lost tools since the baseline.
+
+    Lost tools are listed by name, because new tools can hide them in the total.
+    """
     if count.baseline is None:
         return ""
     parts = [f" + {len(count.gained)}" if count.gained else ""]

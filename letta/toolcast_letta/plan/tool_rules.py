@@ -1,9 +1,9 @@
-"""The tool rules of an agent: those that its tools need, and what becomes of those it has.
+"""Tool rules of agents: the rules that tools need, and existing rules that remain.
 
-Measured on Letta 0.16.6 and 0.16.8: on a memgpt agent a tool without `continue_loop` ends
-the turn after one step; a letta_v1_agent needs no rule. A rule of a tool that is gone hurts:
-`run_first` then offers the model nothing at all. Attaching by PATCH does not bring the
-approval rule along.
+Measured on Letta 0.16.6 and 0.16.8: a `memgpt` agent ends its turn after a tool without
+the rule `continue_loop`; a `letta_v1_agent` needs no rule. A rule of a tool that is no
+longer attached does harm: with `run_first`, Letta then offers no tool to the model.
+Attaching a tool by PATCH does not add the rule that requires approval.
 """
 
 from __future__ import annotations
@@ -17,30 +17,34 @@ from .desired_state import DesiredAgent, DesiredState
 
 Rule = Mapping[str, Any]
 
-CONTINUES = "continue_loop"
-EXITS = "exit_loop"
-APPROVAL = "requires_approval"
-ANSWERS = "send_message"
-"""The tool by which a memgpt agent answers, and ends its turn."""
-NEEDS_LOOP_RULES = frozenset(["memgpt_agent", "memgpt_v2_agent"])
-"""Types of agents that end their turn at a tool without a rule to go on."""
-_HARMLESS_WHEN_STALE = frozenset([CONTINUES, EXITS, APPROVAL, "max_count_per_step"])
+CONTINUE_LOOP = "continue_loop"
+EXIT_LOOP = "exit_loop"
+REQUIRES_APPROVAL = "requires_approval"
+ANSWER_TOOL = "send_message"
+"""The tool by which a memgpt agent answers and ends its turn."""
+TYPES_WITH_LOOP_RULES = frozenset(["memgpt_agent", "memgpt_v2_agent"])
+"""Agent types that end their turn after a tool without a `continue_loop` rule."""
+_HARMLESS_STALE_RULES = frozenset(
+    [CONTINUE_LOOP, EXIT_LOOP, REQUIRES_APPROVAL, "max_count_per_step"]
+)
 
 
 @dataclass(frozen=True)
 class RuleNeeds:
-    """What the rules of an agent have to say, by the names of tools.
+    """What determines the rules of an agent; tools are identified by name.
 
     Attributes:
-        agent_type: Letta's type of the agent.
-        own: the tools that the toolset attaches: whether each ends the turn.
-        expected: the tools of others that must be there: whether each ends the turn.
-        built_in: Letta's own tools that are attached; as Letta itself does, `send_message`
-            ends the turn and the others do not, where no rule says otherwise.
-        approving: tools whose calls a person approves.
-        removed: tools that the agent loses.
-        renamed: the new name of each tool that is renamed.
-        drop_stale: names of tools that are not attached, whose rules are to go.
+        agent_type: the agent's type in Letta.
+        own: the tools that the toolset attaches; True if a call ends the turn.
+        expected: the tools of other owners that the agent must have; True if a call
+            ends the turn.
+        built_in: the attached built-in tools. If no rule exists for them,
+            `send_message` ends the turn and the others continue it, as in Letta's own
+            agents.
+        approving: the tools whose calls a user must approve.
+        removed: the tools that are detached.
+        renamed: the new names of renamed tools.
+        drop_stale: tools that are not attached and whose rules are removed.
     """
 
     agent_type: str
@@ -53,16 +57,16 @@ class RuleNeeds:
     drop_stale: Collection[str] = ()
 
 
-def rule_needs(
+def build_rule_needs(
     desired: DesiredState,
     agent: DesiredAgent,
     state: AgentState,
     current: CurrentState,
     tools: Collection[str],
 ) -> RuleNeeds:
-    """What the rules of an agent have to say once it has these tools, and loses none."""
-    # Who attaches by PATCH brings no approval along. Of tools that others attached, they
-    # have decided.
+    """Build the rule needs of an agent that will have these tools and loses none."""
+    # Attaching by PATCH does not add the approval rule. For a tool that another client
+    # attached, that client has decided about approval.
     approving = [
         name
         for name in tools
@@ -73,35 +77,36 @@ def rule_needs(
             and current.registry[name].needs_approval
         )
     ]
-    known = [name for name in tools if name in current.registry]
+    registered = [name for name in tools if name in current.registry]
     return RuleNeeds(
         state.type,
         {name: desired.tools[name].ends_turn for name in desired.canonical},
         agent.expected,
-        [name for name in known if current.registry[name].is_built_in],
+        [name for name in registered if current.registry[name].is_built_in],
         approving,
     )
 
 
-def kept_rules(before: Sequence[Rule], needs: RuleNeeds) -> list[dict[str, Any]]:
-    """The rules behind a change: every one that is not about a tool that goes, and those
-    that the tools need.
+def merge_rules(before: Sequence[Rule], needs: RuleNeeds) -> list[dict[str, Any]]:
+    """Return the rules of an agent after a change of its tools.
 
-    Rules of other tools stay word for word, but for names that change and tools that go.
-    Approval is only ever added: somebody may have asked for it by hand.
+    Existing rules remain, without references to removed tools and with the new names of
+    renamed ones. Rules that contradict a spec are removed, and rules that the tools
+    need are added. A rule that requires approval is never removed from an attached
+    tool: a user may have added it.
     """
     result: list[dict[str, Any]] = []
     for rule in before:
         name = needs.renamed.get(rule["tool_name"], rule["tool_name"])
         if name in needs.removed or name in needs.drop_stale:
             continue
-        if _contradicts(name, rule["type"], needs):
+        if _is_contradictory(name, rule["type"], needs):
             continue
-        changed = _with_names(rule, name, needs)
+        changed = _rename_tools(rule, name, needs)
         if changed is not None and changed not in result:
             result.append(changed)
     has = {(rule["tool_name"], rule["type"]) for rule in result}
-    for name, kind in _needed(
+    for name, kind in _list_needed_rules(
         needs, {name for name, kind in has if kind in LOOP_RULES}
     ):
         if (name, kind) not in has:
@@ -109,38 +114,45 @@ def kept_rules(before: Sequence[Rule], needs: RuleNeeds) -> list[dict[str, Any]]
     return result
 
 
-LOOP_RULES = frozenset([CONTINUES, EXITS])
-"""The rules that say whether a tool ends the turn."""
+LOOP_RULES = frozenset([CONTINUE_LOOP, EXIT_LOOP])
+"""The types of the rules that decide whether a tool ends the turn."""
 
 
-def _needed(
+def _list_needed_rules(
     needs: RuleNeeds, has_loop_rule: Collection[str]
 ) -> Iterator[tuple[str, str]]:
+    """Yield the tool name and type of each rule that an agent's tools need."""
+    # Specs decide about own tools. For a tool of another owner, an existing rule that
+    # continues or ends the turn is enough.
     for name, ends_turn in sorted({**needs.expected, **needs.own}.items()):
         if ends_turn:
-            yield name, EXITS
-        elif needs.agent_type in NEEDS_LOOP_RULES and (
+            yield name, EXIT_LOOP
+        elif needs.agent_type in TYPES_WITH_LOOP_RULES and (
             name in needs.own or name not in has_loop_rule
         ):
-            yield name, CONTINUES
-    known = {*needs.own, *needs.expected, *has_loop_rule}
-    if needs.agent_type in NEEDS_LOOP_RULES:
-        for name in sorted({*needs.built_in} - known):
-            yield name, EXITS if name == ANSWERS else CONTINUES
+            yield name, CONTINUE_LOOP
+    # Built-in tools get the rules that Letta itself gives them.
+    decided = {*needs.own, *needs.expected, *has_loop_rule}
+    if needs.agent_type in TYPES_WITH_LOOP_RULES:
+        for name in sorted({*needs.built_in} - decided):
+            yield name, EXIT_LOOP if name == ANSWER_TOOL else CONTINUE_LOOP
     for name in sorted(needs.approving):
-        yield name, APPROVAL
+        yield name, REQUIRES_APPROVAL
 
 
-def _contradicts(name: str, kind: str, needs: RuleNeeds) -> bool:
-    """Whether a rule says the opposite of what the spec says of its tool."""
+def _is_contradictory(name: str, kind: str, needs: RuleNeeds) -> bool:
+    """Return whether a rule contradicts what the spec declares for its tool."""
     ends_turn = {**needs.expected, **needs.own}.get(name)
-    if ends_turn is None or (name == ANSWERS and not ends_turn):
+    if ends_turn is None or (name == ANSWER_TOOL and not ends_turn):
         return False
-    return kind == (CONTINUES if ends_turn else EXITS)
+    return kind == (CONTINUE_LOOP if ends_turn else EXIT_LOOP)
 
 
-def _with_names(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | None:
-    """The rule with new names and without tools that go; None when nothing is left."""
+def _rename_tools(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | None:
+    """Return a rule with new tool names and without removed tools.
+
+    Return None if no tool remains that the rule could lead to.
+    """
     changed = {**rule, "tool_name": name}
     if isinstance(rule.get("children"), list):
         children = [needs.renamed.get(child, child) for child in rule["children"]]
@@ -173,47 +185,48 @@ def _with_names(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | Non
 
 
 def is_stale(rule: Rule, attached: Collection[str]) -> bool:
-    """Whether a rule is about a tool that is not attached, and hurts for that."""
-    if rule["type"] in _HARMLESS_WHEN_STALE:
+    """Return whether a rule does harm because its tool is not attached."""
+    if rule["type"] in _HARMLESS_STALE_RULES:
         return False
-    return not named_tools(rule) <= {*attached}
+    return not collect_tool_names(rule) <= {*attached}
 
 
-def named_tools(rule: Rule) -> set[str]:
-    """The tools that a rule is about."""
-    named = {rule["tool_name"], *(rule.get("children") or ())}
-    named |= {*(rule.get("child_output_mapping") or {}).values()}
-    return named | {name for name in [rule.get("default_child")] if name}
+def collect_tool_names(rule: Rule) -> set[str]:
+    """Return the names of the tools that a rule refers to."""
+    names = {rule["tool_name"], *(rule.get("children") or ())}
+    names |= {*(rule.get("child_output_mapping") or {}).values()}
+    return names | {name for name in [rule.get("default_child")] if name}
 
 
-def added_rules(rules: Sequence[Rule], needs: RuleNeeds) -> list[Rule]:
-    """Rules about the toolset's tools, expected or Letta's own ones that nothing asks for."""
-    meant = {*needs.own, *needs.expected, *needs.built_in}
-    needed = {*_needed(needs, ()), (ANSWERS, EXITS)}
+def list_unneeded_rules(rules: Sequence[Rule], needs: RuleNeeds) -> list[Rule]:
+    """Return rules of own, expected or built-in tools that these tools do not need."""
+    names = {*needs.own, *needs.expected, *needs.built_in}
+    needed = {*_list_needed_rules(needs, ()), (ANSWER_TOOL, EXIT_LOOP)}
     return [
         rule
         for rule in rules
-        if named_tools(rule) & meant and (rule["tool_name"], rule["type"]) not in needed
+        if collect_tool_names(rule) & names
+        and (rule["tool_name"], rule["type"]) not in needed
     ]
 
 
-def rule_text(rule: Rule) -> str:
-    """`add continue_loop`, with what else the rule says."""
-    known = ("tool_name", "type", "prompt_template")
+def format_rule(rule: Rule) -> str:
+    """Return a rule as text, such as `add continue_loop`, with its other fields."""
+    shown_fields = ("tool_name", "type", "prompt_template")
     rest = ", ".join(
         f"{key}={value!r}"
         for key, value in sorted(rule.items())
-        if key not in known and value not in (None, False)
+        if key not in shown_fields and value not in (None, False)
     )
     return f"{rule['tool_name']} {rule['type']}" + (f" ({rest})" if rest else "")
 
 
-def same_rules(one: Sequence[Rule], other: Sequence[Rule]) -> bool:
-    """Whether two lists say the same; order and unset fields do not count."""
-    return sorted(map(_canonical, one)) == sorted(map(_canonical, other))
+def are_same_rules(rules: Sequence[Rule], other_rules: Sequence[Rule]) -> bool:
+    """Return whether two lists have equal rules, regardless of order and unset fields."""
+    return sorted(map(_encode_rule, rules)) == sorted(map(_encode_rule, other_rules))
 
 
-def _canonical(rule: Rule) -> str:
+def _encode_rule(rule: Rule) -> str:
     import json
 
     fields = {k: v for k, v in rule.items() if v not in (None, False)}

@@ -1,98 +1,107 @@
-"""Reads everything back, calls what agents have, and says what is otherwise than desired."""
+"""Compare Letta with the specs, and call the tools that agents have."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .backend import AgentCount, Backend, Calls, Trial
+from .backend import AgentCount, Backend, CallOptions, CheckResult
 from .desired_state import DesiredState, MissingSettingError
 from .plan import Plan
-from .planning import make_plan
+from .planning import build_plan
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found.
+    """The results of verification.
 
     Attributes:
-        plan: what would have to be done; nothing when all is as it should be.
-        counts: each agent's tools.
-        trials: the calls.
-        canonical: the names that every agent of the toolset gets.
-        blocks: memory blocks that are not as the specs say, a line each.
+        plan: the plan that would bring Letta to the desired state; without changes if
+            it is there.
+        counts: the number of tools of each agent.
+        checks: the results of the calls.
+        canonical: the names of the tools that every agent of the toolset gets.
+        blocks: descriptions of memory blocks that differ from the specs.
     """
 
     plan: Plan
     counts: tuple[AgentCount, ...]
-    trials: tuple[Trial, ...]
+    checks: tuple[CheckResult, ...]
     canonical: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """What is otherwise than the specs say, a line each."""
+        """Descriptions of all differences from the specs."""
         lines = [blocker.message for blocker in self.plan.blockers]
         for change in self.plan.changes:
-            of = f" of {change.agent}" if change.agent else ""
+            owner = f" of {change.agent}" if change.agent else ""
             detail = f" ({change.detail})" if change.detail else ""
-            lines.append(f"{change.action} {change.layer} {change.name}{of}{detail}")
+            lines.append(f"{change.action} {change.layer} {change.name}{owner}{detail}")
         return (*lines, *self.plan.missing, *self.blocks)
 
     @property
     def all_match(self) -> bool:
-        """Whether everything is as the specs say, and every call went well."""
-        return not self.differences and all(t.passed is not False for t in self.trials)
+        """Whether Letta matches the specs and no check failed."""
+        return not self.differences and all(
+            check.passed is not False for check in self.checks
+        )
 
     @property
     def not_done(self) -> tuple[str, ...]:
-        """What was asked for by its name and left out, a line each."""
+        """Descriptions of the checks that the user requested and that were skipped."""
         return tuple(
-            f"{one.kind} {one.tool} by {one.agent}: {one.detail}"
-            for one in self.trials
-            if one.is_asked and one.passed is None
+            f"{check.kind} {check.tool} by {check.agent}: {check.detail}"
+            for check in self.checks
+            if check.is_asked and check.passed is None
         )
 
     @property
     def is_success(self) -> bool:
-        """Whether all match, and all that was asked for was done."""
+        """Whether everything matches and every requested check was done."""
         return self.all_match and not self.not_done
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the results as a JSON object."""
         return {
             "all_match": self.all_match,
             "not_done": list(self.not_done),
             "agents": [count.to_json() for count in self.counts],
             "differences": list(self.differences),
             "warnings": list(self.plan.warnings),
-            "calls": [asdict(trial) for trial in self.trials],
+            "calls": [asdict(check) for check in self.checks],
         }
 
 
 def verify(
-    backend: Backend, desired: DesiredState, calls: Calls | None = None
+    backend: Backend, desired: DesiredState, calls: CallOptions | None = None
 ) -> Verification:
-    """Compares what is there with the specs, and calls what agents have.
+    """Compare Letta with the desired state, and call tools.
+
+    Args:
+        backend: the Letta to read.
+        desired: the desired state.
+        calls: the options that select the calls; None for the default.
 
     Raises:
-        MissingSettingError: a tool was named that no agent of the toolset gets.
-        BackendError: something cannot be read.
+        MissingSettingError: an option names a tool that the toolset does not attach, or
+            contradicts another option.
+        BackendError: the current state cannot be read.
     """
-    calls = calls or Calls()
+    calls = calls or CallOptions()
     for name in [*calls.tools, *([calls.turn] if calls.turn else [])]:
         if name not in desired.canonical:
             raise MissingSettingError(
-                f"`{name}` is not attached to an agent by its spec"
+                f"the spec of `{name}` does not attach it to agents"
             )
     if calls.tools and not calls.examples:
         raise MissingSettingError(
-            "--tool names what is called, and --no-calls calls nothing"
+            "--tool and --no-calls contradict each other: remove one of them"
         )
     current = backend.read(desired)
     return Verification(
-        make_plan(backend.location, desired, current),
-        tuple(backend.counts(desired, current)),
-        tuple(backend.trials(desired, current, calls)),
+        build_plan(backend.location, desired, current),
+        tuple(backend.count_tools(desired, current)),
+        tuple(backend.run_checks(desired, current, calls)),
         desired.canonical,
     )

@@ -1,1 +1,1 @@
-"""How Letta stores the schemas of tools, and which it skips."""
+"""How Letta stores the schemas of tools, and which schemas it rejects."""

@@ -1,7 +1,7 @@
-"""Which schemas Letta skips in silence.
+"""Find schemas for which Letta skips a tool without an error.
 
-Source: `normalize_mcp_schema` and `validate_complete_json_schema` of Letta 0.16.6, as far as
-the second says INVALID of what the first gives.
+Source: `normalize_mcp_schema` and `validate_complete_json_schema` of Letta 0.16.6; a
+schema is skipped if the second function rates the result of the first as INVALID.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .stored import normalized
+from .stored import normalize_schema
 
 Path = tuple[str | int, ...]
-"""The keys and indexes from a schema's root to a place in it."""
+"""The keys and indexes from a schema's root to a value in it."""
 
 _TYPES = frozenset(
     ["string", "number", "integer", "boolean", "null", "array", "object"]
@@ -20,74 +20,76 @@ _TYPES = frozenset(
 _UNIONS = ("anyOf", "oneOf", "allOf")
 
 
-def schema_problems(schema: Mapping[str, Any]) -> list[str]:
-    """Why Letta would not register a tool with this input schema; empty when it would.
+def list_schema_problems(schema: Mapping[str, Any]) -> list[str]:
+    """Return the reasons for which Letta would not register a tool with this schema.
 
-    Each problem begins with the path to it: `root.properties.rows: ...`.
+    Each reason has its path as a prefix, such as `root.properties.rows: ...`.
     """
     return [
-        f"{_shown(path)}: {problem}" for path, problem in schema_problem_places(schema)
+        f"{_format_path(path)}: {problem}"
+        for path, problem in find_schema_problems(schema)
     ]
 
 
-def schema_problem_places(schema: Mapping[str, Any]) -> list[tuple[Path, str]]:
-    """The same, each with its path apart."""
-    seen = normalized(schema)
-    problems = list(_visit(seen, ()))
-    if seen.get("type") != "object":
+def find_schema_problems(schema: Mapping[str, Any]) -> list[tuple[Path, str]]:
+    """Return the path and the description of each problem."""
+    normalized = normalize_schema(schema)
+    problems = list(_check_node(normalized, ()))
+    if normalized.get("type") != "object":
         problems.insert(0, ((), "the type must be object"))
     return problems
 
 
-def _shown(path: Path) -> str:
+def _format_path(path: Path) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "root" + "".join(steps)
 
 
-def _visit(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
+def _check_node(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
     kind = node.get("type")
+    # As in Letta, other keywords imply the type.
     if not kind:
         if "properties" in node or "additionalProperties" in node:
             kind = "object"
         elif "items" in node:
             kind = "array"
         elif not any(word in node for word in _UNIONS):
-            yield path, "no type"
+            yield path, "the schema has no `type`"
             return
     if kind == "object":
-        yield from _object(node, path)
+        yield from _check_object(node, path)
     elif kind == "array":
         items = node.get("items")
         if isinstance(items, Mapping):
-            yield from _visit(items, (*path, "items"))
+            yield from _check_node(items, (*path, "items"))
         else:
-            yield path, "an array without `items`"
+            yield path, "the array schema has no `items`"
     elif isinstance(kind, list):
-        for one in kind:
-            if one not in _TYPES:
-                yield path, f"`{one}` is no type"
-    for word in _UNIONS:
-        if word not in node:
+        for type_name in kind:
+            if type_name not in _TYPES:
+                yield path, f"`{type_name}` is not a JSON Schema type"
+    for keyword in _UNIONS:
+        if keyword not in node:
             continue
-        parts = node[word]
+        parts = node[keyword]
         if not isinstance(parts, list):
-            yield path, f"`{word}` must be a list"
+            yield path, f"`{keyword}` must be an array"
             continue
         for index, part in enumerate(parts):
             if isinstance(part, Mapping):
-                yield from _visit(part, (*path, word, index))
+                yield from _check_node(part, (*path, keyword, index))
             else:
-                yield (*path, word, index), "no schema"
+                yield (*path, keyword, index), "the value is not a schema"
 
 
-def _object(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
+def _check_object(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
     properties = node.get("properties")
     if properties is not None and not isinstance(properties, Mapping):
-        yield path, "`properties` must be a mapping"
+        yield path, "`properties` must be an object"
         return
     required = node.get("required")
     if required is not None and not isinstance(required, list):
-        yield path, "`required` must be a list"
+        yield path, "`required` must be an array"
         required = None
     for name in required or ():
         if not properties:
@@ -95,22 +97,22 @@ def _object(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
         if name not in properties:
             yield path, f"required `{name}` is not a property"
             continue
-        inner = properties[name]
-        if isinstance(inner, Mapping) and _may_be_empty(inner):
+        property_schema = properties[name]
+        if isinstance(property_schema, Mapping) and _can_be_empty(property_schema):
             yield (
                 (*path, "properties", name),
-                "required, and an object that may be empty:"
-                " give it required properties, or `additionalProperties`",
+                "the required property can be an empty object:"
+                " declare required properties, or `additionalProperties`",
             )
-    for name, inner in (properties or {}).items():
-        if isinstance(inner, Mapping):
-            yield from _visit(inner, (*path, "properties", name))
+    for name, property_schema in (properties or {}).items():
+        if isinstance(property_schema, Mapping):
+            yield from _check_node(property_schema, (*path, "properties", name))
         else:
-            yield (*path, "properties", name), "no schema"
+            yield (*path, "properties", name), "the value is not a schema"
 
 
-def _may_be_empty(node: Mapping[str, Any]) -> bool:
-    """Whether it is a closed object without required properties."""
+def _can_be_empty(node: Mapping[str, Any]) -> bool:
+    """Return whether a schema is a closed object without required properties."""
     return (
         node.get("type") == "object"
         and not node.get("required")

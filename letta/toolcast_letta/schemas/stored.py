@@ -1,8 +1,8 @@
-"""What Letta makes of the schema of an MCP tool, to compare its registry with a spec.
+"""Compute how Letta stores the schema of an MCP tool, to compare it with a spec.
 
 Source: `normalize_mcp_schema` and `generate_tool_schema_for_mcp` of Letta 0.16.6. Letta
-closes objects, puts types beside references, replaces references by what they name, and adds
-its own parameter `request_heartbeat`.
+closes objects, adds types next to references, replaces references by their definitions,
+and adds the parameter `request_heartbeat`.
 """
 
 from __future__ import annotations
@@ -11,49 +11,52 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from ..digests import digest_of
+from ..digests import compute_digest
 
 INJECTED_PARAMETER = "request_heartbeat"
 """The parameter that Letta adds to every tool."""
 
 _MAX_DEPTH = 10
-"""Levels of schemas in which references are inlined."""
-_LOCAL = "#/$defs/"
+"""The number of nested schemas in which Letta replaces references."""
+_DEFINITION_PREFIX = "#/$defs/"
 
 Node = dict[str, Any]
 
 
-def stored_parameters(schema: Mapping[str, Any]) -> Node:
-    """The parameters that the registry holds for a tool with this input schema.
+def build_stored_parameters(schema: Mapping[str, Any]) -> Node:
+    """Return the parameters that Letta's registry has for a tool with this schema.
 
-    Without what Letta injects; `without_injected` takes that off a registry's answer.
+    The result lacks the parameter that Letta adds; `remove_injected` removes it from
+    the registry's version.
     """
-    parameters = normalized({"type": "object", "properties": {}, **schema})
+    parameters = normalize_schema({"type": "object", "properties": {}, **schema})
     parameters.setdefault("required", [])
     if isinstance(parameters["properties"], dict):
-        definitions = _definitions(parameters)
-        for name, inner in parameters["properties"].items():
-            parameters["properties"][name] = _inlined(inner, definitions, 0)
+        definitions = _get_definitions(parameters)
+        for name, property_schema in parameters["properties"].items():
+            parameters["properties"][name] = _inline_references(
+                property_schema, definitions, 0
+            )
     return parameters
 
 
-def normalized(schema: Mapping[str, Any]) -> Node:
-    """What `normalize_mcp_schema` makes of a schema: objects closed, types beside references."""
+def normalize_schema(schema: Mapping[str, Any]) -> Node:
+    """Apply Letta's `normalize_mcp_schema`: close objects, add types to references."""
     result = copy.deepcopy(dict(schema))
-    definitions = _definitions(result)
+    definitions = _get_definitions(result)
     for node in (*definitions.values(), result):
         if isinstance(node, dict):
             _close(node, definitions)
     return result
 
 
-def _definitions(schema: Node) -> Node:
-    found = schema.get("$defs")
-    return found if isinstance(found, dict) else {}
+def _get_definitions(schema: Node) -> Node:
+    definitions = schema.get("$defs")
+    return definitions if isinstance(definitions, dict) else {}
 
 
-def without_injected(parameters: Mapping[str, Any]) -> Node:
-    """A registry's parameters without what Letta injected into them."""
+def remove_injected(parameters: Mapping[str, Any]) -> Node:
+    """Return registered parameters without the parameter that Letta added."""
     result = copy.deepcopy(dict(parameters))
     if isinstance(result.get("properties"), dict):
         result["properties"].pop(INJECTED_PARAMETER, None)
@@ -64,39 +67,39 @@ def without_injected(parameters: Mapping[str, Any]) -> Node:
     return result
 
 
-def shown_digest(description: str | None, parameters: Mapping[str, Any]) -> str:
-    """The digest of what an agent sees of a tool: description and parameters."""
-    return digest_of({"description": description or "", "parameters": parameters})
+def compute_tool_digest(description: str | None, parameters: Mapping[str, Any]) -> str:
+    """Return the digest of a tool's description and parameters."""
+    return compute_digest({"description": description or "", "parameters": parameters})
 
 
 def _add_type(node: Node, definitions: Node) -> None:
-    """Puts a type beside a reference: that of what it names, else object."""
+    """Add the type of the referenced definition next to a reference; default: object."""
     if "type" in node:
         return
     reference = node["$ref"]
-    if isinstance(reference, str) and reference.startswith(_LOCAL):
-        named = definitions.get(reference.split("/")[-1])
-        if isinstance(named, dict) and "type" in named:
-            node["type"] = named["type"]
+    if isinstance(reference, str) and reference.startswith(_DEFINITION_PREFIX):
+        definition = definitions.get(reference.split("/")[-1])
+        if isinstance(definition, dict) and "type" in definition:
+            node["type"] = definition["type"]
     node.setdefault("type", "object")
 
 
 def _close(node: Node, definitions: Node) -> None:
-    """Closes an object and those that Letta finds below it."""
+    """Close an object and the nested objects that Letta also closes."""
     if node.get("type") == "object":
         node.setdefault("additionalProperties", False)
     properties = node.get("properties")
-    for inner in properties.values() if isinstance(properties, dict) else ():
-        if not isinstance(inner, dict):
+    for property_schema in properties.values() if isinstance(properties, dict) else ():
+        if not isinstance(property_schema, dict):
             continue
-        if "$ref" in inner:
-            _add_type(inner, definitions)
+        if "$ref" in property_schema:
+            _add_type(property_schema, definitions)
             continue
-        if inner.get("type") == "object":
-            _close(inner, definitions)
-        if inner.get("type") == "array":
-            _close_part(inner.get("items"), definitions)
-        options = inner.get("anyOf")
+        if property_schema.get("type") == "object":
+            _close(property_schema, definitions)
+        if property_schema.get("type") == "array":
+            _close_part(property_schema.get("items"), definitions)
+        options = property_schema.get("anyOf")
         for option in options if isinstance(options, list) else ():
             _close_part(option, definitions)
     items = node.get("items")
@@ -113,47 +116,54 @@ def _close_part(node: Any, definitions: Node) -> None:
         _close(node, definitions)
 
 
-def _inlined(node: Any, definitions: Node, depth: int) -> Any:
+def _inline_references(node: Any, definitions: Node, depth: int) -> Any:
     if depth > _MAX_DEPTH or not isinstance(node, dict):
         return node
     result = dict(node)
     reference = result.get("$ref")
-    if isinstance(reference, str) and reference.startswith(_LOCAL):
-        named = definitions.get(reference.split("/")[-1])
-        if isinstance(named, dict):
+    if isinstance(reference, str) and reference.startswith(_DEFINITION_PREFIX):
+        definition = definitions.get(reference.split("/")[-1])
+        if isinstance(definition, dict):
             del result["$ref"]
-            result = _inlined({**named, **result}, definitions, depth + 1)
+            result = _inline_references(
+                {**definition, **result}, definitions, depth + 1
+            )
     if isinstance(result.get("anyOf"), list):
-        options = [_inlined(one, definitions, depth + 1) for one in result["anyOf"]]
-        result["anyOf"] = _without_doubles(options)
+        options = [
+            _inline_references(option, definitions, depth + 1)
+            for option in result["anyOf"]
+        ]
+        result["anyOf"] = _merge_alternatives(options)
     if isinstance(result.get("properties"), dict):
         result["properties"] = {
-            name: _inlined(inner, definitions, depth + 1)
+            name: _inline_references(inner, definitions, depth + 1)
             for name, inner in result["properties"].items()
         }
     if "items" in result:
-        result["items"] = _inlined(result["items"], definitions, depth + 1)
+        result["items"] = _inline_references(result["items"], definitions, depth + 1)
     return result
 
 
-def _without_doubles(options: list[Any]) -> list[Any]:
-    """Alternatives of one type are taken for one: the more specific one is kept."""
+def _merge_alternatives(options: list[Any]) -> list[Any]:
+    """Keep only one of several alternatives of the same type: the most specific one."""
     result: list[Any] = []
     for option in options:
         if not isinstance(option, dict):
             if option not in result:
                 result.append(option)
             continue
-        for index, kept in enumerate(result):
-            if not isinstance(kept, dict):
+        # As Letta does, which keeps alternatives of a type only if their formats differ.
+        for index, previous in enumerate(result):
+            if not isinstance(previous, dict):
                 continue
-            if option == kept:
+            if option == previous:
                 break
-            if option.get("type") and option["type"] == kept.get("type"):
-                mine, other = option.get("format"), kept.get("format")
-                if mine and other and mine != other:
+            if option.get("type") and option["type"] == previous.get("type"):
+                new_format, old_format = option.get("format"), previous.get("format")
+                if new_format and old_format and new_format != old_format:
                     continue
-                if (mine and not other) or (mine == other and len(option) >= len(kept)):
+                is_longer = new_format == old_format and len(option) >= len(previous)
+                if (new_format and not old_format) or is_longer:
                     result[index] = option
                 break
         else:

@@ -1,4 +1,4 @@
-"""What a generated server needs of the extension; importing it imports no Letta library."""
+"""Classes that a generated server needs; importing them loads no Letta library."""
 
 from ..settings import LettaAgent, LettaServer
 from .toolset import LettaToolset

@@ -1,4 +1,4 @@
-"""Brings Letta to what a generated module says: for a server's own endpoint and its start."""
+"""Synchronize Letta with the specs, on an administrator's request or at startup."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..plan.applying import apply_plan
 from ..plan.backend import ApplyResult, PlanRefusedError
 from ..plan.desired_state import DesiredState, MissingSettingError
 from ..plan.plan import Overrides, Plan
-from ..plan.planning import make_plan
+from ..plan.planning import build_plan
 from ..state.baseline import Baselines, ConcurrentRunError
 from ..state.seal import Seal, StateError
 from ..v1.api import LettaApi, LettaError
@@ -24,55 +24,57 @@ from ..v1.server_backend import ServerBackend
 
 SYNC_PATH = "/api/admin/sync-mcp-tools"
 _logger = logging.getLogger("toolcast.letta")
-_STATE = Path(".toolcast/letta")
-# After how many seconds it is tried, and tried again while Letta cannot reach the server.
-_PAUSES = (1.0, 5.0, 20.0)
+_DEFAULT_STATE_FOLDER = Path(".toolcast/letta")
+# Seconds before each attempt; the last value is repeated.
+_RETRY_DELAYS_S = (1.0, 5.0, 20.0)
 
 
 class AttachedToolset(Protocol):
-    """A toolset that Letta's agents have tools of."""
+    """A toolset whose tools are attached to Letta agents."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The toolset's name."""
 
     @property
     def backend(self) -> str:
-        """`v1` or `code`."""
+        """The kind of Letta: `v1` or `code`."""
 
     def desired_state(self, environment: Mapping[str, str]) -> DesiredState:
-        """What it wants, with what the environment says.
+        """Build the desired state.
 
         Raises:
-            MissingSettingError: the environment lacks something.
+            MissingSettingError: a required environment variable is not set.
         """
 
 
 def connect(
     toolset: AttachedToolset, environment: Mapping[str, str]
 ) -> tuple[ServerBackend, DesiredState]:
-    """The Letta server that the environment names, and what the toolset wants there.
+    """Return the backend from the environment, and the toolset's desired state.
 
     Raises:
-        MissingSettingError: the environment lacks LETTA_BASE_URL, an id, a URL or a token, or
-            the toolset is for another backend of Letta.
-        LettaError: the URL is not one.
+        MissingSettingError: a required environment variable is not set, or the toolset
+            is for another kind of Letta.
+        LettaError: the URL of Letta is not valid.
     """
     if toolset.backend != "v1":
         raise MissingSettingError(
-            f"a server brings only Letta with a registry up to date, and {toolset.name}"
-            f" says `backend: {toolset.backend}`: use `toolcast letta`"
+            f"a server can synchronize only `backend: v1`, but {toolset.name} has"
+            f" `backend: {toolset.backend}`: use `toolcast letta`"
         )
     base_url = environment.get("LETTA_BASE_URL", "").strip()
     if not base_url:
         raise MissingSettingError(
-            "set LETTA_BASE_URL: where Letta is; there is no default"
+            "the URL of Letta is not set: set the environment variable LETTA_BASE_URL"
         )
     desired = toolset.desired_state(environment)
     secrets = [desired.token] if desired.token else []
     key = environment.get("LETTA_API_KEY") or None
-    # Whole, since the log names it to somebody who is elsewhere.
-    folder = Path(environment.get("TOOLCAST_LETTA_STATE") or _STATE).absolute()
+    # An absolute path, because the log is read in other working directories.
+    folder = Path(
+        environment.get("TOOLCAST_LETTA_STATE") or _DEFAULT_STATE_FOLDER
+    ).absolute()
     api = LettaApi(base_url, key, secrets=secrets)
     return ServerBackend(api, Baselines(folder, Seal(environment))), desired
 
@@ -85,66 +87,68 @@ def sync(
     dry_run: bool = False,
     adds_only: bool = False,
 ) -> tuple[Plan, ApplyResult | None]:
-    """Plans, and applies the plan at once; does the same as `toolcast letta apply --yes`.
+    """Make a plan and apply it immediately, as `toolcast letta apply --yes` does.
 
     Args:
-        toolset: what is wanted.
-        environment: where Letta is, and the ids and tokens.
-        overrides: `allow_delete`, `allow_capture` and `drop_stale`: lists of names.
-        dry_run: only plan.
-        adds_only: do nothing when the plan takes something away.
+        toolset: the toolset.
+        environment: contains the URL of Letta, ids and tokens.
+        overrides: the lists of tool names `allow_delete`, `allow_capture` and
+            `drop_stale`.
+        dry_run: only make the plan.
+        adds_only: do not apply a plan that removes something other than rules.
 
     Returns:
-        The plan, and what was done; None when nothing was, because of the two above or
-        because the plan has blockers.
+        The plan, and the result; None if the plan was not applied, because of an
+            argument or of blockers.
 
     Raises:
-        MissingSettingError: the environment lacks something.
+        MissingSettingError: a required environment variable is not set.
         LettaError: a request failed.
-        PlanRefusedError: something changed in between, or a step did not have its effect.
-        ConcurrentRunError: another apply is under way.
+        PlanRefusedError: something changed meanwhile, or a step did not have its
+            effect.
+        ConcurrentRunError: another apply is running.
     """
     backend, desired = connect(toolset, environment)
-    named = overrides or {}
+    values = overrides or {}
     allowed = Overrides(
-        tuple(named.get("allow_delete") or ()),
-        tuple(named.get("allow_capture") or ()),
-        tuple(named.get("drop_stale") or ()),
+        tuple(values.get("allow_delete") or ()),
+        tuple(values.get("allow_capture") or ()),
+        tuple(values.get("drop_stale") or ()),
     )
-    plan = make_plan(backend.location, desired, backend.read(desired), allowed)
-    takes = [change for change in plan.removals if change.layer != "rule"]
-    if plan.blockers or dry_run or (adds_only and takes):
+    plan = build_plan(backend.location, desired, backend.read(desired), allowed)
+    removals = [change for change in plan.removals if change.layer != "rule"]
+    if plan.blockers or dry_run or (adds_only and removals):
         return plan, None
-    done = apply_plan(plan, backend, desired, _logger.info)
-    # Whoever watches the log knows this line.
-    _logger.info("tools+rules synced - %d tools, %d rules", done.tools, done.rules)
+    result = apply_plan(plan, backend, desired, _logger.info)
+    # The runbook names this line as the end of the synchronization.
+    _logger.info("tools+rules synced - %d tools, %d rules", result.tools, result.rules)
     for line in plan.missing:
         _logger.warning("missing: %s", line)
-    return plan, done
+    return plan, result
 
 
-def sync_route(toolset: AttachedToolset) -> AdminRoute:
-    """`POST /api/admin/sync-mcp-tools`, for whoever has the administrator's token.
+def build_sync_route(toolset: AttachedToolset) -> AdminRoute:
+    """Build the route `POST /api/admin/sync-mcp-tools` for administrators.
 
-    The body may be `{"dry_run": true}` and may have the lists `allow_delete`,
-    `allow_capture` and `drop_stale`.
+    The body can have `"dry_run": true` and the lists `allow_delete`, `allow_capture`
+    and `drop_stale`.
     """
 
     async def answer(request: AdminRequest) -> AdminAnswer:
-        # In a thread: Letta asks this very server for its tools meanwhile.
-        return await asyncio.to_thread(_answer, toolset, request.body)
+        # In a thread, because Letta lists the tools of this server meanwhile.
+        return await asyncio.to_thread(_handle_sync, toolset, request.body)
 
     return AdminRoute("POST", SYNC_PATH, answer)
 
 
-def _answer(toolset: AttachedToolset, body: Any) -> AdminAnswer:
-    problem = _problem_with(body)
+def _handle_sync(toolset: AttachedToolset, body: Any) -> AdminAnswer:
+    problem = _find_body_problem(body)
     if problem:
         return AdminAnswer({"error": problem}, 400)
-    given = body or {}
+    options = body or {}
     try:
-        plan, done = sync(
-            toolset, overrides=given, dry_run=given.get("dry_run") is True
+        plan, result = sync(
+            toolset, overrides=options, dry_run=options.get("dry_run") is True
         )
     except MissingSettingError as error:
         return AdminAnswer({"error": str(error)}, 503)
@@ -156,20 +160,20 @@ def _answer(toolset: AttachedToolset, body: Any) -> AdminAnswer:
     except LettaError as error:
         _logger.warning("Letta: %s", error)
         return AdminAnswer({"error": str(error)}, 502)
-    if done is None:
+    if result is None:
         return AdminAnswer(plan.to_json(), 409 if plan.blockers else 200)
     value = {
-        "tools": done.tools,
-        "rules": done.rules,
-        "changed": done.changed,
-        "missed": list(done.missed),
+        "tools": result.tools,
+        "rules": result.rules,
+        "changed": result.changed,
+        "missed": list(result.missed),
         "missing": list(plan.missing),
         "warnings": list(plan.warnings),
     }
-    return AdminAnswer(value, 409 if done.missed else 200)
+    return AdminAnswer(value, 409 if result.missed else 200)
 
 
-def _problem_with(body: Any) -> str:
+def _find_body_problem(body: Any) -> str:
     lists = ("allow_delete", "allow_capture", "drop_stale")
     if body is None:
         return ""
@@ -178,39 +182,43 @@ def _problem_with(body: Any) -> str:
     for key, value in body.items():
         if key == "dry_run":
             if not isinstance(value, bool):
-                return "`dry_run` must be true or false"
+                return "`dry_run` must be a boolean"
         elif key not in lists:
-            return f"`{key}` is not known; there are dry_run, {', '.join(lists)}"
+            return f"`{key}` is not a known key; use dry_run, {', '.join(lists)}"
         elif not isinstance(value, list) or not all(isinstance(n, str) for n in value):
-            return f"`{key}` must be a list of names"
+            return f"`{key}` must be an array of strings"
     return ""
 
 
-def at_start(
-    toolset: AttachedToolset, patience: float
+def build_startup_task(
+    toolset: AttachedToolset, timeout: float
 ) -> Callable[[], Awaitable[None]]:
-    """What a server does once it answers: attaches what is missing, takes nothing away.
+    """Build the task that attaches missing tools when the server starts.
 
-    Whatever goes wrong is in the log and nowhere else: the server serves on.
+    It removes nothing but rules. Errors are only logged, and the server continues.
 
     Args:
-        patience: for how many seconds it is tried again while Letta is away.
+        toolset: the toolset.
+        timeout: the number of seconds for which the task retries while Letta is
+            unreachable.
     """
 
     async def ensure() -> None:
         waited = 0.0
-        for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
-            # The last try is made when the patience ends, and not before.
-            pause = min(pause, max(patience - waited, 0.0))
+        for pause in itertools.chain(
+            _RETRY_DELAYS_S, itertools.repeat(_RETRY_DELAYS_S[-1])
+        ):
+            # The last attempt starts when the timeout ends, not before.
+            pause = min(pause, max(timeout - waited, 0.0))
             await asyncio.sleep(pause)
             waited += pause
-            if await asyncio.to_thread(_ensured, toolset):
+            if await asyncio.to_thread(_try_sync, toolset):
                 return
-            if waited >= patience:
+            if waited >= timeout:
                 _logger.warning(
-                    "Letta was not brought up to date, and is not tried again after"
-                    " %g seconds: toolcast letta apply --toolset %s",
-                    patience,
+                    "Letta was not synchronized within %g seconds; run: toolcast letta"
+                    " apply --toolset %s",
+                    timeout,
                     toolset.name,
                 )
                 return
@@ -218,30 +226,33 @@ def at_start(
     return ensure
 
 
-def _ensured(toolset: AttachedToolset) -> bool:
-    """Whether there is nothing left to try."""
+def _try_sync(toolset: AttachedToolset) -> bool:
+    """Synchronize once; return whether no retry is needed."""
     try:
-        plan, done = sync(toolset, adds_only=True)
+        plan, result = sync(toolset, adds_only=True)
     except (MissingSettingError, PlanRefusedError, StateError) as error:
-        _logger.warning("Letta was not brought up to date: %s", error)
+        _logger.warning("Letta was not synchronized: %s", error)
         return True
     except ConcurrentRunError:
-        _logger.info("another process brings Letta up to date")
+        _logger.info("another process is synchronizing Letta")
         return True
     except LettaError as error:
-        _logger.warning("Letta was not brought up to date: %s", error)
+        _logger.warning("Letta was not synchronized: %s", error)
         return False
     except Exception:
-        _logger.exception("Letta was not brought up to date")
+        _logger.exception("Letta was not synchronized")
         return True
-    if done is not None:
+    if result is not None:
         return True
     for blocker in plan.blockers:
-        _logger.warning("Letta was not brought up to date: %s", blocker.message)
+        _logger.warning("Letta was not synchronized: %s", blocker.message)
     if not plan.blockers:
         _logger.warning(
-            "Letta was not brought up to date: the plan takes something away;"
-            " read it: toolcast letta plan --toolset %s",
+            "Letta was not synchronized: the plan removes something; review it with:"
+            " toolcast letta plan --toolset %s",
             toolset.name,
         )
-    return not any(o.code in ("unreachable", "empty-list") for o in plan.blockers)
+    # These blockers can disappear when the server has started.
+    return not any(
+        blocker.code in ("unreachable", "empty-list") for blocker in plan.blockers
+    )

@@ -1,4 +1,4 @@
-"""What a generated module says of a toolset in Letta, and what it adds to the MCP server."""
+"""A toolset in Letta, as a generated module declares it for its MCP server."""
 
 from __future__ import annotations
 
@@ -22,27 +22,30 @@ _AGENT_HEADER = "x-agent-id"
 
 @dataclass(frozen=True)
 class LettaToolset(LettaSettings):
-    """A toolset in Letta; a `toolcast_runtime.mcp.ServerPart`.
+    """A toolset in Letta; implements `toolcast_runtime.mcp.ServerPart`.
 
     Attributes:
-        registry: its tools, whose definitions say under `letta` who gets them.
+        registry: the toolset's tools; the `letta` object of their definitions declares
+            the attachment.
     """
 
     registry: Registry
 
     @property
     def admin_routes(self) -> Sequence[AdminRoute]:
-        """The path that brings Letta up to date."""
-        from .sync import sync_route
+        """The route that synchronizes Letta with the specs."""
+        from .sync import build_sync_route
 
-        return [sync_route(self)]
+        return [build_sync_route(self)]
 
     @property
-    def started(self) -> Sequence[Callable[[], Awaitable[None]]]:
-        """What the server does once it answers."""
-        from .sync import at_start
+    def background_tasks(self) -> Sequence[Callable[[], Awaitable[None]]]:
+        """The tasks that the server runs after it has started."""
+        from .sync import build_startup_task
 
-        return [at_start(self, self.on_start_patience)] if self.on_start else []
+        if not self.on_start:
+            return []
+        return [build_startup_task(self, self.on_start_patience)]
 
     def guard(
         self,
@@ -50,57 +53,61 @@ class LettaToolset(LettaSettings):
         headers: Mapping[str, str],
         environment: Mapping[str, str] = os.environ,
     ) -> str | None:
-        """Why a circular call is refused; None for any other call.
+        """Return why a call would deadlock and is refused; None for any other call.
 
-        An agent, in its turn, calls a tool that starts a turn of it: the outer turn waits
-        for the tool and the tool for the inner one; what is said in the inner turn is lost,
-        or both wait for ever. Letta names the agent in a header of each call. It is refused
-        to the toolset's own agents, and to every agent while an id of theirs is not known.
+        A tool that sends a message to an agent starts a turn of it. If the agent itself
+        calls the tool in a turn, the outer turn waits for the tool and the tool for the
+        inner turn: the message is lost, or both wait forever. Letta sends the calling
+        agent's id in a header. The call is refused for the toolset's agents, and for
+        every agent while an id of theirs is unknown.
 
         Args:
-            tool_name: the tool.
-            headers: of the request, by their names in lower case.
-            environment: holds ids that are not known otherwise.
+            tool_name: the called tool.
+            headers: the request's headers, with names in lower case.
+            environment: contains the agents' ids that are not in the settings.
         """
         caller = headers.get(_AGENT_HEADER, "")
-        if not caller or tool_name not in self._circular:
+        if not caller or tool_name not in self._loop_tools:
             return None
         ids = [
             agent.id or environment.get(agent.id_env or "", "").strip()
             for agent in self.agents
         ]
+        # The caller could be the agent with the unknown id.
         if caller not in ids and all(ids):
             return None
         return (
-            f"{tool_name} was not run: it sends a message into the agent's loop, and the"
-            " agent calls it in a turn, which would wait for itself. End the turn first."
+            f"{tool_name} was not run: it sends a message to the agent that calls it, and"
+            " this turn would wait for itself. End the turn first."
         )
 
     @cached_property
-    def _circular(self) -> frozenset[str]:
-        """The tools that call the agent's own loop."""
+    def _loop_tools(self) -> frozenset[str]:
+        """The names of the tools that call the agent's own loop."""
         tools = self.registry.local_tools
         return frozenset(
-            t.name for t in tools if t.parts.get("letta", {}).get("calls_agent_loop")
+            tool.name
+            for tool in tools
+            if tool.parts.get("letta", {}).get("calls_agent_loop")
         )
 
     def definition_members(
         self, spec: Mapping[str, Any], exclusions: Mapping[str, str]
     ) -> Mapping[str, Any]:
-        """Return the `letta` of a tool's definition."""
-        from ..definition_part import definition_part
+        """Return the `letta` member of a tool's definition."""
+        from ..definition_part import build_definition_part
 
-        return {"letta": definition_part(spec, exclusions.get("letta"))}
+        return {"letta": build_definition_part(spec, exclusions.get("letta"))}
 
     def desired_state(
         self, environment: Mapping[str, str], *, server_url: str | None = None
     ) -> DesiredState:
-        """What the toolset wants, with what the environment says.
+        """Build the desired state of the toolset.
 
         Raises:
-            MissingSettingError: the environment lacks something.
+            MissingSettingError: a required environment variable is not set.
         """
-        from ..plan.desired_state import DesiredTool, desired_state
+        from ..plan.desired_state import DesiredTool, build_desired_state
 
         offered = set(self.registry.names(self.server.client, target="mcp"))
         tools = (
@@ -115,4 +122,4 @@ class LettaToolset(LettaSettings):
             )
             for tool in self.registry.local_tools
         )
-        return desired_state(self, tools, environment, server_url=server_url)
+        return build_desired_state(self, tools, environment, server_url=server_url)

@@ -1,1 +1,1 @@
-"""What is kept in files between runs, sealed with a key of its user."""
+"""Files that persist between runs, signed with the user's key."""

@@ -1,7 +1,7 @@
-"""What was there before an apply, kept in files, and the lock that lets one run at a time.
+"""Baselines: the state before an apply, saved in files; and the lock for changes.
 
-A baseline holds names, ids, rules and settings. It holds no secret, no message and no memory
-of an agent.
+A baseline contains names, ids, rules and settings. It contains no secrets, no messages
+and no memory of an agent.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolcast_runtime.core.safe_folder import ConcurrentRunError as Locked
+from toolcast_runtime.core.safe_folder import ConcurrentRunError as FolderLockedError
 from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
 from ..plan.current_state import AgentState
-from .seal import ForeignFileError, Seal, StateError, with_tuples
+from .seal import ForeignFileError, Seal, StateError, convert_lists
 
 _FORMAT = "toolcast-letta-baseline/2"
 
 
 class ConcurrentRunError(Exception):
-    """Another apply or rollback that is running in the same folder."""
+    """Another apply or rollback is running with the same folder."""
 
 
 @dataclass(frozen=True)
 class AgentBaseline:
-    """One agent as it was, and as that apply left it.
+    """The state of one agent before and after an apply.
 
     Attributes:
-        name: the toolset's name for it.
-        id: Letta's id.
-        type: Letta's type.
-        tools: the ids of its tools by name.
-        rules: its rules.
-        tools_after: the names of the tools that the apply gave it.
-        rules_after: the rules that the apply gave it.
+        name: the agent's name in the toolset.
+        id: the agent's id in Letta.
+        type: the agent's type in Letta.
+        tools: the ids of its tools before the apply, by name.
+        rules: its rules before the apply.
+        tools_after: the names of its tools after the apply.
+        rules_after: its rules after the apply.
     """
 
     name: str
@@ -49,14 +49,14 @@ class AgentBaseline:
     rules_after: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
-    def of(
+    def from_state(
         cls,
         name: str,
         state: AgentState,
         tools_after: tuple[str, ...],
         rules_after: tuple[Mapping[str, Any], ...],
     ) -> AgentBaseline:
-        """The baseline of an agent's state, and of what an apply makes of it."""
+        """Build the baseline from an agent's current state and the plan's result."""
         tools = dict(state.tools)
         return cls(
             name, state.id, state.type, tools, state.rules, tools_after, rules_after
@@ -65,21 +65,22 @@ class AgentBaseline:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What was there.
+    """The state before an apply.
 
     Attributes:
-        toolset: the toolset.
-        base_url: the Letta server.
-        version: its version.
+        toolset: the toolset's name.
+        base_url: the URL of the Letta server.
+        version: the server's version.
         server: the name of the MCP server's entry.
-        agents: each agent.
-        settings: settings of the toolset's registered tools, by name.
-        registry: digests of what agents saw of them, by name.
-        entry: the id of the MCP server's entry; None when there was none.
+        agents: the toolset's agents.
+        settings: the settings of the toolset's registered tools, by name.
+        registry: the digests of these tools, by name.
+        entry: the id of the MCP server's entry; None if it did not exist.
         renamed: the new name of each tool that the apply renames.
-        holders: other agents that lose a tool by it, by the tool's name.
-        saved: when, ISO 8601 in UTC.
-        complete: whether that apply came to its end.
+        holders: for each tool that the apply deletes, the agents outside the toolset
+            that lose it.
+        saved: when the baseline was saved, in ISO 8601 and UTC.
+        complete: whether the apply was completed.
     """
 
     toolset: str
@@ -95,17 +96,17 @@ class Baseline:
     saved: str = ""
     complete: bool = False
 
-    def agent(self, agent_id: str) -> AgentBaseline | None:
-        """The agent of an id."""
+    def find_agent(self, agent_id: str) -> AgentBaseline | None:
+        """Return the baseline of an agent by its id, or None."""
         return next((agent for agent in self.agents if agent.id == agent_id), None)
 
 
 class Baselines:
-    """The folder of the baselines.
+    """A folder of baselines.
 
     Args:
-        folder: created when it is needed.
-        seal: tells what was saved by this user from what was edited or brought along.
+        folder: the folder; it is created when needed.
+        seal: signs baselines, so that files of others and edited files are recognized.
     """
 
     def __init__(self, folder: Path, seal: Seal | None = None) -> None:
@@ -113,21 +114,22 @@ class Baselines:
         self._seal = seal or Seal()
 
     @contextlib.contextmanager
-    def exclusive(self) -> Iterator[None]:
-        """Holds the folder's lock; the system gives it back when the process dies.
+    def lock(self) -> Iterator[None]:
+        """Lock the folder; the operating system releases the lock when the process dies.
 
         Raises:
-            ConcurrentRunError: somebody else holds it.
+            ConcurrentRunError: another process has the lock.
+            StateError: the folder cannot be used.
         """
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as stack:
             try:
-                folder = held.enter_context(
+                folder = stack.enter_context(
                     Folder.open_path(str(self.folder), create=True)
                 )
-                held.enter_context(lock_output_folder(folder))
-            except Locked:
+                stack.enter_context(lock_output_folder(folder))
+            except FolderLockedError:
                 raise ConcurrentRunError(
-                    f"another apply or rollback is under way ({self.folder})"
+                    f"another apply or rollback is running (lock: {self.folder})"
                 ) from None
             except OSError as error:
                 raise StateError(
@@ -136,26 +138,29 @@ class Baselines:
             yield
 
     def begin(self, baseline: Baseline) -> Baseline:
-        """Keeps what is there now, or what was there before a run that was interrupted.
+        """Save a baseline, and return it; continue the one of an interrupted apply.
 
-        The second is the better reference: what is there now is half-way.
+        After an interrupted apply the current state is intermediate, so the older
+        baseline is the better reference.
 
         Raises:
-            StateError: it cannot be kept.
+            StateError: the baseline cannot be saved.
         """
-        for older in reversed(self.all(baseline.toolset, baseline.base_url)):
+        for older in reversed(self.list_all(baseline.toolset, baseline.base_url)):
+            # Only applies since the last complete one are continued.
             if older.complete:
                 break
+            # An interrupted apply for other agents is not continued.
             if {a.id for a in older.agents} == {a.id for a in baseline.agents}:
-                return self._continued(older, baseline)
-        now = datetime.now(UTC).isoformat(timespec="microseconds")
-        kept = replace(baseline, saved=now)
-        self._write(kept)
-        return kept
+                return self._continue(older, baseline)
+        saved = datetime.now(UTC).isoformat(timespec="microseconds")
+        baseline = replace(baseline, saved=saved)
+        self._write(baseline)
+        return baseline
 
-    def _continued(self, older: Baseline, now: Baseline) -> Baseline:
-        """What was there before the interrupted run, with what this one makes of it."""
-        after = {agent.id: agent for agent in now.agents}
+    def _continue(self, older: Baseline, newer: Baseline) -> Baseline:
+        """Save the older state together with the result of the new plan."""
+        after = {agent.id: agent for agent in newer.agents}
         agents = tuple(
             replace(
                 agent,
@@ -164,90 +169,96 @@ class Baselines:
             )
             for agent in older.agents
         )
-        kept = replace(
+        continued = replace(
             older,
             agents=agents,
-            renamed={**older.renamed, **now.renamed},
-            holders={**now.holders, **older.holders},
+            renamed={**older.renamed, **newer.renamed},
+            # The older value is from before the interrupted run.
+            holders={**newer.holders, **older.holders},
         )
-        self._write(kept)
-        return kept
+        self._write(continued)
+        return continued
 
     def finish(self, baseline: Baseline) -> None:
-        """Notes that the apply came to its end."""
+        """Mark the apply of a baseline as complete."""
         self._write(replace(baseline, complete=True))
 
-    def close(self, toolset: str, base_url: str) -> None:
-        """Notes that an apply which was interrupted has nothing left to do."""
-        kept = self.all(toolset, base_url)
-        if kept and not kept[-1].complete:
-            self.finish(kept[-1])
+    def finish_latest(self, toolset: str, base_url: str) -> None:
+        """Mark the newest baseline as complete, if its apply was interrupted."""
+        baselines = self.list_all(toolset, base_url)
+        if baselines and not baselines[-1].complete:
+            self.finish(baselines[-1])
 
     def path(self, baseline: Baseline) -> Path:
-        """The file of a baseline."""
+        """Return the file of a baseline."""
+        # All digits of the time without its zone, which is always UTC.
         stamp = "".join(char for char in baseline.saved[:26] if char.isdigit())
         return self.folder / f"{baseline.toolset}-{stamp}.json"
 
-    def all(self, toolset: str, base_url: str) -> list[Baseline]:
-        """Every baseline of a toolset on a server, oldest first.
+    def list_all(self, toolset: str, base_url: str) -> list[Baseline]:
+        """Return every baseline of a toolset on a server, oldest first.
 
-        What this user did not save as it is now is left out: `strangers` names it.
+        Files that this user did not sign in their present form are left out;
+        `list_foreign_files` describes them.
 
         Raises:
-            StateError: there is no key to tell one from the other.
+            StateError: there is no key to verify the files.
         """
-        found = []
-        for file in self._files(toolset):
+        baselines = []
+        for file in self._list_files(toolset):
+            # `list_foreign_files` describes the skipped files.
             with contextlib.suppress(ForeignFileError):
-                found.append(self.load(file))
-        mine = [b for b in found if (b.toolset, b.base_url) == (toolset, base_url)]
-        return sorted(mine, key=lambda baseline: baseline.saved)
+                baseline = self.load(file)
+                if (baseline.toolset, baseline.base_url) == (toolset, base_url):
+                    baselines.append(baseline)
+        return sorted(baselines, key=lambda baseline: baseline.saved)
 
-    def strangers(self, toolset: str) -> list[str]:
-        """Why files that look like a toolset's baselines are not taken for ones.
+    def list_foreign_files(self, toolset: str) -> list[str]:
+        """Return why files that look like baselines of a toolset are ignored.
 
         Raises:
-            StateError: as of `all`.
+            StateError: there is no key to verify the files.
         """
         lines = []
-        for file in self._files(toolset):
+        for file in self._list_files(toolset):
             try:
                 self.load(file)
             except ForeignFileError as error:
                 lines.append(str(error))
         return lines
 
-    def _files(self, toolset: str) -> list[Path]:
+    def _list_files(self, toolset: str) -> list[Path]:
         return sorted(self.folder.glob(f"{toolset}-*.json"))
 
-    def latest(self, toolset: str, base_url: str) -> Baseline:
-        """The newest one.
+    def get_latest(self, toolset: str, base_url: str) -> Baseline:
+        """Return the newest baseline.
 
         Raises:
             StateError: there is none.
         """
-        found = self.all(toolset, base_url)
-        if not found:
+        baselines = self.list_all(toolset, base_url)
+        if not baselines:
             raise StateError(
-                f"there is no baseline of {toolset} on {base_url} in {self.folder}:"
-                " nothing was applied from here. A server that attaches at its start keeps"
-                " them where its log says; --state or TOOLCAST_LETTA_STATE names the folder"
-                + "".join(f"\n  {line}" for line in self.strangers(toolset))
+                f"{self.folder} has no baseline of {toolset} on {base_url}: nothing was"
+                " applied with this folder\n  help: pass --state, or set"
+                " TOOLCAST_LETTA_STATE, to the folder that was used; a server that attaches"
+                " tools at startup logs its folder"
+                + "".join(f"\n  {line}" for line in self.list_foreign_files(toolset))
             )
-        return found[-1]
+        return baselines[-1]
 
     def load(self, path: Path) -> Baseline:
-        """The baseline of a file.
+        """Load the baseline of a file.
 
         Raises:
-            StateError: as of `Seal.load`.
+            StateError: see `Seal.load`.
         """
         value = self._seal.load(path, _FORMAT)
         del value["format"]
         value["agents"] = tuple(
-            AgentBaseline(**with_tuples(agent)) for agent in value["agents"]
+            AgentBaseline(**convert_lists(agent)) for agent in value["agents"]
         )
-        value["holders"] = with_tuples(value["holders"])
+        value["holders"] = convert_lists(value["holders"])
         return Baseline(**value)
 
     def _write(self, baseline: Baseline) -> None:

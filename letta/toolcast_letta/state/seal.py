@@ -1,8 +1,8 @@
-"""Seals what is saved between runs, so that a file that was edited is told from our own.
+"""Signatures of files that persist between runs, to detect files that were edited.
 
-The key is the user's: it lies in their state folder and never in the project, so that a clone
-cannot bring one. TOOLCAST_LETTA_KEY gives the key instead where one machine plans and another
-one applies.
+The user's key is in their state folder, not in the project; so a cloned repository
+cannot contain a valid signature. TOOLCAST_LETTA_KEY sets the key if different machines
+plan and apply.
 """
 
 from __future__ import annotations
@@ -26,49 +26,50 @@ from toolcast_runtime.core.safe_folder import (
 )
 
 KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
-_SHORTEST = 16
-_NAME = "letta.key"
+_MIN_KEY_LENGTH = 16
+_KEY_FILE = "letta.key"
 _MAX_FILE_BYTES = 16 * 1024 * 1024
-"""Size of a saved file."""
+"""The size of a saved file."""
 
 
 class StateError(Exception):
-    """What is saved between runs is not there, or cannot be sealed or written."""
+    """A saved file is missing, or cannot be signed, verified or written."""
 
 
 class ForeignFileError(StateError):
-    """File that this user's key did not sign in its present form."""
+    """A file that this user's key did not sign in its present form."""
 
 
 class Seal:
     """Signs JSON values: HMAC-SHA256 (RFC 2104) of their canonical text.
 
     Args:
-        environment: may hold the key, and says where the user's state folder is.
+        environment: can contain the key, and determines the user's state folder.
     """
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         self._environment = environment
 
-    def of(self, value: Any) -> str:
-        """The seal of a value.
+    def sign(self, value: Any) -> str:
+        """Return the signature of a JSON value.
 
         Raises:
-            StateError: there is no key, and none can be made.
+            StateError: there is no key, and none can be created.
         """
+        # Sorted keys and fixed separators give equal values the same signature.
         text = json.dumps(
             value, ensure_ascii=False, separators=(",", ":"), sort_keys=True
         ).encode("utf-8", "surrogatepass")
         return "hmac-sha256:" + hmac.new(self._key(), text, hashlib.sha256).hexdigest()
 
-    def fits(self, value: Any, seal: Any) -> bool:
-        """Whether a seal is that of a value.
+    def is_valid(self, value: Any, seal: Any) -> bool:
+        """Return whether a signature matches a JSON value.
 
         Raises:
-            StateError: as of `of`.
+            StateError: there is no key, and none can be created.
         """
         return isinstance(seal, str) and hmac.compare_digest(
-            self.of(value).encode(), seal.encode("utf-8", "replace")
+            self.sign(value).encode(), seal.encode("utf-8", "replace")
         )
 
     def save(
@@ -79,33 +80,40 @@ class Seal:
         create: bool = False,
         mode: int = 0o600,
     ) -> None:
-        """Writes a value with its seal; a link in its place is replaced, not followed.
+        """Write a JSON object with its signature.
+
+        A symbolic link at the path is replaced, not followed.
 
         Args:
             path: the file.
-            value: what `load` gives back; its `format` says what it is.
-            create: makes the file's folder.
-            mode: of a file that is new.
+            value: the object; its member `format` identifies the file format.
+            create: whether to create the file's folder.
+            mode: the permissions of a new file.
 
         Raises:
-            StateError: it cannot be written, or not be sealed.
+            StateError: the file cannot be written, or there is no key.
         """
-        sealed = {**value, "seal": self.of(value)}
+        sealed = {**value, "seal": self.sign(value)}
         text = json.dumps(sealed, indent=2, ensure_ascii=False)
         data = f"{text}\n".encode("utf-8", "surrogatepass")
         try:
             with Folder.open_path(str(path.parent), create=create) as folder:
                 folder.write(path.name, data, mode=mode, durable=True)
         except OSError as error:
-            why = error.strerror or error
-            raise StateError(f"{path} cannot be written: {why}") from None
+            reason = error.strerror or error
+            raise StateError(f"{path} cannot be written: {reason}") from None
 
     def load(self, path: Path, format_: str) -> dict[str, Any]:
-        """The value that this user saved in a file.
+        """Load a JSON object that this user saved, without its signature.
+
+        Args:
+            path: the file.
+            format_: the expected file format.
 
         Raises:
-            ForeignFileError: the file cannot be read, holds another format, or is not as it was saved.
-            StateError: there is no key to tell.
+            ForeignFileError: the file cannot be read, has another format, or does not
+                match its signature.
+            StateError: there is no key, and none can be created.
         """
         try:
             value = json.loads(read_regular_file(str(path), _MAX_FILE_BYTES))
@@ -117,56 +125,62 @@ class Seal:
             raise ForeignFileError(f"{path} cannot be read: {error}") from None
         if not isinstance(value, dict) or value.get("format") != format_:
             raise ForeignFileError(
-                f"{path} holds no {format_}, which this version saves"
+                f"{path} does not have the format {format_} of this version"
             )
-        given = value.pop("seal", None)
-        if not self.fits(value, given):
+        seal = value.pop("seal", None)
+        if not self.is_valid(value, seal):
             raise ForeignFileError(
-                f"{path} was changed after it was saved, or somebody else saved it: its"
-                f" seal does not fit\n  help: {KEY_VARIABLE} lets one machine take what"
-                " another one saved"
+                f"{path} was changed after it was saved, or another user saved it: its"
+                f" signature is not valid\n  help: set {KEY_VARIABLE} to the same value on"
+                " the machines that share files"
             )
         return value
 
     def _key(self) -> bytes:
-        given = self._environment.get(KEY_VARIABLE, "").strip()
-        if given:
-            if len(given) < _SHORTEST:
-                raise StateError(f"{KEY_VARIABLE} has less than {_SHORTEST} characters")
-            return given.encode("utf-8", "surrogateescape")
+        value = self._environment.get(KEY_VARIABLE, "").strip()
+        if value:
+            if len(value) < _MIN_KEY_LENGTH:
+                raise StateError(
+                    f"{KEY_VARIABLE} has fewer than {_MIN_KEY_LENGTH} characters"
+                )
+            return value.encode("utf-8", "surrogateescape")
         base = self._environment.get("XDG_STATE_HOME", "")
         try:
             folder = Path(base) if base else Path.home() / ".local" / "state"
         except RuntimeError as error:
             raise StateError(
-                f"no folder for a key: {error}; set {KEY_VARIABLE}"
+                f"there is no folder for the key: {error}; set {KEY_VARIABLE}"
             ) from None
-        path = folder / "toolcast" / _NAME
+        path = folder / "toolcast" / _KEY_FILE
         try:
-            key = _read(path) or _made(path)
+            key = _read_key(path) or _create_key(path)
         except OSError as error:
             raise StateError(
                 f"{path} cannot be used: {error.strerror or error}; set {KEY_VARIABLE}"
                 " to a secret text instead"
             ) from None
-        if len(key) < _SHORTEST:
-            raise StateError(f"{path} holds no whole key: remove it")
+        if len(key) < _MIN_KEY_LENGTH:
+            raise StateError(f"{path} contains an incomplete key: remove the file")
         return key
 
 
-def _read(path: Path) -> bytes:
-    """The key of a file; empty without one."""
+def _read_key(path: Path) -> bytes:
+    """Return the key in a file; empty if the file does not exist."""
     try:
         return read_regular_file(str(path), 1024, follow=False)
     except FileNotFoundError:
         return b""
 
 
-def _made(path: Path) -> bytes:
-    """A new key; that of another run which is quicker."""
-    above = str(path.parent)
-    with Folder.open_path(above, create=True, mode=0o700) as folder, _alone_in(folder):
-        key = _read(path)
+def _create_key(path: Path) -> bytes:
+    """Create and return a key, or return the one that another process has created."""
+    parent = str(path.parent)
+    with (
+        Folder.open_path(parent, create=True, mode=0o700) as folder,
+        _wait_for_lock(folder),
+    ):
+        # Another process can have created the key while this one waited for the lock.
+        key = _read_key(path)
         if not key:
             key = secrets.token_hex(32).encode()
             folder.write(path.name, key, mode=0o600, durable=True)
@@ -174,7 +188,7 @@ def _made(path: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def _alone_in(folder: Folder) -> Iterator[None]:
+def _wait_for_lock(folder: Folder) -> Iterator[None]:
     while True:
         try:
             with lock_output_folder(folder):
@@ -184,6 +198,6 @@ def _alone_in(folder: Folder) -> Iterator[None]:
             time.sleep(0.05)
 
 
-def with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
-    """What a dataclass takes of a saved object: tuples instead of lists."""
+def convert_lists(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of an object with tuples instead of lists, as dataclasses need it."""
     return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}

@@ -1,7 +1,7 @@
-"""The requests to a Letta server, each tried once where it changes something.
+"""Client for the V1 API of a Letta server.
 
-Needs `letta-client` 1.x. Its own retries would send a PATCH three times, so they are off for
-everything but reads.
+Needs `letta-client` 1.x. Requests that change something are sent once: the library's
+own retries would send a PATCH up to three times.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from ..plan.backend import BackendError
-from ..settings import address
+from ..settings import parse_url
 
 if TYPE_CHECKING:
     from letta_client import Letta
 
 _MAX_DETAIL_CHARACTERS = 300
-"""Characters of an error's detail in a message."""
-_PAGE = 1000
+"""The length of the server's error detail that a message quotes."""
+_PAGE_SIZE = 1000
+# For a block without a limit of its own.
 _NO_LIMIT = 1 << 40
-_AGENT = ("id", "name", "agent_type")
+_AGENT_KEYS = ("id", "name", "agent_type")
 
 
 def _block_path(agent_id: str, label: str) -> str:
@@ -30,10 +31,10 @@ def _block_path(agent_id: str, label: str) -> str:
 
 
 class LettaError(BackendError):
-    """A request failed; nothing has changed. The text holds no secret.
+    """A failed request that changed nothing. The message contains no secret.
 
     Attributes:
-        status: the HTTP status; None when there was no answer.
+        status: the HTTP status; None without a response.
     """
 
     def __init__(self, message: str, status: int | None = None) -> None:
@@ -42,20 +43,21 @@ class LettaError(BackendError):
 
 
 class UnverifiedStateError(LettaError):
-    """Request that was sent, but whose effect on the server is unknown."""
+    """Failed request whose effect on the server is unknown."""
 
 
 class LettaApi:
     """A Letta server.
 
     Args:
-        base_url: where it is. There is no default: the library's own is Letta's cloud.
-        api_key: its key or password; None for a server that asks none.
-        timeout: seconds that a request may take.
-        secrets: texts that no message may hold, besides the key.
+        base_url: the server's URL. It has no default: the library's default is Letta's
+            cloud.
+        api_key: the server's key or password; None for a server without one.
+        timeout: the number of seconds that a request may take.
+        secrets: strings, in addition to the key, that are removed from messages.
 
     Raises:
-        LettaError: the URL is not one.
+        LettaError: the URL is not valid.
     """
 
     def __init__(
@@ -66,17 +68,17 @@ class LettaApi:
         timeout: float = 60.0,
         secrets: Sequence[str] = (),
     ) -> None:
-        parts = address(base_url)
+        parts = parse_url(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise LettaError(f"`{base_url}` is no URL of a Letta server")
+            raise LettaError(f"`{base_url}` is not an http or https URL")
         if parts.username or parts.password:
             raise LettaError(
-                "the URL of Letta holds a password: give the key as LETTA_API_KEY"
+                "the URL of Letta contains a password: remove it, and set LETTA_API_KEY"
             )
         if re.search("/v1/?$", parts.path):
             raise LettaError(
-                f"`{base_url}` ends with /v1, which every request adds by itself: leave"
-                " it away"
+                f"the URL of Letta ends with /v1, which each request adds: remove it"
+                f" from `{base_url}`"
             )
         self.base_url = base_url.rstrip("/")
         self._api_key = api_key
@@ -85,15 +87,15 @@ class LettaApi:
 
     @property
     def is_cloud(self) -> bool:
-        """Whether this is Letta's cloud, where names and rules behave otherwise."""
+        """Whether the server is Letta's cloud, where names and rules behave differently."""
         host = urlsplit(self.base_url).hostname or ""
         return host == "letta.com" or host.endswith(".letta.com")
 
-    def health(self) -> str:
-        """The server's version. It answers without a key.
+    def get_version(self) -> str:
+        """Return the server's version. The request needs no key.
 
         Raises:
-            LettaError: what answers there is no Letta server.
+            LettaError: the server is not a Letta server.
         """
         try:
             received = self._get("/v1/health/")
@@ -102,50 +104,58 @@ class LettaApi:
                 raise
             if error.status >= 500:
                 raise
-            raise self._no_letta(f"HTTP {error.status}") from None
+            raise self._build_health_error(f"HTTP {error.status}") from None
         if not isinstance(received, dict) or not isinstance(
             received.get("version"), str
         ):
-            raise self._no_letta("an answer without a version")
+            raise self._build_health_error("a response without a version")
         return str(received["version"])
 
-    def _no_letta(self, why: str) -> LettaError:
+    def _build_health_error(self, response: str) -> LettaError:
         return LettaError(
-            f"what answers at {self.base_url} is no Letta server: /v1/health/ gave {why}"
+            f"{self.base_url} is not a Letta server: /v1/health/ returned {response}"
         )
 
     def count_tools(self) -> int:
-        """The number of the organisation's tools.
+        """Return the number of registered tools of the organization.
 
         Raises:
-            LettaError: the key is not the right one.
+            LettaError: the key is missing or wrong.
         """
         try:
             received = self._get("/v1/tools/count")
         except LettaError as error:
             if error.status not in (401, 403):
                 raise
-            state = "is not the one that it asks" if self._api_key else "is not set"
+            state = "is wrong" if self._api_key else "is not set"
             raise LettaError(
-                f"Letta at {self.base_url} asks for its key, and LETTA_API_KEY {state}"
+                f"Letta at {self.base_url} requires a key, and LETTA_API_KEY {state}"
                 f" (HTTP {error.status})",
                 error.status,
             ) from None
         if isinstance(received, bool) or not isinstance(received, int):
-            raise self._not_lettas("/v1/tools/count")
+            raise self._build_answer_error("/v1/tools/count")
         return received
 
-    def servers(self) -> list[dict[str, Any]]:
-        """Every MCP server's entry, secrets in clear: never print one."""
+    def list_servers(self) -> list[dict[str, Any]]:
+        """Return the entries of all MCP servers. They contain secrets: never print them."""
         return self._list("/v1/mcp-servers/", ("id", "server_name"))
 
-    def live_tools(self, server: str) -> list[dict[str, Any]]:
-        """What an entry's server offers now, with the health of each schema."""
+    def list_live_tools(self, server: str) -> list[dict[str, Any]]:
+        """Return the tools that an entry's MCP server currently offers.
+
+        Each has the health of its schema.
+        """
         path = f"/v1/tools/mcp/servers/{quote(server, safe='')}/tools"
         return self._list(path, ("name",))
 
-    def offered_at(self, name: str, config: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """What a server that has no entry offers Letta; changes nothing."""
+    def probe_server(
+        self, name: str, config: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Return the tools that an MCP server without an entry offers to Letta.
+
+        The request changes nothing.
+        """
         body = {
             "server_name": name,
             "type": config["mcp_server_type"],
@@ -153,55 +163,63 @@ class LettaApi:
             "custom_headers": config.get("custom_headers"),
         }
         path = "/v1/tools/mcp/servers/test"
-        answer = self._sent("POST", path, body, changes=False)
-        return self._checked(path, answer.get("tools"), ("name",))
+        answer = self._send("POST", path, body, changes=False)
+        return self._validate_objects(path, answer.get("tools"), ("name",))
 
-    def tools(self) -> list[dict[str, Any]]:
-        """The whole registry, in one page as far as that goes.
+    def list_tools(self) -> list[dict[str, Any]]:
+        """Return all registered tools of the organization.
 
-        Never filtered: a filtered list makes Letta write every built-in tool anew.
+        The request has no filter: for a filtered one Letta writes every built-in tool
+        again.
         """
-        return self._every("/v1/tools/", ("id", "name", "tool_type"), _PAGE)
+        return self._list_all_pages(
+            "/v1/tools/", ("id", "name", "tool_type"), _PAGE_SIZE
+        )
 
-    def agent(self, agent_id: str) -> dict[str, Any]:
-        """An agent with every tool: the list of its tools has pages that lose some.
+    def get_agent(self, agent_id: str) -> dict[str, Any]:
+        """Return an agent with all its tools and tags.
 
-        What is not asked for by its name is empty in the answer.
+        The endpoint that lists an agent's tools loses some of them between its pages.
         """
         path = f"/v1/agents/{quote(agent_id, safe='')}"
         received = self._get(path, {"include": ["agent.tools", "agent.tags"]})
-        return self._checked(path, [received], _AGENT)[0]
+        return self._validate_objects(path, [received], _AGENT_KEYS)[0]
 
-    def agents(self) -> list[dict[str, Any]]:
-        """Every agent with its tools."""
-        return self._every("/v1/agents/", _AGENT, 50, include=["agent.tools"])
+    def list_agents(self) -> list[dict[str, Any]]:
+        """Return all agents with their tools."""
+        return self._list_all_pages(
+            "/v1/agents/", _AGENT_KEYS, 50, include=["agent.tools"]
+        )
 
     def create_server(self, name: str, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Creates an entry; Letta registers its tools at once."""
+        """Create an MCP server's entry; Letta registers its tools immediately."""
         body = {"server_name": name, "config": dict(config)}
-        return self._sent("POST", "/v1/mcp-servers/", body)
+        return self._send("POST", "/v1/mcp-servers/", body)
 
     def update_server(self, server_id: str, config: Mapping[str, Any]) -> None:
-        """Changes URL and headers of an entry, never its name."""
+        """Change an entry's URL and headers. Its name never changes."""
         path = f"/v1/mcp-servers/{quote(server_id, safe='')}"
-        self._sent("PATCH", path, {"config": dict(config)})
+        self._send("PATCH", path, {"config": dict(config)})
 
-    def refresh(self, server_id: str) -> None:
-        """Letta's destructive refresh. What it reports is no truth: read the registry."""
-        self._sent("PATCH", f"/v1/mcp-servers/{quote(server_id, safe='')}/refresh", {})
+    def refresh_server(self, server_id: str) -> None:
+        """Make Letta register an entry's tools again, and delete those no longer offered.
 
-    def register(self, server: str, tool: str) -> None:
-        """Registers one tool, or takes it over; its settings go back to defaults."""
+        The response does not report reliably what happened: read the registry instead.
+        """
+        self._send("PATCH", f"/v1/mcp-servers/{quote(server_id, safe='')}/refresh", {})
+
+    def register_tool(self, server: str, tool: str) -> None:
+        """Register one tool, or take it over; its settings are reset to their defaults."""
         path = f"/v1/tools/mcp/servers/{quote(server, safe='')}/{quote(tool, safe='')}"
-        self._sent("POST", path, {})
+        self._send("POST", path, {})
 
     def update_tool(self, tool_id: str, settings: Mapping[str, Any]) -> None:
-        """Sets settings of a registered tool."""
-        self._sent("PATCH", f"/v1/tools/{quote(tool_id, safe='')}", dict(settings))
+        """Change settings of a registered tool."""
+        self._send("PATCH", f"/v1/tools/{quote(tool_id, safe='')}", dict(settings))
 
     def delete_tool(self, tool_id: str) -> None:
-        """Takes a tool out of the registry, and from every agent."""
-        self._sent("DELETE", f"/v1/tools/{quote(tool_id, safe='')}", None)
+        """Delete a tool from the registry, and thereby from every agent."""
+        self._send("DELETE", f"/v1/tools/{quote(tool_id, safe='')}", None)
 
     def set_tools_and_rules(
         self,
@@ -209,12 +227,12 @@ class LettaApi:
         tool_ids: Sequence[str],
         tool_rules: Sequence[Mapping[str, Any]],
     ) -> None:
-        """Replaces an agent's tools and rules in one transaction, and nothing else."""
+        """Replace an agent's tools and rules in one transaction."""
         body = {"tool_ids": list(tool_ids), "tool_rules": [dict(r) for r in tool_rules]}
-        self._sent("PATCH", f"/v1/agents/{quote(agent_id, safe='')}", body)
+        self._send("PATCH", f"/v1/agents/{quote(agent_id, safe='')}", body)
 
-    def block(self, agent_id: str, label: str) -> tuple[str, int] | None:
-        """The value of an agent's memory block, and how long it may be; None without it."""
+    def find_block(self, agent_id: str, label: str) -> tuple[str, int] | None:
+        """Return a memory block's value and its maximum length; None if it does not exist."""
         path = _block_path(agent_id, label)
         try:
             received = self._get(path)
@@ -223,33 +241,36 @@ class LettaApi:
                 return None
             raise
         if not isinstance(received, dict) or not isinstance(received.get("value"), str):
-            raise self._not_lettas(path)
+            raise self._build_answer_error(path)
         return received["value"], int(received.get("limit") or 0) or _NO_LIMIT
 
     def write_block(self, agent_id: str, label: str, value: str) -> None:
-        """Replaces the value of an agent's memory block."""
-        self._sent("PATCH", _block_path(agent_id, label), {"value": value})
+        """Replace the value of an agent's memory block."""
+        self._send("PATCH", _block_path(agent_id, label), {"value": value})
 
     def run_attached(
         self, agent_id: str, tool: str, arguments: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Runs an attached tool without a model; `status` and `func_return`."""
+        """Run a tool that is attached to an agent, without a model.
+
+        The returned object has `status` and `func_return`.
+        """
         path = f"/v1/agents/{quote(agent_id, safe='')}/tools/{quote(tool, safe='')}/run"
-        return self._sent("POST", path, {"args": dict(arguments)})
+        return self._send("POST", path, {"args": dict(arguments)})
 
     def run_registered(
         self, server_id: str, tool_id: str, arguments: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Runs a tool of an entry for no agent, with the words of one that fails."""
-        ids = (quote(one, safe="") for one in (server_id, tool_id))
-        path = "/v1/mcp-servers/{}/tools/{}/run".format(*ids)
-        return self._sent("POST", path, {"args": dict(arguments)})
+        """Run a tool of an entry without an agent. Its error message is returned, too."""
+        server_id, tool_id = quote(server_id, safe=""), quote(tool_id, safe="")
+        path = f"/v1/mcp-servers/{server_id}/tools/{tool_id}/run"
+        return self._send("POST", path, {"args": dict(arguments)})
 
-    def turn(self, agent_id: str, text: str) -> dict[str, Any]:
-        """One turn of the agent with its own model."""
+    def run_turn(self, agent_id: str, text: str) -> dict[str, Any]:
+        """Send a message to an agent, which answers with its own model."""
         body = {"messages": [{"role": "user", "content": text}]}
         path = f"/v1/agents/{quote(agent_id, safe='')}/messages"
-        return self._sent("POST", path, body)
+        return self._send("POST", path, body)
 
     @cached_property
     def _client(self) -> Letta:
@@ -263,12 +284,13 @@ class LettaApi:
             base_url=self.base_url,
             api_key=self._api_key,
             timeout=self._timeout,
+            # The default would send a failed PATCH up to three times.
             max_retries=0,
         )
 
     @cached_property
     def _reader(self) -> Letta:
-        """The same client, which tries a read twice.
+        """The same client with one retry, for requests that change nothing.
 
         A server that has just failed drops the connection.
         """
@@ -277,7 +299,7 @@ class LettaApi:
     def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         client = self._reader
         options: Any = {"params": dict(params or {})}
-        return self._asked(
+        return self._translate_errors(
             lambda: client.get(path, cast_to=object, options=options),
             f"GET {path}",
             changes=False,
@@ -286,80 +308,87 @@ class LettaApi:
     def _list(
         self, path: str, keys: Sequence[str], params: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
-        return self._checked(path, self._get(path, params), keys)
+        return self._validate_objects(path, self._get(path, params), keys)
 
-    def _every(
+    def _list_all_pages(
         self, path: str, keys: Sequence[str], size: int, **params: Any
     ) -> list[dict[str, Any]]:
-        """What a list has on all of its pages."""
-        found: dict[str, dict[str, Any]] = {}
+        """Return the items of all pages of a list."""
+        items: dict[str, dict[str, Any]] = {}
         while True:
-            at = {"after": [*found][-1]} if found else {}
-            page = self._list(path, keys, {"limit": size, **params, **at})
-            before = len(found)
-            found |= {one["id"]: one for one in page}
-            if len(page) < size or len(found) == before:
-                return list(found.values())
+            cursor = {"after": [*items][-1]} if items else {}
+            page = self._list(path, keys, {"limit": size, **params, **cursor})
+            old_count = len(items)
+            items |= {item["id"]: item for item in page}
+            # A page without new items would repeat forever.
+            if len(page) < size or len(items) == old_count:
+                return list(items.values())
 
-    def _checked(
+    def _validate_objects(
         self, path: str, received: Any, keys: Sequence[str]
     ) -> list[dict[str, Any]]:
-        """A list of objects, each of which has some texts.
+        """Return a list of objects with string values for the given keys.
 
         Raises:
-            LettaError: it is something else; a login page that a proxy puts there.
+            LettaError: the response is something else, such as the login page of a
+                proxy.
         """
         if not isinstance(received, list):
-            raise self._not_lettas(path)
-        for one in received:
-            if not isinstance(one, dict):
-                raise self._not_lettas(path)
-            if not all(isinstance(one.get(key), str) for key in keys):
-                raise self._not_lettas(path)
+            raise self._build_answer_error(path)
+        for item in received:
+            if not isinstance(item, dict):
+                raise self._build_answer_error(path)
+            if not all(isinstance(item.get(key), str) for key in keys):
+                raise self._build_answer_error(path)
         return received
 
-    def _not_lettas(self, path: str) -> LettaError:
-        return LettaError(f"{self.base_url}{path} does not answer as Letta does")
+    def _build_answer_error(self, path: str) -> LettaError:
+        return LettaError(f"{self.base_url}{path} returned an unexpected response")
 
-    def _sent(
+    def _send(
         self, method: str, path: str, body: Any, *, changes: bool = True
     ) -> dict[str, Any]:
         client = self._client
-        ask: dict[str, Callable[[], Any]] = {
+        requests: dict[str, Callable[[], Any]] = {
             "POST": lambda: client.post(path, cast_to=object, body=body),
             "PATCH": lambda: client.patch(path, cast_to=object, body=body),
             "DELETE": lambda: client.delete(path, cast_to=object),
         }
-        found = self._asked(ask[method], f"{method} {path}", changes=changes)
-        return found if isinstance(found, dict) else {}
+        received = self._translate_errors(
+            requests[method], f"{method} {path}", changes=changes
+        )
+        return received if isinstance(received, dict) else {}
 
-    def _asked(self, ask: Callable[[], Any], what: str, *, changes: bool) -> Any:
+    def _translate_errors(
+        self, request: Callable[[], Any], label: str, *, changes: bool
+    ) -> Any:
         from letta_client import APIConnectionError, APIError, APIStatusError
 
         try:
-            return ask()
+            return request()
         except APIStatusError as error:
             status = error.status_code
-            message = f"{what}: HTTP {status}{self._detail(error.body)}"
-            unsure = changes and status >= 500
-            raise (UnverifiedStateError if unsure else LettaError)(
+            message = f"{label}: HTTP {status}{self._format_detail(error.body)}"
+            # After a server error the change can have been made.
+            is_unverified = changes and status >= 500
+            raise (UnverifiedStateError if is_unverified else LettaError)(
                 message, status
             ) from None
         except APIConnectionError as error:
-            reason = self.hidden(str(error.__cause__ or error))
-            message = f"{what}: no answer from {self.base_url} ({reason})"
+            reason = self.redact(str(error.__cause__ or error))
+            message = f"{label}: no response from {self.base_url} ({reason})"
             raise (UnverifiedStateError if changes else LettaError)(message) from None
         except APIError as error:
             raise (UnverifiedStateError if changes else LettaError)(
-                f"{what}: {self.hidden(str(error))}"
+                f"{label}: {self.redact(str(error))}"
             ) from None
         except (ValueError, RecursionError):
-            # What says that it is JSON, and is none or too deep.
-            message = f"{what}: {self.base_url} does not answer as Letta does"
+            # The response claims to be JSON and is invalid or nested too deeply.
+            message = f"{label}: {self.base_url} returned an unexpected response"
             raise (UnverifiedStateError if changes else LettaError)(message) from None
 
-    def _detail(self, body: Any) -> str:
-        """What an answer says went wrong, on one line, cut, without secrets."""
+    def _format_detail(self, body: Any) -> str:
+        """Return an error response's reason as one line, shortened and without secrets."""
         detail = body
         for key in ("detail", "error", "message"):
             if isinstance(detail, dict) and key in detail:
@@ -368,14 +397,14 @@ class LettaApi:
             return ""
         if isinstance(detail, dict):
             detail = detail.get("detail") or detail.get("message") or detail
-        text = re.sub(r"\s+", " ", self.hidden(str(detail))).strip()
+        text = re.sub(r"\s+", " ", self.redact(str(detail))).strip()
         short = text[:_MAX_DETAIL_CHARACTERS] + (
             "..." if len(text) > _MAX_DETAIL_CHARACTERS else ""
         )
         return f": {short}"
 
-    def hidden(self, text: str) -> str:
-        """A text without the secrets."""
+    def redact(self, text: str) -> str:
+        """Replace the secrets in a text."""
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text

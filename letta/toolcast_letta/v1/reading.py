@@ -1,4 +1,4 @@
-"""Reads what is in Letta now, once and complete."""
+"""Read the current state of a Letta server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..plan.current_state import (
-    SETTINGS,
+    REGISTRATION_SETTINGS,
     AgentState,
     CurrentState,
     OfferedTool,
@@ -15,177 +15,204 @@ from ..plan.current_state import (
     ServerEntry,
 )
 from ..plan.desired_state import DesiredState
-from ..schemas.health import schema_problems
-from ..schemas.stored import shown_digest, stored_parameters, without_injected
+from ..schemas.health import list_schema_problems
+from ..schemas.stored import (
+    build_stored_parameters,
+    compute_tool_digest,
+    remove_injected,
+)
 from .api import LettaApi, LettaError
 
 
-def server_config(
+def build_server_config(
     desired: DesiredState, headers: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """The configuration of the entry, the token as a header that can be changed later.
+    """Return the configuration of the MCP server's entry.
 
-    A token of Letta's own kind could never be rotated: a new one is accepted and ignored.
+    The token is sent as a custom header. Letta's own token field cannot be changed
+    later: a new value is accepted and ignored.
+
+    Args:
+        desired: the desired state.
+        headers: the entry's current headers; headers of other owners are preserved.
     """
-    shown = {
+    sent_headers = {
         key: value
         for key, value in (headers or {}).items()
         if desired.token is None or key.lower() != "authorization"
     }
     if desired.token is not None:
-        shown["Authorization"] = f"Bearer {desired.token}"
+        sent_headers["Authorization"] = f"Bearer {desired.token}"
     return {
         "mcp_server_type": "streamable_http",
         "server_url": desired.server_url,
-        "custom_headers": shown or None,
+        "custom_headers": sent_headers or None,
     }
 
 
-def raw_entry(api: LettaApi, desired: DesiredState) -> dict[str, Any] | None:
-    """The entry as the API shows it, secrets in clear; None when there is none."""
-    return _named(api.servers(), desired)
+def find_raw_entry(api: LettaApi, desired: DesiredState) -> dict[str, Any] | None:
+    """Return the entry as the API returns it, with secrets; None if it does not exist."""
+    return _find_entry(api.list_servers(), desired)
 
 
-def _named(
+def _find_entry(
     entries: list[dict[str, Any]], desired: DesiredState
 ) -> dict[str, Any] | None:
-    named = (e for e in entries if e["server_name"] == desired.server_name)
-    return next(named, None)
+    for entry in entries:
+        if entry["server_name"] == desired.server_name:
+            return entry
+    return None
 
 
-def read_current(api: LettaApi, desired: DesiredState) -> CurrentState:
-    """Reads health, access, entry, live tools, registry and agents.
+def read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
+    """Read version, access, entry, offered tools, registry and agents.
 
     Raises:
-        LettaError: a request failed, an agent is not there, or what answers is no Letta.
+        LettaError: a request failed, an agent does not exist, or the server is not a
+            Letta server.
     """
     try:
-        return _read_current(api, desired)
+        return _read_current_state(api, desired)
     except (AttributeError, KeyError, TypeError) as error:
-        # What a Letta answers is known; this is something deep in what another one does.
+        # The outer structure of responses is validated; this error is deeper inside one.
         raise LettaError(
-            f"{api.base_url} does not answer as Letta does ({type(error).__name__})"
+            f"{api.base_url} returned an unexpected response ({type(error).__name__})"
         ) from error
 
 
-def _read_current(api: LettaApi, desired: DesiredState) -> CurrentState:
-    version = api.health()
+def _read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
+    version = api.get_version()
     api.count_tools()
-    entries = api.servers()
-    raw = _named(entries, desired)
-    entry = None if raw is None else _entry(raw, desired)
-    offered, unreachable = _offered(api, desired, raw)
+    entries = api.list_servers()
+    raw = _find_entry(entries, desired)
+    entry = None if raw is None else _parse_entry(raw, desired)
+    offered, unreachable = _probe_offered_tools(api, desired, raw)
     registry = read_registry(api)
     agents = {agent.name: read_agent(api, agent.id) for agent in desired.agents}
-    names = {one["id"]: one["server_name"] for one in entries}
+    names = {item["id"]: item["server_name"] for item in entries}
     current = CurrentState(
         "v1", version, entry, offered, unreachable, registry, agents, names
     )
-    leaving = [name for name in current.own_names if name not in desired.tools]
-    leaving = [name for name in leaving if name not in offered]
-    if leaving and not unreachable:
-        own = {agent.id for agent in desired.agents}
-        current = replace(current, holders=_holders(api, leaving, own))
+    obsolete = [
+        name
+        for name in current.own_names
+        if name not in desired.tools and name not in offered
+    ]
+    if obsolete and not unreachable:
+        own_ids = {agent.id for agent in desired.agents}
+        current = replace(current, holders=_find_holders(api, obsolete, own_ids))
     return current
 
 
-def _entry(raw: Mapping[str, Any], desired: DesiredState) -> ServerEntry:
+def _parse_entry(raw: Mapping[str, Any], desired: DesiredState) -> ServerEntry:
     headers = raw.get("custom_headers") or {}
-    given = [value for key, value in headers.items() if key.lower() == "authorization"]
+    authorizations = [
+        value for key, value in headers.items() if key.lower() == "authorization"
+    ]
     return ServerEntry(
         raw["id"],
         raw["server_name"],
         raw.get("server_url") or "",
         raw.get("mcp_server_type") == "streamable_http",
-        desired.token is None or given[-1:] == [f"Bearer {desired.token}"],
+        desired.token is None or authorizations[-1:] == [f"Bearer {desired.token}"],
     )
 
 
-def _offered(
+def _probe_offered_tools(
     api: LettaApi, desired: DesiredState, raw: Mapping[str, Any] | None
 ) -> tuple[dict[str, OfferedTool], str]:
-    """What the server will offer Letta once the entry is as it should be."""
+    """Return what the MCP server will offer once its entry is as desired.
+
+    The second value states why Letta cannot reach the server; it is empty if it can.
+    """
     try:
-        wanted = server_config(desired, raw.get("custom_headers") if raw else None)
-        is_as_wanted = raw is not None and all(
-            (raw.get(key) or None) == value for key, value in wanted.items()
+        config = build_server_config(
+            desired, raw.get("custom_headers") if raw else None
         )
-        if raw is not None and is_as_wanted:
-            return read_offered(api, desired), ""
-        offered = api.offered_at(desired.server_name, wanted)
+        # If the entry will change, the URL and headers that it will have are probed.
+        is_up_to_date = raw is not None and all(
+            (raw.get(key) or None) == value for key, value in config.items()
+        )
+        if is_up_to_date:
+            return read_offered_tools(api, desired), ""
+        offered = api.probe_server(desired.server_name, config)
     except LettaError as error:
+        # Letta refused the request itself; its MCP server is not the cause.
         if error.status in (401, 403):
             raise
-        return {}, _why_unreachable(error, desired)
-    return {tool["name"]: _offered_tool(tool) for tool in offered}, ""
+        return {}, _explain_unreachable(error, desired)
+    return {tool["name"]: _parse_offered_tool(tool) for tool in offered}, ""
 
 
-def _why_unreachable(error: LettaError, desired: DesiredState) -> str:
-    """What Letta said, and what it says the same words of."""
+def _explain_unreachable(error: LettaError, desired: DesiredState) -> str:
+    """Return Letta's error message, with the possible causes if it is ambiguous."""
     if "connect" not in str(error).lower():
         return str(error)
+    # Letta returns the same message if the server refuses the token.
     token = " or refuses the token" if desired.token is not None else ""
-    return f"the server is away{token}; Letta says the same of both: {error}"
+    return f"the server is not reachable{token}: {error}"
 
 
-def read_offered(api: LettaApi, desired: DesiredState) -> dict[str, OfferedTool]:
-    """What the entry's server offers now, by name."""
-    offered = api.live_tools(desired.server_name)
-    return {tool["name"]: _offered_tool(tool) for tool in offered}
+def read_offered_tools(api: LettaApi, desired: DesiredState) -> dict[str, OfferedTool]:
+    """Read the tools that the entry's MCP server currently offers, by name."""
+    offered = api.list_live_tools(desired.server_name)
+    return {tool["name"]: _parse_offered_tool(tool) for tool in offered}
 
 
-def _offered_tool(tool: Mapping[str, Any]) -> OfferedTool:
+def _parse_offered_tool(tool: Mapping[str, Any]) -> OfferedTool:
     schema = tool.get("inputSchema") or {}
     health = tool.get("health") or {}
-    problem = "; ".join(schema_problems(schema))
+    problem = "; ".join(list_schema_problems(schema))
     if health.get("status") == "INVALID":
         problem = "; ".join(health.get("reasons") or ()) or "its schema is not valid"
-    parameters = stored_parameters(schema)
+    parameters = build_stored_parameters(schema)
     return OfferedTool(
-        tool["name"], shown_digest(tool.get("description"), parameters), problem
+        tool["name"], compute_tool_digest(tool.get("description"), parameters), problem
     )
 
 
 def read_registry(api: LettaApi) -> dict[str, RegisteredTool]:
-    """Every tool of the organisation, by name."""
-    return {tool["name"]: _registered(tool) for tool in api.tools()}
+    """Read every registered tool of the organization, by name."""
+    return {tool["name"]: _parse_registered_tool(tool) for tool in api.list_tools()}
 
 
-def _registered(tool: Mapping[str, Any]) -> RegisteredTool:
+def _parse_registered_tool(tool: Mapping[str, Any]) -> RegisteredTool:
     schema = tool.get("json_schema") or {}
     metadata = tool.get("metadata_") or tool.get("metadata") or {}
     owner = metadata.get("mcp") or {}
-    parameters = without_injected(schema.get("parameters") or {})
-    # Letta goes by the first of them.
+    parameters = remove_injected(schema.get("parameters") or {})
+    # Letta uses the first of these tags.
     tags = [tag for tag in tool.get("tags") or () if tag.startswith("mcp:")]
     return RegisteredTool(
         tool["id"],
         tool["name"],
         tool["tool_type"],
         owner.get("server_id"),
-        shown_digest(schema.get("description") or tool.get("description"), parameters),
-        {key: tool.get(key) for key in SETTINGS},
+        compute_tool_digest(
+            schema.get("description") or tool.get("description"), parameters
+        ),
+        {key: tool.get(key) for key in REGISTRATION_SETTINGS},
         tags[0].split(":")[1] if tags else "",
     )
 
 
 def read_agent(api: LettaApi, agent_id: str) -> AgentState:
-    """One agent, with all of its tools.
+    """Read an agent with all its tools.
 
     Raises:
-        LettaError: there is no such agent, or its tools were left out.
+        LettaError: the agent does not exist, or the response lacks its tools or rules.
     """
     try:
-        raw = api.agent(agent_id)
+        raw = api.get_agent(agent_id)
     except LettaError as error:
         if error.status == 404:
             raise LettaError(f"Letta has no agent {agent_id}", 404) from None
         raise
     tools, rules = raw.get("tools"), raw.get("tool_rules") or []
-    if not _are_objects(tools, "name", "id"):
-        raise LettaError(f"the answer for agent {agent_id} holds no list of tools")
-    if not _are_objects(rules, "tool_name", "type"):
-        raise LettaError(f"the answer for agent {agent_id} holds no list of rules")
+    if not _is_object_list(tools, "name", "id"):
+        raise LettaError(f"the response for agent {agent_id} has no list of tools")
+    if not _is_object_list(rules, "tool_name", "type"):
+        raise LettaError(f"the response for agent {agent_id} has no list of rules")
     return AgentState(
         raw["id"],
         raw["name"],
@@ -196,22 +223,22 @@ def read_agent(api: LettaApi, agent_id: str) -> AgentState:
     )
 
 
-def _are_objects(value: Any, *keys: str) -> bool:
+def _is_object_list(value: Any, *keys: str) -> bool:
     return isinstance(value, list) and all(
-        isinstance(one, dict) and all(isinstance(one.get(key), str) for key in keys)
-        for one in value
+        isinstance(item, dict) and all(isinstance(item.get(key), str) for key in keys)
+        for item in value
     )
 
 
-def _holders(
-    api: LettaApi, names: list[str], own: set[str]
+def _find_holders(
+    api: LettaApi, names: list[str], own_ids: set[str]
 ) -> dict[str, tuple[str, ...]]:
-    """The agents besides our own that have one of the tools, by the tool's name."""
-    found: dict[str, list[str]] = {}
-    for agent in api.agents():
-        if agent["id"] in own:
+    """Return the agents outside the toolset that have one of the tools, by tool name."""
+    holders: dict[str, list[str]] = {}
+    for agent in api.list_agents():
+        if agent["id"] in own_ids:
             continue
         attached = {tool["name"] for tool in agent.get("tools") or ()}
         for name in attached.intersection(names):
-            found.setdefault(name, []).append(f"{agent['name']} ({agent['id']})")
-    return {name: tuple(sorted(agents)) for name, agents in found.items()}
+            holders.setdefault(name, []).append(f"{agent['name']} ({agent['id']})")
+    return {name: tuple(sorted(agents)) for name, agents in holders.items()}

@@ -1,4 +1,4 @@
-"""Brings the registry to what a plan says: the entry, its tools, and what leaves it."""
+"""Apply a plan's changes to Letta's registry: the entry, its tools, and deletions."""
 
 from __future__ import annotations
 
@@ -7,43 +7,52 @@ from dataclasses import replace
 from typing import Any
 
 from ..plan.backend import Report
-from ..plan.current_state import SETTINGS, CurrentState
+from ..plan.current_state import REGISTRATION_SETTINGS, CurrentState
 from ..plan.desired_state import DesiredState
 from ..plan.plan import Plan
 from .api import LettaApi, LettaError
 from .reading import (
-    raw_entry,
-    read_current,
-    read_offered,
+    build_server_config,
+    find_raw_entry,
+    read_current_state,
+    read_offered_tools,
     read_registry,
-    server_config,
 )
 
-REFRESH_SEES = 50
-"""How many tools of an organisation Letta's refresh looks at, oldest first."""
+MAX_REFRESHED_TOOLS = 50
+"""The number of an organization's tools that Letta's refresh reads, oldest first."""
 
 
 def ensure_entry(
     api: LettaApi, desired: DesiredState, current: CurrentState, report: Report
 ) -> CurrentState:
-    """What is there, once the entry is as it should be; its name is never changed."""
+    """Create or update the MCP server's entry; return the state after it.
+
+    The name of an existing entry never changes.
+
+    Raises:
+        LettaError: a request failed, or the entry differs from what was sent.
+    """
     entry = current.entry
     if entry is None:
-        api.create_server(desired.server_name, server_config(desired))
+        api.create_server(desired.server_name, build_server_config(desired))
         report(f"created the entry {desired.server_name}")
     elif entry.url != desired.server_url or not entry.has_token:
-        raw = raw_entry(api, desired) or {}
-        api.update_server(entry.id, server_config(desired, raw.get("custom_headers")))
+        raw = find_raw_entry(api, desired) or {}
+        api.update_server(
+            entry.id, build_server_config(desired, raw.get("custom_headers"))
+        )
         report(f"changed the entry {desired.server_name}")
     else:
         return current
-    renewed = read_current(api, desired)
+    # Letta registers the tools of a new entry immediately: read everything again.
+    renewed = read_current_state(api, desired)
     if renewed.entry is None or not renewed.entry.has_token:
-        raise LettaError(f"the entry {desired.server_name} is not as it was sent")
+        raise LettaError(f"the entry {desired.server_name} differs from what was sent")
     return renewed
 
 
-def register(
+def register_tools(
     api: LettaApi,
     desired: DesiredState,
     plan: Plan,
@@ -51,71 +60,92 @@ def register(
     settings: Mapping[str, Mapping[str, Any]],
     report: Report,
 ) -> None:
-    """Registers what is missing and renews what differs.
+    """Register missing tools, and update tools that differ.
 
-    One refresh does it where refreshing can do no harm: Letta looks at 50 tools only, and
-    deletes what the server does not offer at this moment. Otherwise, and for what a
-    refresh left out, each tool is registered by itself, and gets its settings back.
+    One refresh does both, if it can do no harm: Letta's refresh reads only 50 tools,
+    and deletes tools that the MCP server does not offer at that moment. Otherwise, and
+    for tools that the refresh skipped, each tool is registered with its own request.
+    The settings are restored in the end.
+
+    Args:
+        api: the Letta server.
+        desired: the desired state.
+        plan: the plan to apply.
+        current: the current state.
+        settings: the settings to restore, by tool name.
+        report: receives a line for each step.
+
+    Raises:
+        LettaError: a request failed, or the MCP server's tools have changed.
     """
-    missing = _unlike(desired, current)
-    if missing and _may_refresh(plan, current, missing) and current.entry is not None:
-        # Letta asks the server again, and deletes what it does not get: look first.
-        live = {name: tool.digest for name, tool in read_offered(api, desired).items()}
+    missing = _list_outdated_tools(desired, current)
+    if missing and _can_refresh(plan, current, missing) and current.entry is not None:
+        # A refresh lists the server's tools again, and deletes those it does not get.
+        live = {
+            name: tool.digest for name, tool in read_offered_tools(api, desired).items()
+        }
         if live != dict(plan.offered):
-            raise LettaError("the MCP server offers other tools now than a moment ago")
-        api.refresh(current.entry.id)
+            raise LettaError(
+                "the tools of the MCP server have changed while the plan was applied"
+            )
+        api.refresh_server(current.entry.id)
         report(f"refreshed the entry {desired.server_name}")
         current = replace(current, registry=read_registry(api))
-        missing = _unlike(desired, current)
+        missing = _list_outdated_tools(desired, current)
     for name in missing:
-        api.register(desired.server_name, name)
+        api.register_tool(desired.server_name, name)
         report(f"registered {name}")
     restore_settings(api, settings, report)
 
 
-def _unlike(desired: DesiredState, current: CurrentState) -> list[str]:
-    """The tools that Letta would take and that it has not, or otherwise."""
+def _list_outdated_tools(desired: DesiredState, current: CurrentState) -> list[str]:
+    """Return desired tools that are missing or differ in the registry.
+
+    Tools that Letta would skip are not returned.
+    """
     return [
         name
         for name, tool in sorted(desired.tools.items())
         if name in current.offered
         and not current.offered[name].problem
-        and not current.is_as(tool)
+        and not current.is_up_to_date(tool)
     ]
 
 
-def _may_refresh(plan: Plan, current: CurrentState, missing: list[str]) -> bool:
-    """Whether a refresh sees every tool, and deletes none."""
-    new = [name for name in missing if name not in current.registry]
-    if len(current.registry) + len(new) > REFRESH_SEES:
+def _can_refresh(plan: Plan, current: CurrentState, missing: list[str]) -> bool:
+    """Return whether a refresh reads every tool and deletes none."""
+    new_names = [name for name in missing if name not in current.registry]
+    # A refresh ignores the tools beyond its limit.
+    if len(current.registry) + len(new_names) > MAX_REFRESHED_TOOLS:
         return False
+    # A refresh deletes registered tools that the server does not offer.
     return all(name in plan.offered for name in current.own_names)
 
 
 def restore_settings(
     api: LettaApi, settings: Mapping[str, Mapping[str, Any]], report: Report
 ) -> None:
-    """Gives tools back what registering them again has reset."""
+    """Restore the settings of tools that registering them again has reset."""
     registry = read_registry(api) if settings else {}
     for name, before in sorted(settings.items()):
         tool = registry.get(name)
         if tool is None:
             continue
-        lost = {
+        reset = {
             key: before[key]
-            for key in SETTINGS
+            for key in REGISTRATION_SETTINGS
             if before.get(key) is not None and tool.settings.get(key) != before[key]
         }
-        if lost:
-            api.update_tool(tool.id, lost)
-            report(f"gave {name} its settings back: {', '.join(sorted(lost))}")
+        if reset:
+            api.update_tool(tool.id, reset)
+            report(f"restored settings of {name}: {', '.join(sorted(reset))}")
 
 
-def delete_leaving(
+def delete_obsolete_tools(
     api: LettaApi, plan: Plan, current: CurrentState, report: Report
 ) -> None:
-    """Deletes the registered tools that the specs and the server have no more."""
+    """Delete the registered tools that neither the specs nor the MCP server have."""
     for name, (_, after) in plan.registry.items():
-        if after is None and current.is_ours(name):
+        if after is None and current.is_own_tool(name):
             api.delete_tool(current.registry[name].id)
             report(f"deleted {name} from the registry")

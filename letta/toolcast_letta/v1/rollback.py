@@ -1,4 +1,4 @@
-"""Undoes what applies did since a baseline, and tells what cannot be undone."""
+"""Undo the changes that were applied since a baseline."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 from ..plan.backend import Report
 from ..plan.current_state import CurrentState
 from ..plan.desired_state import DesiredState
-from ..plan.tool_rules import same_rules
+from ..plan.tool_rules import are_same_rules
 from ..state.baseline import Baseline, Baselines
 from .api import LettaApi
-from .reading import read_agent, read_current, read_registry
+from .reading import read_agent, read_current_state, read_registry
 from .registering import restore_settings
-from .undoing import AgentUndo, Undo, undo_plan
+from .undoing import AgentUndo, Undo, build_undo
 
 
 @dataclass(frozen=True)
 class RollbackResult:
-    """What came of it.
+    """The result of a rollback.
 
     Attributes:
-        agents: how many agents are as they were.
-        lost: what is not as it was and cannot be brought back from here.
-        stays: what is left as it is now, on purpose.
+        agents: the number of agents that are in their previous state.
+        lost: descriptions of tools and rules that could not be restored.
+        stays: descriptions of changes that were not undone.
     """
 
     agents: int
@@ -31,20 +31,20 @@ class RollbackResult:
     stays: tuple[str, ...]
 
 
-def preview(
+def preview_rollback(
     api: LettaApi,
     desired: DesiredState,
     baseline: Baseline,
     baselines: Baselines,
     restore: Collection[str] = (),
 ) -> Undo:
-    """What `roll_back` would do now; changes nothing.
+    """Return the effects that `roll_back` would have now, without changing anything.
 
     Raises:
         LettaError: a request failed.
     """
-    current = read_current(api, desired)
-    return _undo(desired, baseline, baselines, current, restore)
+    current = read_current_state(api, desired)
+    return _build_undo(desired, baseline, baselines, current, restore)
 
 
 def roll_back(
@@ -55,80 +55,96 @@ def roll_back(
     report: Report = lambda line: None,
     restore: Collection[str] = (),
 ) -> RollbackResult:
-    """Undoes the applies since a baseline, by the tools' names.
+    """Undo what was applied since a baseline.
 
-    What others did since then stays. Ids of the baseline may be dead, so every name is
-    looked up in the registry; a tool that is not there any more is registered again where
-    the MCP server still offers it. Only the baseline's agents that `desired` has are
-    touched.
+    Later changes by others are kept. Because ids of the baseline can be outdated, tools
+    are found in the registry by name; a tool that is not registered any more is
+    registered again if the MCP server still offers it. Only agents that the desired
+    state includes are changed.
+
+    Args:
+        api: the Letta server.
+        desired: the desired state.
+        baseline: the baseline to return to.
+        baselines: the folder of the baselines, with the lock.
+        report: receives a line for each step.
+        restore: tools that others detached since then and that are attached again.
 
     Raises:
-        LettaError: a request failed. Rolling back again completes it.
-        ConcurrentRunError: an apply or another rollback is under way.
+        LettaError: a request failed. Another rollback completes the work.
+        ConcurrentRunError: an apply or another rollback is running.
     """
-    with baselines.exclusive():
-        current = read_current(api, desired)
-        undo = _undo(desired, baseline, baselines, current, restore)
+    with baselines.lock():
+        current = read_current_state(api, desired)
+        undo = _build_undo(desired, baseline, baselines, current, restore)
         for name in undo.register:
-            api.register(desired.server_name, name)
+            api.register_tool(desired.server_name, name)
             report(f"registered {name} again")
+        # Tools that were registered again have new ids.
         current = replace(current, registry=read_registry(api))
         if undo.register:
-            again = {
+            settings = {
                 name: baseline.settings[name]
                 for name in undo.register
                 if name in baseline.settings
             }
-            restore_settings(api, again, report)
+            restore_settings(api, settings, report)
         lost = [line for agent in undo.agents for line in agent.lost]
         restored = 0
         for agent in undo.agents:
-            problem = _change(api, agent, current, report)
-            lost += problem
-            restored += not (problem or agent.lost)
+            problems = _restore_agent(api, agent, current, report)
+            lost += problems
+            restored += not (problems or agent.lost)
         lost += undo.lost
         stays = [line for agent in undo.agents for line in agent.stays]
         stays += undo.stays
+        # The next apply then saves a new baseline instead of continuing this one.
         baselines.finish(baseline)
         return RollbackResult(restored, tuple(lost), tuple(dict.fromkeys(stays)))
 
 
-def _undo(
+def _build_undo(
     desired: DesiredState,
     baseline: Baseline,
     baselines: Baselines,
     current: CurrentState,
     restore: Collection[str],
 ) -> Undo:
-    chosen = {agent.id for agent in desired.agents}
+    # Only the selected agents are rolled back.
+    agent_ids = {agent.id for agent in desired.agents}
     baseline = replace(
-        baseline, agents=tuple(a for a in baseline.agents if a.id in chosen)
+        baseline, agents=tuple(a for a in baseline.agents if a.id in agent_ids)
     )
-    every = baselines.all(baseline.toolset, baseline.base_url)
-    later = [one for one in every if one.saved > baseline.saved]
-    return undo_plan(desired, baseline, later, current, restore)
+    later = [
+        other
+        for other in baselines.list_all(baseline.toolset, baseline.base_url)
+        if other.saved > baseline.saved
+    ]
+    return build_undo(desired, baseline, later, current, restore)
 
 
-def _change(
+def _restore_agent(
     api: LettaApi, agent: AgentUndo, current: CurrentState, report: Report
 ) -> list[str]:
-    """Gives one agent its tools and rules; why it has not got them."""
+    """Set the tools and rules of one agent; return why that failed."""
     missing = [name for name in agent.tools if name not in current.registry]
     if missing:
         return [
-            f"{agent.name} was not touched: `{name}` could not be registered again"
+            f"{agent.name} was not changed: `{name}` could not be registered again"
             for name in missing
         ]
     ids = [current.registry[name].id for name in agent.tools]
     state = read_agent(api, agent.id)
-    is_there = sorted(state.tools.values()) == sorted(ids)
-    if is_there and same_rules(state.rules, agent.rules):
+    has_tools = sorted(state.tools.values()) == sorted(ids)
+    if has_tools and are_same_rules(state.rules, agent.rules):
         return []
     api.set_tools_and_rules(agent.id, ids, agent.rules)
-    report(f"{agent.name}: {len(ids)} tools and {len(agent.rules)} rules put back")
+    report(f"{agent.name}: {len(ids)} tools and {len(agent.rules)} rules restored")
     after = read_agent(api, agent.id)
-    if sorted(after.tools) == sorted(agent.tools) and same_rules(
+    if sorted(after.tools) == sorted(agent.tools) and are_same_rules(
         after.rules, agent.rules
     ):
         return []
-    return [f"{agent.name} is not as it was sent; somebody else is at work"]
+    return [
+        f"{agent.name} differs from what was sent: another client changed it meanwhile"
+    ]

@@ -1,8 +1,8 @@
-"""A Letta server: what is there is read, and a plan is carried out.
+"""The backend for a Letta server: read its state and execute plans.
 
-First the entry, then the registry, each agent in one request, then what goes. The order is
-chosen so that an agent never loses a tool before it has what replaces it, and so that a run
-which ends anywhere can be started again.
+The order is: entry, registry, each agent in one request, deletions. So an agent never
+loses a tool before it has the replacement, and a run that was interrupted at any point
+can be started again.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from ..plan.applying import applied, refuse_if_changed
+from ..plan.applying import build_apply_result, raise_if_changed
 from ..plan.backend import (
     AgentCount,
     ApplyResult,
-    Calls,
+    CallOptions,
+    CheckResult,
     PlanRefusedError,
     Report,
-    Trial,
 )
-from ..plan.changes_since import agent_changes_since
+from ..plan.changes_since import list_agent_changes_since
 from ..plan.current_state import AgentState, CurrentState
 from ..plan.desired_state import DesiredState
 from ..plan.plan import AgentPlan, Plan
-from ..plan.tool_rules import same_rules
+from ..plan.tool_rules import are_same_rules
 from ..state.baseline import AgentBaseline, Baseline, Baselines
 from .api import LettaApi
-from .reading import read_agent, read_current, read_registry
-from .registering import delete_leaving, ensure_entry, register
-from .trials import trials_of
+from .reading import read_agent, read_current_state, read_registry
+from .registering import delete_obsolete_tools, ensure_entry, register_tools
+from .tool_checks import run_agent_checks
 
 
 @dataclass(frozen=True)
 class ServerBackend:
-    """A Letta server, 0.13 to 0.16.
+    """A Letta server, version 0.13 to 0.16.
 
     Attributes:
         api: the server.
-        baselines: where the baseline and the lock are.
+        baselines: the folder with the baselines and the lock.
     """
 
     api: LettaApi
@@ -51,72 +51,80 @@ class ServerBackend:
 
     @property
     def refusal(self) -> str:
-        """Why nothing is changed there."""
+        """Why plans cannot be applied: the server is Letta's cloud; else empty."""
         if not self.api.is_cloud:
             return ""
         return (
-            "this is Letta's cloud, where names and rules behave otherwise: nothing is"
-            " changed there"
+            "Letta's cloud is not supported for changes: names and rules behave"
+            " differently there"
         )
 
     def read(self, desired: DesiredState) -> CurrentState:
-        """Everything that a plan looks at."""
-        current = read_current(self.api, desired)
-        kept = self.baselines.all(desired.toolset, self.location)
+        """Read the current state, with the tools of the newest baseline."""
+        current = read_current_state(self.api, desired)
+        saved = self.baselines.list_all(desired.toolset, self.location)
         return replace(
             current,
             agents={
-                name: _with_baseline(state, desired, kept)
+                name: _add_baseline(state, desired, saved)
                 for name, state in current.agents.items()
             },
         )
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        """Holds the lock of the baselines' folder."""
-        return self.baselines.exclusive()
+    def lock(self) -> AbstractContextManager[None]:
+        """Return a context manager that locks the folder of the baselines."""
+        return self.baselines.lock()
 
-    def nothing_to_do(self, desired: DesiredState) -> None:
-        """Closes what a run left open that ended just before it could say so."""
-        self.baselines.close(desired.toolset, self.location)
+    def close_interrupted_run(self, desired: DesiredState) -> None:
+        """Mark the newest baseline as complete.
 
-    def carry_out(
+        Its apply was interrupted after its last change and before it was marked.
+        """
+        self.baselines.finish_latest(desired.toolset, self.location)
+
+    def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
-        """Saves what is there, and changes it."""
+        """Save the current state as a baseline, and apply the plan's changes."""
         api = self.api
-        baseline = self.baselines.begin(_baseline_of(plan, desired, current))
+        baseline = self.baselines.begin(_build_baseline(plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
-        for line in self.baselines.strangers(desired.toolset):
-            report(f"left out: {line}")
+        for line in self.baselines.list_foreign_files(desired.toolset):
+            report(f"ignored: {line}")
+        # This order never leaves an agent without a tool that is being replaced, and
+        # each step can be repeated after an interruption.
         current = ensure_entry(api, desired, current, report)
-        # A tool that gets another name is still that tool.
+        # A renamed tool gets the settings of its former name.
         settings = {
-            baseline.renamed.get(name, name): kept
-            for name, kept in baseline.settings.items()
+            baseline.renamed.get(name, name): tool_settings
+            for name, tool_settings in baseline.settings.items()
         }
-        register(api, desired, plan, current, settings, report)
+        register_tools(api, desired, plan, current, settings, report)
         current = replace(current, registry=read_registry(api))
-        _stop_if_unregistered(desired, current)
+        _raise_if_unregistered(desired, current)
         for agent in plan.agents:
-            _change_agent(api, agent, current, report)
-        delete_leaving(api, plan, current, report)
+            _update_agent(api, agent, current, report)
+        delete_obsolete_tools(api, plan, current, report)
         missed = [
             line
             for agent in plan.agents
-            for line in _differences(agent, read_agent(api, agent.id), current)
+            for line in _list_differences(agent, read_agent(api, agent.id), current)
         ]
+        # An open baseline is continued by the next apply.
         if not missed:
             self.baselines.finish(baseline)
-        return applied(plan, changed=True, baseline=str(file), missed=tuple(missed))
+        return build_apply_result(
+            plan, changed=True, baseline=str(file), missed=tuple(missed)
+        )
 
-    def counts(
+    def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
-        """The number of each agent's tools, and of those in the newest baseline."""
-        kept = self.baselines.all(desired.toolset, self.location)
+        """Yield each agent's tools, and those it had in the newest baseline."""
+        saved = self.baselines.list_all(desired.toolset, self.location)
         for agent in desired.agents:
-            before = kept[-1].agent(agent.id) if kept else None
+            before = saved[-1].find_agent(agent.id) if saved else None
             yield AgentCount(
                 agent.name,
                 tuple(sorted(current.agents[agent.name].tools)),
@@ -124,29 +132,33 @@ class ServerBackend:
                 None if before is None else tuple(sorted(before.tools)),
             )
 
-    def trials(
-        self, desired: DesiredState, current: CurrentState, calls: Calls
-    ) -> Iterator[Trial]:
-        """Calls what is to be called, agent by agent."""
+    def run_checks(
+        self, desired: DesiredState, current: CurrentState, calls: CallOptions
+    ) -> Iterator[CheckResult]:
+        """Call the selected tools of each agent, and yield the results."""
         for agent in desired.agents:
-            yield from trials_of(self.api, desired, agent, current, calls)
+            yield from run_agent_checks(self.api, desired, agent, current, calls)
 
 
-def _with_baseline(
-    state: AgentState, desired: DesiredState, kept: list[Baseline]
+def _add_baseline(
+    state: AgentState, desired: DesiredState, saved: list[Baseline]
 ) -> AgentState:
-    """An agent, with what the newest baseline left it of others' tools."""
-    for baseline in reversed(kept):
-        before = baseline.agent(state.id)
+    """Return an agent's state with the other owners' tools of its newest baseline."""
+    for baseline in reversed(saved):
+        before = baseline.find_agent(state.id)
         if before is not None:
-            ours = {*desired.tools, *desired.removed_names, *baseline.registry}
-            ours |= {*baseline.renamed.values()}
-            had = tuple(name for name in before.tools_after if name not in ours)
-            return replace(state, had=had, had_at=baseline.saved[:19] + "Z")
+            own_names = {*desired.tools, *desired.removed_names, *baseline.registry}
+            own_names |= {*baseline.renamed.values()}
+            had = tuple(name for name in before.tools_after if name not in own_names)
+            return replace(
+                state, baseline_tools=had, baseline_time=baseline.saved[:19] + "Z"
+            )
     return state
 
 
-def _baseline_of(plan: Plan, desired: DesiredState, current: CurrentState) -> Baseline:
+def _build_baseline(
+    plan: Plan, desired: DesiredState, current: CurrentState
+) -> Baseline:
     after = {agent.name: agent for agent in plan.agents}
     return Baseline(
         desired.toolset,
@@ -154,7 +166,7 @@ def _baseline_of(plan: Plan, desired: DesiredState, current: CurrentState) -> Ba
         current.version,
         desired.server_name,
         tuple(
-            AgentBaseline.of(
+            AgentBaseline.from_state(
                 name, state, after[name].tools_after, after[name].rules_after
             )
             for name, state in current.agents.items()
@@ -165,49 +177,58 @@ def _baseline_of(plan: Plan, desired: DesiredState, current: CurrentState) -> Ba
         {
             old: new
             for old, new in desired.removed_names.items()
-            if current.is_ours(old)
+            if current.is_own_tool(old)
         },
         {name: tuple(agents) for name, agents in current.holders.items()},
     )
 
 
-def _stop_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
-    """Letta skips in silence; nobody is attached to what is not there."""
+def _raise_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
+    """Raise an error if a desired or expected tool is not registered as it should be.
+
+    Letta skips tools without an error; this stops before agents are changed.
+    """
     lines = []
     for name in desired.canonical:
         tool = current.registry.get(name)
         if tool is None:
-            lines.append(f"`{name}` is not in Letta's registry, although it was sent")
-        elif not current.is_ours(name):
-            lines.append(f"`{name}` belongs to another owner in Letta's registry")
-        elif not current.is_as(desired.tools[name]):
+            lines.append(f"Letta did not register `{name}`")
+        elif not current.is_own_tool(name):
+            lines.append(f"`{name}` in the registry belongs to another owner")
+        elif not current.is_up_to_date(desired.tools[name]):
             lines.append(
-                f"`{name}` is in the registry with another text, schema or tag"
+                f"the description, schema or tag of `{name}` in the registry is wrong"
             )
     for agent in desired.agents:
         lines += [
-            f"`{name}`, which {agent.name} must have, is not in the registry"
+            f"`expects` of {agent.name} lists `{name}`, which is not in the registry"
             for name in agent.expected
             if name not in current.registry
         ]
     if lines:
         raise PlanRefusedError(
-            "\n".join(["no agent was touched:", *lines, "look into Letta's log"])
+            "\n".join(
+                ["no agent was changed:", *lines, "see Letta's log for the reason"]
+            )
         )
 
 
-def _change_agent(
+def _update_agent(
     api: LettaApi, plan: AgentPlan, current: CurrentState, report: Report
 ) -> None:
-    """Both fields in one request, behind a last look at what is there."""
+    """Set an agent's tools and rules in one request.
+
+    The agent is read again immediately before, because Letta has no conditional
+    requests.
+    """
     state = read_agent(api, plan.id)
-    refuse_if_changed(list(agent_changes_since(plan, state, current)))
+    raise_if_changed(list(list_agent_changes_since(plan, state, current)))
     unknown = [name for name in plan.tools_after if name not in current.registry]
     if unknown:
-        refuse_if_changed(
-            [f"`{name}` is not in the registry any more" for name in unknown]
+        raise_if_changed(
+            [f"`{name}` was removed from the registry" for name in unknown]
         )
-    if not _differences(plan, state, current):
+    if not _list_differences(plan, state, current):
         return
     ids = [current.registry[name].id for name in plan.tools_after]
     api.set_tools_and_rules(plan.id, ids, plan.rules_after)
@@ -217,19 +238,19 @@ def _change_agent(
     )
 
 
-def _differences(
+def _list_differences(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> list[str]:
-    """How an agent differs from what the plan leaves."""
+    """Return the differences of an agent from the plan's resulting state."""
     lines = []
-    wanted = {name: current.registry[name].id for name in plan.tools_after}
-    for name in sorted({*wanted, *state.tools}):
+    tool_ids = {name: current.registry[name].id for name in plan.tools_after}
+    for name in sorted({*tool_ids, *state.tools}):
         if name not in state.tools:
             lines.append(f"{plan.name} does not have `{name}`")
-        elif name not in wanted:
-            lines.append(f"{plan.name} has `{name}`, which somebody else attached")
-        elif state.tools[name] != wanted[name]:
-            lines.append(f"{plan.name} has `{name}` by an id that is not its own")
-    if not same_rules(state.rules, plan.rules_after):
-        lines.append(f"{plan.name} has other rules than those that were sent")
+        elif name not in tool_ids:
+            lines.append(f"another client attached `{name}` to {plan.name}")
+        elif state.tools[name] != tool_ids[name]:
+            lines.append(f"{plan.name} has an outdated id of `{name}`")
+    if not are_same_rules(state.rules, plan.rules_after):
+        lines.append(f"the rules of {plan.name} differ from what was sent")
     return lines

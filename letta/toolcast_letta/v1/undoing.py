@@ -1,8 +1,8 @@
-"""What a rollback does, as a value: derived from three states, carried out by nobody here.
+"""Compute a rollback from a baseline and the current state.
 
-A baseline holds what was there before an apply and what that apply made of it. What differs
-between the two was the apply's doing and is undone; what differs between the second and now
-was done by others since then, and stays.
+A baseline has the states before and after an apply. Differences between these two are
+undone. Differences between the state after the apply and the current state come from
+others and are kept.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from dataclasses import dataclass
 from ..plan.current_state import AgentState, CurrentState
 from ..plan.desired_state import DesiredState
 from ..plan.tool_rules import (
-    APPROVAL,
     LOOP_RULES,
+    REQUIRES_APPROVAL,
     Rule,
-    named_tools,
-    rule_text,
-    same_rules,
+    are_same_rules,
+    collect_tool_names,
+    format_rule,
 )
 from ..state.baseline import AgentBaseline, Baseline
 
 
 @dataclass(frozen=True)
 class AgentUndo:
-    """One agent.
+    """The effect of a rollback on one agent.
 
     Attributes:
-        name: the toolset's name for it.
-        id: Letta's id.
-        tools: the names of the tools that it gets.
-        rules: the rules that it gets.
-        changes: what changes, a line each.
-        lost: what was there and cannot be put back.
-        stays: what others did since then, and a rollback leaves.
+        name: the agent's name in the toolset.
+        id: the agent's id in Letta.
+        tools: the names of its tools after the rollback.
+        rules: its rules after the rollback.
+        changes: descriptions of the changes.
+        lost: descriptions of tools and rules that cannot be restored.
+        stays: descriptions of later changes by others, which are not undone.
     """
 
     name: str
@@ -48,13 +48,14 @@ class AgentUndo:
 
 @dataclass(frozen=True)
 class Undo:
-    """What a rollback does.
+    """The effects of a rollback.
 
     Attributes:
-        agents: each agent.
-        register: tools to be registered again, which the MCP server still offers.
-        lost: what cannot be put back, besides the agents' own.
-        stays: what is left as it is, besides the agents' own.
+        agents: the effects on each agent.
+        register: the tools to register again, which the MCP server still offers.
+        lost: descriptions of tools that cannot be restored for agents outside the
+            toolset.
+        stays: descriptions of registry changes that are not undone.
     """
 
     agents: tuple[AgentUndo, ...]
@@ -65,79 +66,94 @@ class Undo:
 
 @dataclass(frozen=True)
 class _ChangesSinceBaseline:
-    """What applies have done to one agent since a baseline.
+    """The changes that were applied to one agent since a baseline.
 
     Attributes:
-        given: tools that they attached.
-        taken: tools that they detached.
-        rules_given: rules that they made.
-        rules_taken: rules that they removed.
+        attached: the names of the tools that were attached.
+        detached: the names of the tools that were detached.
+        rules_added: the rules that were added.
+        rules_removed: the rules that were removed.
     """
 
-    given: frozenset[str]
-    taken: frozenset[str]
-    rules_given: tuple[Rule, ...]
-    rules_taken: tuple[Rule, ...]
+    attached: frozenset[str]
+    detached: frozenset[str]
+    rules_added: tuple[Rule, ...]
+    rules_removed: tuple[Rule, ...]
 
 
-def undo_plan(
+def build_undo(
     desired: DesiredState,
     baseline: Baseline,
     later: Sequence[Baseline],
     current: CurrentState,
     restore: Collection[str] = (),
 ) -> Undo:
-    """What it takes to undo the applies since a baseline.
+    """Compute how to undo what was applied since a baseline.
 
     Args:
-        desired: what the toolset wants now.
-        baseline: what was there before the first of them.
-        later: the baselines of the others.
-        current: what is there now.
-        restore: tools that others detached since then and that are to come back all the
-            same, with their rules.
+        desired: the desired state.
+        baseline: the state before the first apply to undo.
+        later: the baselines of the applies after it.
+        current: the current state.
+        restore: tools that others detached since then and that are attached again, with
+            their rules.
     """
     renamed = dict(baseline.renamed)
     holders = dict(baseline.holders)
-    for one in later:
-        renamed.update(one.renamed)
-        holders.update(one.holders)
+    for other in later:
+        renamed.update(other.renamed)
+        holders.update(other.holders)
     states = {state.id: state for state in current.agents.values()}
     agents = tuple(
-        _agent(before, states[before.id], steps, current, renamed, desired, restore)
+        _undo_agent(
+            before, states[before.id], steps, current, renamed, desired, restore
+        )
         for before in baseline.agents
-        if (steps := _since([baseline, *later], before.id))
+        if (steps := _collect_changes([baseline, *later], before.id))
     )
-    wanted = {name for agent in agents for name in agent.tools}
+    names = {name for agent in agents for name in agent.tools}
     return Undo(
         agents,
-        tuple(sorted(name for name in wanted if name not in current.registry)),
+        tuple(sorted(name for name in names if name not in current.registry)),
         tuple(
-            f"`{name}` was taken from other agents, too, which do not get it back:"
-            f" {', '.join(others)}"
-            for name, others in sorted(holders.items())
+            f"`{name}` was also removed from other agents, where it is not restored:"
+            f" {', '.join(agent_names)}"
+            for name, agent_names in sorted(holders.items())
         ),
-        tuple(_left(desired, baseline, current)),
+        tuple(_list_unrestored(desired, baseline, current)),
     )
 
 
-def _since(baselines: Sequence[Baseline], agent_id: str) -> _ChangesSinceBaseline:
-    steps = [one for b in baselines if (one := b.agent(agent_id)) is not None]
-    given: set[str] = set()
-    taken: set[str] = set()
-    rules_given: list[Rule] = []
-    rules_taken: list[Rule] = []
+def _collect_changes(
+    baselines: Sequence[Baseline], agent_id: str
+) -> _ChangesSinceBaseline:
+    steps = [
+        agent
+        for baseline in baselines
+        if (agent := baseline.find_agent(agent_id)) is not None
+    ]
+    attached: set[str] = set()
+    detached: set[str] = set()
+    rules_added: list[Rule] = []
+    rules_removed: list[Rule] = []
     for step in steps:
-        given |= {*step.tools_after} - {*step.tools}
-        taken |= {*step.tools} - {*step.tools_after}
-        rules_given += [r for r in step.rules_after if not _is_in(r, step.rules)]
-        rules_taken += [r for r in step.rules if not _is_in(r, step.rules_after)]
+        attached |= {*step.tools_after} - {*step.tools}
+        detached |= {*step.tools} - {*step.tools_after}
+        rules_added += [
+            r for r in step.rules_after if not _contains_rule(r, step.rules)
+        ]
+        rules_removed += [
+            r for r in step.rules if not _contains_rule(r, step.rules_after)
+        ]
     return _ChangesSinceBaseline(
-        frozenset(given), frozenset(taken), tuple(rules_given), tuple(rules_taken)
+        frozenset(attached),
+        frozenset(detached),
+        tuple(rules_added),
+        tuple(rules_removed),
     )
 
 
-def _agent(
+def _undo_agent(
     before: AgentBaseline,
     state: AgentState,
     since: _ChangesSinceBaseline,
@@ -147,44 +163,51 @@ def _agent(
     restore: Collection[str],
 ) -> AgentUndo:
     name = before.name
-    may_come = {*current.registry}
+    # A tool that the MCP server offers can be registered again.
+    available = {*current.registry}
     if current.entry is not None:
-        may_come |= {*current.offered}
+        available |= {*current.offered}
     lost, stays, tools = [], [], []
     removed = set()
     for tool in before.tools:
         if tool in state.tools:
             tools.append(tool)
-        elif tool not in since.taken and tool not in restore:
+        elif tool not in since.detached and tool not in restore:
             stays.append(
-                f"{name}: without `{tool}`, detached since then; --restore {tool}"
-                " attaches it"
+                f"{name}: `{tool}` was detached since then; pass --restore {tool} to"
+                " attach it again"
             )
-        elif tool in may_come:
+        elif tool in available:
             tools.append(tool)
         else:
             removed.add(tool)
-            instead = renamed.get(tool)
-            keeps = ""
-            if instead is not None and instead in may_come:
-                tools.append(instead)
-                keeps = f"; it keeps `{instead}`"
+            # A renamed tool can be available under its new name.
+            new_name = renamed.get(tool)
+            note = ""
+            if new_name is not None and new_name in available:
+                tools.append(new_name)
+                note = f"; it keeps `{new_name}`"
             lost.append(
-                f"{name}: `{tool}` is not in the registry{keeps}; deploy the MCP server"
-                " that had it, then roll back again"
+                f"{name}: `{tool}` is not in the registry{note}; deploy a version of the"
+                " MCP server that has it, then roll back again"
             )
-    ours = {*since.given, *desired.canonical, *desired.removed_names}
-    ours |= {*current.own_names}
+    # Other tools that the agent has now were attached by others, and stay.
+    own_tools = {*since.attached, *desired.canonical, *desired.removed_names}
+    own_tools |= {*current.own_names}
     for tool in state.tools:
-        if tool not in before.tools and tool not in tools and tool not in ours:
+        if tool not in before.tools and tool not in tools and tool not in own_tools:
             tools.append(tool)
-            stays.append(f"{name}: `{tool}`, attached since then")
+            stays.append(f"{name}: `{tool}` was attached since then")
     tools = list(dict.fromkeys(tools))
-    rules = _rules(before, state, since, tools, removed, restore, lost, stays)
+    rules = _undo_rules(before, state, since, tools, removed, restore, lost, stays)
     changes = [f"+ tool {tool}" for tool in tools if tool not in state.tools]
     changes += [f"- tool {tool}" for tool in state.tools if tool not in tools]
-    changes += [f"+ rule {rule_text(r)}" for r in rules if not _is_in(r, state.rules)]
-    changes += [f"- rule {rule_text(r)}" for r in state.rules if not _is_in(r, rules)]
+    changes += [
+        f"+ rule {format_rule(r)}" for r in rules if not _contains_rule(r, state.rules)
+    ]
+    changes += [
+        f"- rule {format_rule(r)}" for r in state.rules if not _contains_rule(r, rules)
+    ]
     return AgentUndo(
         name,
         before.id,
@@ -196,7 +219,7 @@ def _agent(
     )
 
 
-def _rules(
+def _undo_rules(
     before: AgentBaseline,
     state: AgentState,
     since: _ChangesSinceBaseline,
@@ -206,72 +229,81 @@ def _rules(
     lost: list[str],
     stays: list[str],
 ) -> list[Rule]:
-    """The rules behind a rollback; a rule of somebody's that has a newer version stays one."""
+    """Return an agent's rules after a rollback.
+
+    A rule that others changed since the apply keeps its newer version. Descriptions are
+    appended to `lost` and `stays`.
+    """
     leaving = {*state.tools} - {*tools}
     kept: list[Rule] = []
     for rule in state.rules:
         if rule["tool_name"] in leaving:
             continue
-        if _is_in(rule, since.rules_given) and not _is_in(rule, before.rules):
-            # An apply made it. It stays where what was there before cannot come back.
-            older = [r for r in before.rules if _key(r) == _key(rule)]
-            is_needed = any(named_tools(r) & {*removed} for r in older)
+        if _contains_rule(rule, since.rules_added) and not _contains_rule(
+            rule, before.rules
+        ):
+            # An apply added this rule. It is kept only if the rule that it replaced
+            # cannot be restored.
+            older = [r for r in before.rules if _get_rule_key(r) == _get_rule_key(rule)]
+            is_needed = any(collect_tool_names(r) & {*removed} for r in older)
             if rule["tool_name"] in before.tools and not is_needed:
                 continue
             if rule["tool_name"] not in tools:
                 continue
         kept.append(rule)
     for rule in before.rules:
-        name, kind = _key(rule)
-        text = f"{before.name}: the rule {rule_text(rule)}"
-        if _is_in(rule, kept):
+        name, kind = _get_rule_key(rule)
+        text = f"{before.name}: the rule {format_rule(rule)}"
+        if _contains_rule(rule, kept):
             continue
-        if named_tools(rule) & {*removed}:
+        if collect_tool_names(rule) & {*removed}:
             lost.append(text)
-        elif any(_key(one) == (name, kind) for one in kept):
-            stays.append(f"{text} as somebody has changed it since then")
-        elif _is_in(rule, since.rules_taken) or name in restore:
+        elif any(_get_rule_key(other) == (name, kind) for other in kept):
+            stays.append(f"{text} was changed since then")
+        elif _contains_rule(rule, since.rules_removed) or name in restore:
             kept.append(rule)
-        elif name in tools and _guards(rule, kept):
-            # Without it the agent's turn ends at once, or nobody is asked.
+        elif name in tools and _is_safeguard(rule, kept):
+            # Without it the agent's turn would end early, or no user would approve calls.
             kept.append(rule)
         elif name in tools:
-            stays.append(f"{text} stays away: somebody has removed it since then")
+            stays.append(f"{text} was removed since then")
     return kept
 
 
-def _guards(rule: Rule, kept: Sequence[Rule]) -> bool:
-    name, kind = _key(rule)
-    if kind == APPROVAL:
+def _is_safeguard(rule: Rule, kept: Sequence[Rule]) -> bool:
+    """Return whether a removed rule must be restored because its tool needs it."""
+    name, kind = _get_rule_key(rule)
+    if kind == REQUIRES_APPROVAL:
         return True
-    others = {k for n, k in map(_key, kept) if n == name}
-    return kind in LOOP_RULES and not others & LOOP_RULES
+    other_types = {t for n, t in map(_get_rule_key, kept) if n == name}
+    return kind in LOOP_RULES and not other_types & LOOP_RULES
 
 
-def _key(rule: Rule) -> tuple[str, str]:
+def _get_rule_key(rule: Rule) -> tuple[str, str]:
     return rule["tool_name"], rule["type"]
 
 
-def _is_in(rule: Rule, rules: Sequence[Rule]) -> bool:
-    return any(same_rules([rule], [one]) for one in rules)
+def _contains_rule(rule: Rule, rules: Sequence[Rule]) -> bool:
+    return any(are_same_rules([rule], [other]) for other in rules)
 
 
-def _left(
+def _list_unrestored(
     desired: DesiredState, baseline: Baseline, current: CurrentState
 ) -> list[str]:
-    """What no request of this command brings back."""
+    """Return descriptions of registry changes that a rollback does not undo."""
     lines = []
     if current.entry is not None and baseline.entry is None:
-        lines.append(f"the entry {desired.server_name}, created since then")
+        lines.append(f"the entry {desired.server_name} was created since then")
     for name in current.own_names:
         digest = baseline.registry.get(name)
         if digest is None:
-            lines.append(f"`{name}`, registered since then")
+            lines.append(f"`{name}` was registered since then")
         elif digest != current.registry[name].digest:
             lines.append(
-                f"the text or schema of `{name}`: deploy the MCP server as it was, and apply"
+                f"the description or schema of `{name}` was changed since then: deploy the"
+                " previous version of the MCP server, and apply"
             )
     for name in baseline.registry:
         if name not in current.registry:
-            lines.append(f"`{name}`, deleted from the registry since then")
+            lines.append(f"`{name}` was deleted from the registry since then")
     return lines

@@ -1,8 +1,7 @@
-"""Words of a shell as JSON values, by the schemas of the parameters that they are given for.
+"""Convert command-line arguments to JSON values, by the schemas of their parameters.
 
-Both command lines read words here: the options and places of a toolset's own commands, and the
-`NAME=TEXT` of `toolcast call`. Whether a value is right is for the validation of the call alone.
-Needs `click`.
+Two command lines use this: the options and positional arguments of a toolset's own commands, and
+`NAME=TEXT` of `toolcast call`. It does not validate the values; the call does. Needs `click`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ..core.safe_file import read_regular_file
 from ..core.validation.references import References
 
 _MAX_INPUT_BYTES = 1 << 24
-"""Size of a file, or of standard input, with arguments."""
+"""Bytes of a file, or of standard input, with arguments."""
 _MAX_REFERENCES = 20
 """References that are followed one after another."""
 _MAX_DEPTH = 2
@@ -34,202 +33,209 @@ _MAX_CANDIDATES = 500
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 
-def problems_with(
+def check_command_arguments(
     arguments: Mapping[str, Any],
-    valid: Callable[[Mapping[str, Any]], Sequence[str]],
+    validate: Callable[[Mapping[str, Any]], Sequence[str]],
 ) -> list[str]:
-    """What is wrong with the arguments of a command, before anything is called.
+    """Return the problems with the arguments of a command, before it calls anything.
 
     Args:
-        arguments: as the words give them.
-        valid: what the validation of the call finds.
+        arguments: the converted arguments.
+        validate: returns the problems that the call's validation finds.
     """
     try:
         json.dumps(arguments, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        return ["the words are not valid UTF-8"]
-    return list(valid(arguments))
+        return ["the arguments are not valid UTF-8"]
+    return list(validate(arguments))
 
 
-def likely(name: str, known: Iterable[str]) -> str | None:
-    """What a name was probably meant for: the same in another spelling, or one like it."""
-    spelt: dict[str, str] = {}
-    for one in islice(known, _MAX_CANDIDATES):
-        spelt.setdefault(_spelt(one), one)
-    near = get_close_matches(_spelt(name[:128]), spelt, 1)
-    return spelt[near[0]] if near else None
+def find_similar_name(name: str, known_names: Iterable[str]) -> str | None:
+    """Return the known name that a misspelled name resembles, if any."""
+    by_normalized_name: dict[str, str] = {}
+    for known_name in islice(known_names, _MAX_CANDIDATES):
+        by_normalized_name.setdefault(_normalize_name(known_name), known_name)
+    matches = get_close_matches(_normalize_name(name[:128]), by_normalized_name, 1)
+    return by_normalized_name[matches[0]] if matches else None
 
 
-def _spelt(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 
-# -- by a schema
+# Conversion by a schema
 
 
-def to_value(schema: Any, text: str) -> Any:
-    """A word as the JSON value that its schema asks for; as text when it is none.
+def parse_value(schema: Any, text: str) -> Any:
+    """Convert text to a JSON value of a type in its schema; return other text unchanged.
 
     Raises:
-        ValueError: it can only be an object or a list, and is no JSON.
+        ValueError: the value must be an object or array, and the text is not JSON.
     """
-    types = {*types_of(schema)}
+    types = {*list_types(schema)}
     if "string" in types and not types & {"object", "array"}:
         return text
     if types and types <= {"object", "array"}:
-        return json_value(text)
+        return parse_json(text)
     try:
-        value = json_value(text)
+        value = parse_json(text)
     except ValueError:
         return text
-    is_text = "string" in types and not isinstance(value, dict | list)
-    return text if is_text or (value is None and text != "null") else value
+    # A type that may be a string gets a number or the like as text.
+    is_string = "string" in types and not isinstance(value, dict | list)
+    # A file may contain null, but only the text `null` itself means null.
+    is_null_of_file = value is None and text != "null"
+    return text if is_string or is_null_of_file else value
 
 
-def list_value(schema: Any, words: Sequence[str]) -> list[Any]:
-    """Words as a list: each an item, or one that is the whole list in JSON.
+def parse_list(schema: Any, texts: Sequence[str]) -> list[Any]:
+    """Convert texts to an array: each is an item, or a single one is the array as JSON.
 
     Raises:
-        ValueError: one has to be JSON and is not.
+        ValueError: a value must be JSON, and the text is not.
     """
     items = schema.get("items")
-    if len(words) == 1 and {*types_of(items)} != {"string"}:
-        [word] = words
-        if _is_elsewhere(word) or word.lstrip()[:1] == "[":
-            whole = json_value(word)
-            return whole if isinstance(whole, list) else [whole]
-    return [to_value(items, word) for word in words]
+    if len(texts) == 1 and {*list_types(items)} != {"string"}:
+        text = texts[0]
+        if _is_source(text) or text.lstrip()[:1] == "[":
+            value = parse_json(text)
+            return value if isinstance(value, list) else [value]
+    return [parse_value(items, text) for text in texts]
 
 
-def takes_list(schema: Any) -> bool:
-    """Whether a parameter is a list and nothing else."""
+def is_array_schema(schema: Any) -> bool:
+    """Return whether `array` is the only type of a schema."""
     return isinstance(schema, Mapping) and schema.get("type") == "array"
 
 
-def types_of(schema: Any) -> tuple[str, ...]:
-    """The types that a schema names, in its order; none where it takes any value."""
+def list_types(schema: Any) -> tuple[str, ...]:
+    """Return the types in a schema, in its order; empty if any type is valid."""
     if not isinstance(schema, Mapping):
         return ()
-    named = schema.get("type")
-    found = [*named] if isinstance(named, list) else [named]
-    values = [*_listed(schema, "enum"), schema.get("const")]
-    found += ["string" for value in values if isinstance(value, str)]
-    for member in members(schema):
-        found += types_of(member)
-    return tuple(dict.fromkeys(one for one in found if one in _TYPES))
+    declared = schema.get("type")
+    types = [*declared] if isinstance(declared, list) else [declared]
+    values = [*_get_list(schema, "enum"), schema.get("const")]
+    types += ["string" for value in values if isinstance(value, str)]
+    for alternative in list_alternatives(schema):
+        types += list_types(alternative)
+    return tuple(dict.fromkeys(type_ for type_ in types if type_ in _TYPES))
 
 
-def choices(schema: Any) -> list[str]:
-    """The words of the only values that a schema takes; none where there are others."""
-    return [typed(one) for one in _listed(schema, "enum")]
+def list_enum_values(schema: Any) -> list[str]:
+    """Return the values of a schema's `enum` as text; empty if it has none."""
+    return [format_value(value) for value in _get_list(schema, "enum")]
 
 
-def typed(value: Any) -> str:
-    """A value as one word."""
+def format_value(value: Any) -> str:
+    """Return a value as the text of one argument."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def members(schema: Any) -> list[Any]:
-    """What a value may be, where a schema names several: a list, or null, say."""
-    return [*_listed(schema, "anyOf"), *_listed(schema, "oneOf")]
+def list_alternatives(schema: Any) -> list[Any]:
+    """Return the subschemas of `anyOf` and `oneOf`."""
+    return [*_get_list(schema, "anyOf"), *_get_list(schema, "oneOf")]
 
 
-def _listed(schema: Any, keyword: str) -> list[Any]:
-    listed = schema.get(keyword) if isinstance(schema, Mapping) else None
-    return listed if isinstance(listed, list) else []
+def _get_list(schema: Any, keyword: str) -> list[Any]:
+    value = schema.get(keyword) if isinstance(schema, Mapping) else None
+    return value if isinstance(value, list) else []
 
 
-def properties_of(tool: Tool) -> dict[str, Any]:
-    """The schema of each parameter of a tool, as far as it decides how a word is read.
+def resolve_properties(tool: Tool) -> dict[str, Any]:
+    """Return the schema of each parameter of a tool, with references resolved.
 
-    What its references name stands in their place.
+    References are resolved only as deep as the conversion of arguments needs them.
     """
     references = References(tool.parameters)
     properties = tool.parameters.get("properties", {})
-    return {name: _plain(references, properties[name], 0) for name in properties}
+    return {name: _dereference(references, properties[name], 0) for name in properties}
 
 
-def _plain(references: References, schema: Any, depth: int) -> Any:
-    """A schema without references down to a depth.
+def _dereference(references: References, schema: Any, depth: int) -> Any:
+    """Return a schema without references down to a depth.
 
-    What stands beside a reference wins over what it names: a description of its own, say.
-    One that leads nowhere or round in a circle is left as it is.
+    Keywords next to a `$ref` override those of its target, for example a description. An
+    invalid or circular reference is left unchanged.
     """
     for _ in range(_MAX_REFERENCES):
         if not isinstance(schema, Mapping):
             return schema
-        only = schema.get("allOf")
+        all_of = schema.get("allOf")
         if isinstance(schema.get("$ref"), str):
             try:
-                named = references.resolve(schema["$ref"])
+                target = references.resolve(schema["$ref"])
             except LookupError:
                 return schema
-            beside = "$ref"
-        elif isinstance(only, list) and len(only) == 1:
-            named, beside = only[0], "allOf"
+            keyword = "$ref"
+        elif isinstance(all_of, list) and len(all_of) == 1:
+            target, keyword = all_of[0], "allOf"
         else:
             break
-        if not isinstance(named, Mapping):
+        if not isinstance(target, Mapping):
             return schema
-        schema = {**named, **{key: schema[key] for key in schema if key != beside}}
+        overrides = {key: schema[key] for key in schema if key != keyword}
+        schema = {**target, **overrides}
     if depth == _MAX_DEPTH:
         return schema
-    plain = dict(schema)
-    if "items" in plain:
-        plain["items"] = _plain(references, plain["items"], depth + 1)
+    resolved = dict(schema)
+    if "items" in resolved:
+        resolved["items"] = _dereference(references, resolved["items"], depth + 1)
     for keyword in ("anyOf", "oneOf"):
-        listed = plain.get(keyword)
-        if isinstance(listed, list):
-            plain[keyword] = [_plain(references, one, depth + 1) for one in listed]
-    return plain
+        alternatives = resolved.get(keyword)
+        if isinstance(alternatives, list):
+            resolved[keyword] = [
+                _dereference(references, alternative, depth + 1)
+                for alternative in alternatives
+            ]
+    return resolved
 
 
-# -- JSON, in a word or elsewhere
+# JSON in an argument, in a file, or on standard input
 
 
-def json_object(text: str | None) -> dict[str, Any]:
-    """The arguments that one JSON text gives; without a text there are none.
+def parse_json_object(text: str | None) -> dict[str, Any]:
+    """Parse the arguments in a JSON text; None is an empty object.
 
     Raises:
-        ValueError: it is no JSON object, or cannot be read.
+        ValueError: the text is not a JSON object, or cannot be read.
     """
-    value = {} if text is None else json_value(text)
+    value = {} if text is None else parse_json(text)
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     return value
 
 
-def json_value(text: str) -> Any:
-    """The value of a JSON text; `-` is the text on standard input, `@FILE` that of a file.
+def parse_json(text: str) -> Any:
+    """Parse JSON; `-` reads it from standard input, `@FILE` from a file.
 
     Raises:
-        ValueError: it is none, is nested without end, or cannot be read.
+        ValueError: it is not JSON, is nested too deeply, or cannot be read.
     """
-    if _is_elsewhere(text):
-        text = _read(text)
+    if _is_source(text):
+        text = _read_source(text)
     try:
-        return json.loads(text, parse_constant=_not_json)
+        return json.loads(text, parse_constant=_reject_constant)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise ValueError(f"not JSON: {error.msg} ({place})") from None
+        position = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"not JSON: {error.msg} ({position})") from None
     except RecursionError:
         raise ValueError("not JSON: it is nested too deeply") from None
 
 
-def _not_json(constant: str) -> NoReturn:
-    raise ValueError(f"not JSON: {constant} is no JSON number")
+def _reject_constant(constant: str) -> NoReturn:
+    raise ValueError(f"not JSON: {constant} is not a JSON number")
 
 
-def _is_elsewhere(text: str) -> bool:
-    # Neither can begin a JSON text.
+def _is_source(text: str) -> bool:
+    """Return whether text names a source of JSON; JSON itself never begins like this."""
     return text == "-" or text.startswith("@")
 
 
-def _read(text: str) -> str:
+def _read_source(text: str) -> str:
     name = "standard input" if text == "-" else text[1:]
     try:
         if text == "-":
-            # It stays open: somebody may want to ask for more.
+            # Not closed, because another argument may read it again.
             with os.fdopen(0, "rb", closefd=False) as stream:
                 data = stream.read(_MAX_INPUT_BYTES + 1)
         else:
@@ -244,22 +250,22 @@ def _read(text: str) -> str:
 
 
 _MAX_CHOICES_CHARACTERS = 40
-"""Characters of all choices of an option in its usage."""
+"""Characters of all values of an option in its usage."""
 _PLACEHOLDERS = {"integer": "INTEGER", "number": "NUMBER", "string": "TEXT"}
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter.
+    """One parameter of a command: an option or a positional argument.
 
     Attributes:
         name: the parameter's name.
-        key: the name under which click hands its value over.
+        key: the name under which click passes its value.
         schema: the parameter's JSON Schema.
-        is_required: shown in the help; the registry's validation decides.
-        flag: the option, `--min-keywords`; None where it is given by place.
-        takes_rest: by place, it takes the remaining words: joined with spaces, or each as
-            an item where the parameter is a list.
+        is_required: whether the help shows it as required; the registry validates the call.
+        flag: the option, such as `--min-keywords`; None for a positional argument.
+        takes_rest: whether a positional argument accepts all remaining ones: joined with
+            spaces, or as the items if the parameter is an array.
     """
 
     name: str
@@ -270,8 +276,8 @@ class Parameter:
     takes_rest: bool = False
 
     @property
-    def shown(self) -> str:
-        """What it is called in the help, and where it is wrong."""
+    def label(self) -> str:
+        """The parameter's name in the help and in errors."""
         return self.flag or self.name.upper()
 
     @property
@@ -283,182 +289,205 @@ class Parameter:
         return self.flag is not None and self._type == "boolean"
 
     @property
-    def _takes_many(self) -> bool:
+    def _is_repeatable(self) -> bool:
         return self.takes_rest or (self.flag is not None and self._type == "array")
 
-    def for_click(self) -> click.Parameter:
-        """The parameter as click knows it; nothing but text is taken from the shell.
+    def to_click(self) -> click.Parameter:
+        """Return the parameter for click, which passes on its text unconverted.
 
-        Whether it may be left out is for the validation.
+        It is never required for click, because the registry validates the call.
         """
         if self.flag is None:
-            shown = self.shown + ("..." if self.takes_rest else "")
+            label = self.label + ("..." if self.takes_rest else "")
             return click.Argument(
                 [self.key],
                 nargs=-1 if self.takes_rest else 1,
                 required=False,
-                metavar=shown if self.is_required else f"[{shown}]",
+                metavar=label if self.is_required else f"[{label}]",
             )
         if self._is_switch:
             flags = f"{self.flag}/--no-{self.flag[2:]}"
             return click.Option([flags, self.key], default=None, help=self.help)
         return click.Option(
             [self.flag, self.key],
-            multiple=self._takes_many,
+            multiple=self._is_repeatable,
             metavar=self._placeholder,
             help=self.help,
         )
 
-    def value(self, given: Any) -> Any:
-        """The JSON value of what click hands over.
+    def parse(self, value: Any) -> Any:
+        """Convert the value that click passes to a JSON value.
 
         Raises:
-            ValueError: it has to be JSON and is not.
+            ValueError: the value must be JSON, and the text is not.
         """
         if self._is_switch:
-            return given
-        if self._takes_many and takes_list(self.schema):
-            return list_value(self.schema, given)
-        text = " ".join(given) if self.takes_rest else given
-        return to_value(self.schema, text)
+            return value
+        if self._is_repeatable and is_array_schema(self.schema):
+            return parse_list(self.schema, value)
+        text = " ".join(value) if self.takes_rest else value
+        return parse_value(self.schema, text)
 
-    def words(self, value: Any) -> list[str]:
-        """The words that give a value; none when only JSON can."""
+    def format_arguments(self, value: Any) -> list[str]:
+        """Return the command-line arguments for a value; empty if only JSON can express it."""
         if self._is_switch:
             no = "" if value else "no-"
-            return [f"--{no}{self.shown[2:]}"] if isinstance(value, bool) else []
-        is_list = self._takes_many and takes_list(self.schema)
+            return [f"--{no}{self.label[2:]}"] if isinstance(value, bool) else []
+        is_list = self._is_repeatable and is_array_schema(self.schema)
         if is_list and not isinstance(value, list):
             return []
-        texts = [typed(one) for one in value] if is_list else [typed(value)]
+        texts = (
+            [format_value(item) for item in value] if is_list else [format_value(value)]
+        )
         try:
-            if self.value(texts if self._takes_many else texts[0]) != value:
+            if self.parse(texts if self._is_repeatable else texts[0]) != value:
                 return []
         except ValueError:
             return []
         if self.flag is not None:
-            return [word for text in texts for word in (self.flag, text)]
+            return [argument for text in texts for argument in (self.flag, text)]
         words = texts[0].split(" ") if self.takes_rest and not is_list else texts
-        is_plain = all(shlex.quote(word) == word for word in words)
-        return words if is_plain else texts
+        # Text that needs quotes is one quoted argument.
+        needs_no_quotes = all(shlex.quote(word) == word for word in words)
+        return words if needs_no_quotes else texts
 
     @property
     def help(self) -> str:
-        """The parameter's description, then what the schema adds to it."""
+        """The parameter's description, followed by notes from its schema."""
         schema = self.schema if isinstance(self.schema, Mapping) else {}
-        is_list = takes_list(schema)
+        is_array = is_array_schema(schema)
         text = " ".join(str(schema.get("description") or "").split())
         notes = ["required"] if self.is_required else []
-        values = choices(schema.get("items") if is_list else schema)
-        # No word before the help of what is given by place shows them.
+        values = list_enum_values(schema.get("items") if is_array else schema)
+        # The usage of a positional argument does not show its values.
         if values and (
             self.flag is None or len("|".join(values)) > _MAX_CHOICES_CHARACTERS
         ):
             notes.append("one of: " + ", ".join(values))
         if "default" in schema:
-            notes.append(f"default: {typed(schema['default'])}")
-        if is_list and self.flag is not None:
+            notes.append(f"default: {format_value(schema['default'])}")
+        if is_array and self.flag is not None:
             notes.append("repeatable")
         return f"{text}  [{'; '.join(notes)}]".strip() if notes else text
 
     @property
     def _placeholder(self) -> str:
         schema = self.schema
-        while takes_list(schema):
+        while is_array_schema(schema):
             schema = schema.get("items")
-        values = choices(schema)
-        shown = "|".join(values)
-        if values and len(shown) <= _MAX_CHOICES_CHARACTERS:
-            return f"[{shown}]"
-        kind = schema.get("type") if isinstance(schema, Mapping) else None
-        kind = kind if isinstance(kind, str) else ""
-        return _PLACEHOLDERS.get(kind, "TEXT" if values else "JSON")
+        values = list_enum_values(schema)
+        joined_values = "|".join(values)
+        if values and len(joined_values) <= _MAX_CHOICES_CHARACTERS:
+            return f"[{joined_values}]"
+        type_ = schema.get("type") if isinstance(schema, Mapping) else None
+        type_ = type_ if isinstance(type_, str) else ""
+        return _PLACEHOLDERS.get(type_, "TEXT" if values else "JSON")
 
 
-def parameters_of(tool: Tool, action: str | None) -> Iterator[Parameter]:
-    """What a command of a tool takes: what is given by place in its order, then options.
+def list_parameters(tool: Tool, action: str | None) -> Iterator[Parameter]:
+    """Yield the parameters of a tool's command: positional arguments, then options.
 
-    Options whose flags clash are left to JSON.
+    A parameter whose flag clashes with another one is omitted: only `--arguments` sets it.
 
     Args:
         tool: the tool.
-        action: the action that the command fixes, which takes its own alone.
+        action: the action that the command performs; only its parameters are yielded.
     """
-    properties = properties_of(tool)
+    properties = resolve_properties(tool)
     offered, required = {*properties}, {*tool.parameters.get("required", ())}
     usage: Sequence[Mapping[str, Any]] = ()
     if action is None:
         usage = (tool.cli or {}).get("usage", ())
     else:
-        one = tool.actions[action]
-        required |= {*one.requires}
-        if one.accepts is not None:
-            offered &= {*one.requires, *one.requires_any, *one.accepts}
+        settings = tool.actions[action]
+        required |= {*settings.requires}
+        if settings.accepts is not None:
+            offered &= {
+                *settings.requires,
+                *settings.requires_any,
+                *settings.accepts,
+            }
         offered -= {tool.action_parameter}
-    for number, place in enumerate(usage):
-        name = place["parameter"]
+    for number, positional in enumerate(usage):
+        name = positional["parameter"]
         schema = properties.get(name)
-        # What comes last takes further words where it is a list, as its option would.
-        is_last_list = place is usage[-1] and takes_list(schema)
+        # The last positional argument can be repeated if it is an array, like an option.
+        is_last_array = positional is usage[-1] and is_array_schema(schema)
         yield Parameter(
             name,
-            f"place_{number}",
+            f"positional_{number}",
             schema,
-            is_required=not place.get("optional", False),
-            takes_rest=place.get("rest", False) or is_last_list,
+            is_required=not positional.get("optional", False),
+            takes_rest=positional.get("rest", False) or is_last_array,
         )
         offered -= {name}
-    taken = {"--help", "--arguments"}
+    used_flags = {"--help", "--arguments"}
     for name, schema in properties.items():
         word = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-        flag, denied = f"--{word}", f"--no-{word}"
-        if not word or flag in taken or denied in taken:
+        flag, negated_flag = f"--{word}", f"--no-{word}"
+        if not word or flag in used_flags or negated_flag in used_flags:
             continue
-        taken.update((flag, denied))
+        used_flags.update((flag, negated_flag))
         if name in offered:
             key = "option_" + word.replace("-", "_")
             yield Parameter(name, key, schema, name in required, flag)
 
 
-def spelling(parameters: Sequence[Parameter], tool: Tool) -> Callable[[str], str]:
-    """The option's own name for each spelling of it, both without dashes before it."""
-    flags = {one.flag[2:]: one.name for one in parameters if one.flag is not None}
-    others = {*flags, *tool.parameters.get("properties", {})}
-    names = {
-        f"{denied}{alias}": f"{denied}{word}"
-        for word, name in flags.items()
-        for alias in (name, word.replace("-", "_"))
-        # What is another parameter's name is never understood as this one.
-        if alias == name or alias not in others
-        for denied in ("", "no-")
+def make_option_normalizer(
+    parameters: Sequence[Parameter], tool: Tool
+) -> Callable[[str], str]:
+    """Return a function that maps the spellings of an option to its own name.
+
+    Names have no leading dashes. An option can also be spelled like its parameter.
+    """
+    flags = {
+        parameter.flag[2:]: parameter.name
+        for parameter in parameters
+        if parameter.flag is not None
     }
+    other_names = {*flags, *tool.parameters.get("properties", {})}
+    names: dict[str, str] = {}
+    for word, name in flags.items():
+        for alias in (name, word.replace("-", "_")):
+            # The name of another parameter is never an alias.
+            if alias == name or alias not in other_names:
+                names[alias] = word
+                names[f"no-{alias}"] = f"no-{word}"
     return lambda name: names.get(name, name)
 
 
-def typed_words(
+def format_command_arguments(
     arguments: Mapping[str, Any], parameters: Sequence[Parameter]
 ) -> list[str]:
-    """The words of a shell that give exactly these arguments.
+    """Return the quoted command-line arguments that are equivalent to a call's arguments.
 
-    What is given by place ends with the first that cannot be.
+    The positional arguments end with the first one that has no value, or one that only JSON
+    can express. Such values are in `--arguments`.
     """
-    left = dict(arguments)
-    places, options = list[str](), list[str]()
-    for one in parameters:
-        if one.flag is None:
-            words = one.words(left[one.name]) if one.name in left else []
+    remaining = dict(arguments)
+    positionals: list[str] = []
+    options: list[str] = []
+    for parameter in parameters:
+        if parameter.flag is None:
+            words: list[str] = []
+            if parameter.name in remaining:
+                words = parameter.format_arguments(remaining[parameter.name])
             if not words:
                 break
-            places += words
-            del left[one.name]
-    by_name = {one.name: one for one in parameters if one.flag is not None}
-    for name in [name for name in left if name in by_name]:
-        words = by_name[name].words(left[name])
+            positionals += words
+            del remaining[parameter.name]
+    options_by_name = {
+        parameter.name: parameter
+        for parameter in parameters
+        if parameter.flag is not None
+    }
+    for name in [name for name in remaining if name in options_by_name]:
+        words = options_by_name[name].format_arguments(remaining[name])
         options += words
         if words:
-            del left[name]
-    if left:
-        options += ["--arguments", json.dumps(left, ensure_ascii=False)]
-    if any(word.startswith("-") for word in places):
-        places.insert(0, "--")
-    return [shlex.quote(word) for word in (*options, *places)]
+            del remaining[name]
+    if remaining:
+        options += ["--arguments", json.dumps(remaining, ensure_ascii=False)]
+    if any(word.startswith("-") for word in positionals):
+        positionals.insert(0, "--")
+    return [shlex.quote(word) for word in (*options, *positionals)]

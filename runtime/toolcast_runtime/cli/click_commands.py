@@ -1,7 +1,7 @@
-"""A toolset's registry as commands of a shell, each from its words to the tool's answer.
+"""The tools of a registry as shell commands, from the arguments to the printed result.
 
-Needs `click`. Words become values by the schema of their parameter; whether they are right
-is for the registry's validation alone, as everywhere.
+Arguments are converted by the schemas of their parameters; only the registry validates them.
+Needs `click`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,20 @@ from ..core.registry import Registry
 from ..core.safe_folder import open_for_append
 from .arguments import (
     Parameter,
-    json_object,
-    likely,
-    parameters_of,
-    problems_with,
-    spelling,
-    typed_words,
+    check_command_arguments,
+    find_similar_name,
+    format_command_arguments,
+    list_parameters,
+    make_option_normalizer,
+    parse_json_object,
 )
-from .terminal import OUTPUT, ask_at_terminal, closing, output_option, print_answer
+from .terminal import (
+    OUTPUT,
+    ask_at_terminal,
+    closing_registry,
+    output_option,
+    print_answer,
+)
 
 
 def command_line(
@@ -42,34 +48,35 @@ def command_line(
     program: str | None = None,
     client: str | None = None,
 ) -> click.Group:
-    """The group of a toolset's commands; each is built when it is asked for.
+    """Return the group of a toolset's commands; each command is built on first use.
 
-    Commands of tools that the client may not have are not there.
+    It contains only the commands of tools that the client may call.
 
     Args:
-        registry: the toolset's.
+        registry: the toolset's registry.
         title: the toolset's title, for the help.
-        program: its name in the help; None for the name that it was started by.
-        client: whom the commands act as. In a toolset with clients the option `--client`
-            names another one.
+        program: the program's name in the help; None for the name that it was started by.
+        client: the client that the commands act as. In a toolset with clients the option
+            `--client` selects another one.
     """
-    return _Keywords(registry, client, name=program, help=title)
+    return _KeywordGroup(registry, client, name=program, help=title)
 
 
 def keywords(registry: Registry) -> Mapping[str, str | None]:
-    """What selects each tool on the command line, `peers` or `delegate --async`, by its name.
+    """Return the command of each tool, such as `peers` or `delegate --async`, by tool name.
 
-    None stands for a tool without a command: its definition has the reason.
+    None is a tool without a command; its definition has the reason.
     """
-    found = {tool.name: tool.cli or {} for tool in registry.local_tools}
-    return {
-        name: " ".join(filter(None, (cli.get("command"), cli.get("flag")))) or None
-        for name, cli in found.items()
-    }
+    decisions = {tool.name: tool.cli or {} for tool in registry.local_tools}
+    commands: dict[str, str | None] = {}
+    for name, decision in decisions.items():
+        words = (decision.get("command"), decision.get("flag"))
+        commands[name] = " ".join(filter(None, words)) or None
+    return commands
 
 
 class _OrderedGroup(click.Group):
-    """Lists its commands in their declared order, with their whole summaries."""
+    """Command group that lists its commands in declared order, with complete summaries."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -87,7 +94,7 @@ class _OrderedGroup(click.Group):
                 formatter.write_dl(rows)
 
 
-class _Keywords(_OrderedGroup):
+class _KeywordGroup(_OrderedGroup):
     def __init__(
         self,
         registry: Registry,
@@ -97,7 +104,9 @@ class _Keywords(_OrderedGroup):
         super().__init__(context_settings={"max_content_width": 100}, **settings)
         self.params += [_log_option(), output_option()]
         self._registry = registry
-        self._commands = [c for tool in registry.local_tools for c in commands_of(tool)]
+        self._commands = [
+            command for tool in registry.local_tools for command in build_commands(tool)
+        ]
         self._client = client
         if registry.has_clients:
             option = click.Option(
@@ -112,73 +121,94 @@ class _Keywords(_OrderedGroup):
             self.params.append(option)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(dict.fromkeys(c.keyword for c in self._offered(ctx)))
+        return list(
+            dict.fromkeys(command.keyword for command in self._list_available(ctx))
+        )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return self._command(ctx, cmd_name, ())
+        return self._find_command(ctx, cmd_name, ())
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        command = self._command(ctx, args[0], args[1:])
+        command = self._find_command(ctx, args[0], args[1:])
         if command is not None:
             return args[0], command, args[1:]
-        meant = None if args[0].startswith("-") else self._nearest(ctx, args[0])
-        if meant is not None:
-            said = f"No such command {args[0]!r}. Did you mean {meant!r}?"
-            raise click.UsageError(said, ctx)
+        if not args[0].startswith("-"):
+            suggestion = self._suggest_keyword(ctx, args[0])
+            if suggestion is not None:
+                raise click.UsageError(
+                    f"No such command {args[0]!r}. Did you mean {suggestion!r}?", ctx
+                )
         return super().resolve_command(ctx, args)
 
-    def _nearest(self, ctx: click.Context, word: str) -> str | None:
-        """The keyword that a word was probably meant for: like it, or the tool's name."""
-        offered = list(self._offered(ctx))
-        keywords = {command.keyword: command.keyword for command in offered}
-        for command in offered:
+    def _suggest_keyword(self, ctx: click.Context, word: str) -> str | None:
+        """Return the keyword that a word resembles, or whose tool's name it resembles."""
+        available = list(self._list_available(ctx))
+        keywords = {command.keyword: command.keyword for command in available}
+        for command in available:
             for name in (command.tool.name, *command.tool.former_names):
                 keywords.setdefault(name, command.keyword)
-        near = likely(word, keywords)
-        return None if near is None else keywords[near]
+        similar_name = find_similar_name(word, keywords)
+        return None if similar_name is None else keywords[similar_name]
 
-    def _offered(self, ctx: click.Context) -> Iterator[Command]:
-        client = self._client_of(ctx)
+    def _list_available(self, ctx: click.Context) -> Iterator[Command]:
+        """Yield the commands of tools that the client may call."""
+        client = self._get_client(ctx)
         try:
             names = frozenset(self._registry.names(client))
         except UnknownClientError as error:
             if client is None:
-                raise click.UsageError("name the client: --client NAME", ctx) from None
+                raise click.UsageError(
+                    "a client is required; help: use --client NAME", ctx
+                ) from None
             raise click.BadParameter(str(error), ctx, param_hint="--client") from None
-        yield from (one for one in self._commands if one.tool.name in names)
+        for command in self._commands:
+            if command.tool.name in names:
+                yield command
 
-    def _client_of(self, ctx: click.Context) -> str | None:
+    def _get_client(self, ctx: click.Context) -> str | None:
         client: str | None = ctx.params.get("client", self._client)
         return client
 
-    def _command(
-        self, ctx: click.Context, keyword: str, words: Sequence[str]
+    def _find_command(
+        self, ctx: click.Context, keyword: str, arguments: Sequence[str]
     ) -> click.Command | None:
-        """The command of a keyword; its flags choose among several."""
-        commands = [one for one in self._offered(ctx) if one.keyword == keyword]
+        """Return the command of a keyword; if there are several, a flag selects one."""
+        commands = [
+            command
+            for command in self._list_available(ctx)
+            if command.keyword == keyword
+        ]
         if not commands:
             return None
-        caller = self._registry, self._client_of(ctx)
-        actions = [one for one in commands if one.action is not None]
+        caller = self._registry, self._get_client(ctx)
+        actions = [command for command in commands if command.action is not None]
         if actions:
             group = _OrderedGroup(name=keyword, help=actions[0].tool.summary)
-            for one in actions:
-                group.add_command(one.build(*caller))
+            for command in actions:
+                group.add_command(command.build(*caller))
             return group
-        own = words[: words.index("--")] if "--" in words else words
-        flagged = [one for one in commands if one.flag is not None]
-        chosen = [one for one in flagged if one.flag in own]
-        plain = [one for one in commands if one.flag is None]
-        return [*chosen, *plain, *commands][0].build(*caller, flagged)
+        options = arguments
+        if "--" in arguments:
+            options = arguments[: arguments.index("--")]
+        variants = [command for command in commands if command.flag is not None]
+        selected = [command for command in variants if command.flag in options]
+        without_flag = [command for command in commands if command.flag is None]
+        return [*selected, *without_flag, *commands][0].build(*caller, variants)
 
 
 class _LogHint(logging.Handler):
-    """Hides details from the shell, whose reader is a caller, often an agent."""
+    """Log handler that prints a hint instead of the record, which may contain secrets.
+
+    The output of a shell command is often read by an agent.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo("`--log FILE` before the command records the details", err=True)
+        click.echo(
+            "help: `--log FILE` before the command writes the details to a file",
+            err=True,
+        )
 
 
 def _log_option() -> click.Option:
@@ -186,15 +216,16 @@ def _log_option() -> click.Option:
         ["--log"],
         type=click.Path(dir_okay=False, writable=True),
         metavar="FILE",
-        help="Append what goes wrong inside a tool to this file.",
+        help="Append the internal errors of tools to this file.",
         expose_value=False,
-        callback=_log_to,
+        callback=_set_log_file,
     )
 
 
-def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> None:
+def _set_log_file(ctx: click.Context, param: click.Parameter, file: str | None) -> None:
     logger = logging.getLogger("toolcast")
-    for handler in [h for h in logger.handlers if isinstance(h, _LogHint)]:
+    hints = [handler for handler in logger.handlers if isinstance(handler, _LogHint)]
+    for handler in hints:
         logger.removeHandler(handler)
     if file is None:
         logger.addHandler(_LogHint(logging.ERROR))
@@ -202,20 +233,21 @@ def _log_to(ctx: click.Context, param: click.Parameter, file: str | None) -> Non
     try:
         logger.addHandler(logging.StreamHandler(open_for_append(file)))
     except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise click.BadParameter(f"{file}: {why}", ctx, param) from None
+        reason = error.strerror or type(error).__name__
+        raise click.BadParameter(f"{file}: {reason}", ctx, param) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One line of the command line.
+    """One command of the command line.
 
     Attributes:
         tool: the tool that it calls.
         keyword: the subcommand.
-        flag: the flag that selects this tool among those of the keyword; None for the one
-            that is called without a flag.
-        action: the action that it fixes, as a subcommand of the keyword; None without.
+        flag: the flag that selects this tool among those with the same keyword; None for the
+            tool without a flag.
+        action: the action that it performs, as a subcommand of the keyword; None if the tool
+            has no actions.
     """
 
     tool: Tool
@@ -229,25 +261,29 @@ class Command:
         client: str | None,
         variants: Sequence[Command] = (),
     ) -> click.Command:
-        """The command for click.
+        """Return the command for click.
 
         Args:
-            registry: makes the call.
-            client: whom the command acts as.
-            variants: the commands that a flag of its keyword selects.
+            registry: calls the tool.
+            client: the client that the command acts as.
+            variants: the commands with the same keyword that have a flag.
         """
-        flags = {one.flag: one.tool.summary for one in variants if one.flag is not None}
+        flags = {
+            variant.flag: variant.tool.summary
+            for variant in variants
+            if variant.flag is not None
+        }
         parameters = [
-            one
-            for one in parameters_of(self.tool, self.action)
-            if one.flag not in flags
+            parameter
+            for parameter in list_parameters(self.tool, self.action)
+            if parameter.flag not in flags
         ]
 
-        def run(**given: Any) -> None:
-            on = [flag for flag in flags if given[_key(flag)]]
-            if on != ([self.flag] if self.flag else []):
-                raise click.UsageError(f"give exactly one of {', '.join(flags)}")
-            self._run(registry, client, parameters, given)
+        def run(**values: Any) -> None:
+            used_flags = [flag for flag in flags if values[_flag_key(flag)]]
+            if used_flags != ([self.flag] if self.flag else []):
+                raise click.UsageError(f"use exactly one of {', '.join(flags)}")
+            self._run(registry, client, parameters, values)
 
         summary = self.tool.summary
         if self.action is not None:
@@ -257,94 +293,102 @@ class Command:
             callback=run,
             params=[
                 *(
-                    click.Option([flag, _key(flag)], is_flag=True, help=text)
+                    click.Option([flag, _flag_key(flag)], is_flag=True, help=text)
                     for flag, text in flags.items()
                 ),
-                *(one.for_click() for one in parameters),
+                *(parameter.to_click() for parameter in parameters),
                 self._json_option(parameters),
             ],
-            help=f"{summary}\n\n{self._notice}".rstrip(),
-            epilog=self._examples(parameters),
+            help=f"{summary}\n\n{self._notices}".rstrip(),
+            epilog=self._format_examples(parameters),
             short_help=summary,
-            places=[one for one in parameters if one.flag is None],
-            context_settings={"token_normalize_func": spelling(parameters, self.tool)},
+            positionals=[
+                parameter for parameter in parameters if parameter.flag is None
+            ],
+            context_settings={
+                "token_normalize_func": make_option_normalizer(parameters, self.tool)
+            },
         )
 
     @property
-    def _fixed(self) -> Mapping[str, str]:
-        """The argument that the action's subcommand gives itself."""
+    def _fixed_arguments(self) -> Mapping[str, str]:
+        """The argument that the action's subcommand sets itself."""
         if self.action is None or self.tool.action_parameter is None:
             return {}
         return {self.tool.action_parameter: self.action}
 
     @property
-    def _notice(self) -> str:
-        """That the tool is deprecated, or asks first, where it does."""
-        deprecated = self.tool.deprecated
-        told = [] if deprecated is None else [format_deprecation(deprecated)]
+    def _notices(self) -> str:
+        """Notices in the help: that the tool is deprecated, or asks for confirmation."""
+        notices = []
+        if self.tool.deprecated is not None:
+            notices.append(format_deprecation(self.tool.deprecated))
         if self.tool.confirm is not None:
-            some = "" if self.tool.confirm.when is None else " some of"
-            told.append(f"A person at the terminal is asked before{some} its calls.")
-        return "\n\n".join(told)
+            is_always = self.tool.confirm.when is None
+            subject = "Its calls ask" if is_always else "Some of its calls ask"
+            notices.append(f"{subject} the user at the terminal for confirmation.")
+        return "\n\n".join(notices)
 
     def _json_option(self, parameters: Sequence[Parameter]) -> click.Option:
         text = (
-            "Arguments as one JSON object; the other words add to it. `-` reads JSON from"
-            " standard input, `@FILE` from a file; so it is for each option of JSON."
+            "Arguments as one JSON object, combined with the other arguments. `-` reads"
+            " JSON from standard input, `@FILE` from a file; so does each option that"
+            " accepts JSON."
         )
         if self.action is None:
-            given = {one.name for one in parameters}
+            with_parameter = {parameter.name for parameter in parameters}
             properties = self.tool.parameters.get("properties", {})
-            left = [name for name in properties if name not in given]
-            text += f" The only way to give {', '.join(left)}." if left else ""
+            others = [name for name in properties if name not in with_parameter]
+            text += f" The only way to set {', '.join(others)}." if others else ""
         return click.Option(["--arguments", "json_text"], metavar="JSON", help=text)
 
-    def _examples(self, parameters: Sequence[Parameter]) -> str | None:
-        """The tool's examples as a person types them, without those that fail."""
-        typed = [one for one in (self.keyword, self.flag, self.action) if one]
-        shown = []
+    def _format_examples(self, parameters: Sequence[Parameter]) -> str | None:
+        """Return the tool's examples as command lines, without those that fail."""
+        command = [word for word in (self.keyword, self.flag, self.action) if word]
+        rows = []
         for example in self.tool.examples:
             arguments = dict(example["arguments"])
-            fixed = {name: arguments.pop(name, None) for name in self._fixed}
-            if "error" in example or fixed != self._fixed:
+            fixed = {name: arguments.pop(name, None) for name in self._fixed_arguments}
+            if "error" in example or fixed != self._fixed_arguments:
                 continue
             title = f"  # {example['title']}\n" if "title" in example else ""
-            words = [*typed, *typed_words(arguments, parameters)]
-            shown.append(f"{title}  {' '.join(words)}")
-        return "\n".join(shown) or None
+            words = [*command, *format_command_arguments(arguments, parameters)]
+            rows.append(f"{title}  {' '.join(words)}")
+        return "\n".join(rows) or None
 
     def _run(
         self,
         registry: Registry,
         client: str | None,
         parameters: Sequence[Parameter],
-        given: Mapping[str, Any],
+        values: Mapping[str, Any],
     ) -> None:
-        with _said_of("--arguments"):
-            arguments = json_object(given["json_text"])
-        for name, value in self._fixed.items():
+        with _report_value_error("--arguments"):
+            arguments = parse_json_object(values["json_text"])
+        for name, value in self._fixed_arguments.items():
             if arguments.setdefault(name, value) != value:
                 raise click.UsageError(f"`{name}` is `{value}` in this command")
-        for one in parameters:
-            words = given[one.key]
-            if words is not None and words != ():
-                with _said_of(one.shown):
-                    arguments[one.name] = one.value(words)
+        for parameter in parameters:
+            value = values[parameter.key]
+            if value is not None and value != ():
+                with _report_value_error(parameter.label):
+                    arguments[parameter.name] = parameter.parse(value)
         tool = self.tool.name
-        problems = problems_with(
-            arguments, lambda all_: registry.check_arguments(tool, all_, client)
+        problems = check_command_arguments(
+            arguments,
+            lambda arguments: registry.check_arguments(tool, arguments, client),
         )
         if problems:
             raise click.UsageError("; ".join(problems))
-        with closing(registry) if self.tool.uses else nullcontext():
-            answer = registry.call_tool_sync(
+        with closing_registry(registry) if self.tool.uses else nullcontext():
+            response = registry.call_tool_sync(
                 tool, arguments, client, ask=ask_at_terminal
             )
-        print_answer(answer, click.get_current_context().meta.get(OUTPUT))
+        print_answer(response, click.get_current_context().meta.get(OUTPUT))
 
 
-def commands_of(tool: Tool) -> Iterator[Command]:
-    """The commands of a tool: one, or one for each of its actions; none without a keyword."""
+def build_commands(tool: Tool) -> Iterator[Command]:
+    """Yield the commands of a tool: one, or one per action; none without a keyword."""
     decision = tool.cli
     if decision is None or decision["command"] is None or not tool.is_in("cli"):
         return
@@ -355,49 +399,52 @@ def commands_of(tool: Tool) -> Iterator[Command]:
         yield Command(tool, keyword, action=action)
 
 
-def _key(flag: str) -> str:
+def _flag_key(flag: str) -> str:
     return "flag_" + flag.strip("-").replace("-", "_")
 
 
 @contextmanager
-def _said_of(what: str) -> Iterator[None]:
-    """Tells which word of the command is not what it has to be."""
+def _report_value_error(parameter: str) -> Iterator[None]:
+    """Turn a `ValueError` into a usage error of a parameter."""
     try:
         yield
     except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=what) from None
+        raise click.BadParameter(str(error), param_hint=parameter) from None
 
 
 class _ToolCommand(click.Command):
-    """A command whose words may need to be kept apart from its options.
+    """Command of a tool, whose help has its positional arguments and examples.
 
     Args:
-        places: the parameters that are given by place.
-        settings: those of click.
+        positionals: the positional arguments.
+        settings: click's settings.
     """
 
-    def __init__(self, *, places: Sequence[Parameter], **settings: Any) -> None:
+    def __init__(self, *, positionals: Sequence[Parameter], **settings: Any) -> None:
         super().__init__(**settings)
-        self._places = places
+        self._positionals = positionals
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        if any(one.help for one in self._places):
+        if any(parameter.help for parameter in self._positionals):
+            rows = [
+                (parameter.label, parameter.help) for parameter in self._positionals
+            ]
             with formatter.section("Arguments"):
-                formatter.write_dl([(one.shown, one.help) for one in self._places])
+                formatter.write_dl(rows)
         super().format_options(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if self._places:
-                hint = "put `--` before words that begin with a dash"
+            if self._positionals:
+                hint = "put `--` before arguments that begin with a dash"
                 raise click.UsageError(f"{error.message} ({hint})", ctx) from None
             raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the examples as they are: a wrapped command could not be pasted."""
+        """Write the examples without wrapping, so that they can be copied."""
         if self.epilog:
             formatter.write(f"\nExamples:\n{self.epilog}\n")

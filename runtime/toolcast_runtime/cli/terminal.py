@@ -1,11 +1,10 @@
-"""What a command does with its process: the person at the terminal, its end, what it prints.
+"""Questions at the terminal, progress, and the output of a command.
 
-Commands are typed by agents, too. So a question goes to the terminal of the process and its
-answer comes from there: no option, no input that is piped in, and nothing that was typed before
-the question was shown. Where the process has no terminal nobody is asked.
+Agents use the command line, too. So a question is written to the process's terminal, and only what
+the user types there after it was shown is its answer: not options, piped input, or earlier input.
+Without a terminal no user can be asked.
 
-What is printed of an answer is read by agents and scripts: a result as it is, as JSON. Needs
-`click`.
+Results are printed unchanged, as JSON, because agents and scripts read them. Needs `click`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from ..core.registry import Registry
 from ..core.safe_folder import Folder
 from ..core.validation.checker import Checker
 
-_TERMINAL = "/dev/tty"
+_TERMINAL_PATH = "/dev/tty"
 _MAX_ATTEMPTS = 3
 """Attempts to enter a valid value."""
 _MAX_LINE_BYTES = 4096
@@ -42,10 +41,10 @@ _MAX_PROGRESS_CHARACTERS = 78
 
 
 async def ask_at_terminal(question: Question) -> Answer:
-    """What the person types; as `AskUser`."""
-    # In a thread that does not keep an interrupted process from ending.
+    """Ask the user at the terminal, as an `AskUser`."""
+    # In a thread that does not prevent an interrupted process from exiting.
     outcome: tuple[Answer, BaseException | None]
-    outcome = await run_in_thread(lambda: _asked(question))
+    outcome = await run_in_thread(lambda: _ask(question))
     answer, error = outcome
     if error is not None:
         raise error
@@ -53,127 +52,131 @@ async def ask_at_terminal(question: Question) -> Answer:
 
 
 def has_terminal() -> bool:
-    """Whether there is a terminal at which a person can be asked."""
-    number = _opened()
-    if number is not None:
-        os.close(number)
-    return number is not None
+    """Return whether the process has a terminal, so that a user can be asked."""
+    descriptor = _open_terminal()
+    if descriptor is not None:
+        os.close(descriptor)
+    return descriptor is not None
 
 
-def _opened() -> int | None:
+def _open_terminal() -> int | None:
     try:
-        return os.open(_TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        return os.open(_TERMINAL_PATH, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except (OSError, AttributeError):
+        # Windows has neither the file nor the flags.
         return None
 
 
-def _asked(question: Question) -> Answer:
-    number = _opened()
-    if number is None:
+def _ask(question: Question) -> Answer:
+    descriptor = _open_terminal()
+    if descriptor is None:
         raise DeclinedError(
-            f"`{question.tool}` has to ask the user first, and there is no terminal at"
-            " which one could answer; nothing was done"
+            f"`{question.tool}` has to ask the user first, and there is no terminal;"
+            " nothing was done"
         )
     try:
-        return _Terminal(number).ask(question)
+        return _Terminal(descriptor).ask(question)
     finally:
-        os.close(number)
+        os.close(descriptor)
 
 
 class _Terminal:
-    def __init__(self, number: int) -> None:
-        self._number = number
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
 
     def ask(self, question: Question) -> Answer:
         self._print(
             "\n".join(["", *map(escape_unprintable, question.message.split("\n"))])
         )
         if question.approval is not None:
-            typed = self._line("Type yes to approve, anything else to decline: ")
-            if typed is None:
+            line = self._read_line("Type yes to approve, anything else to decline: ")
+            if line is None:
                 return Answer("cancel")
-            is_yes = typed == "yes"
-            said = {question.approval: is_yes}
-            return Answer("accept" if is_yes else "decline", said)
+            is_approved = line == "yes"
+            content: dict[str, Any] = {question.approval: is_approved}
+            return Answer("accept" if is_approved else "decline", content)
         required = question.schema.get("required", ())
-        content: dict[str, Any] = {}
+        content = {}
         for name, schema in question.schema["properties"].items():
-            given, value = self._field(name, schema, name in required)
-            if not given:
+            is_answered, value = self._ask_field(name, schema, name in required)
+            if not is_answered:
                 return Answer("cancel")
             if value is not None:
                 content[name] = value
         return Answer("accept", content)
 
-    def _field(
+    def _ask_field(
         self, name: str, schema: Mapping[str, Any], is_required: bool
     ) -> tuple[bool, Any]:
-        """Whether the field was dealt with, and its value; None for one left out."""
+        """Return whether the user answered a field, and its value; None if omitted."""
         title = escape_unprintable(str(schema.get("title", name)))
         if "description" in schema:
             self._print(escape_unprintable(str(schema["description"])))
-        hint = _hint(schema)
+        hint = _format_hint(schema)
         for _ in range(_MAX_ATTEMPTS):
-            typed = self._line(f"{title}{f' ({hint})' if hint else ''}: ")
-            if typed is None:
+            line = self._read_line(f"{title}{f' ({hint})' if hint else ''}: ")
+            if line is None:
                 return False, None
-            if not typed and ("default" in schema or not is_required):
+            if not line and ("default" in schema or not is_required):
                 return True, schema.get("default")
-            value = _value(schema["type"], typed) if typed else None
+            value = _parse_input(schema["type"], line) if line else None
             if value is not None and not Checker(schema).problems(value):
                 return True, value
-            self._print("That is no answer to this.")
+            self._print("This is not a valid answer.")
         return False, None
 
-    def _line(self, prompt: str) -> str | None:
-        """What is typed after the prompt is shown; None for the end of the input."""
+    def _read_line(self, prompt: str) -> str | None:
+        """Show a prompt and return the line that the user enters; None at the end of input."""
         import termios
 
-        termios.tcflush(self._number, termios.TCIFLUSH)
-        os.write(self._number, prompt.encode("utf-8", "backslashreplace"))
-        typed = b""
-        while not typed.endswith(b"\n") and len(typed) < _MAX_LINE_BYTES:
-            part = os.read(self._number, _MAX_LINE_BYTES)
+        # Discards input that was typed before the prompt is shown.
+        termios.tcflush(self._descriptor, termios.TCIFLUSH)
+        os.write(self._descriptor, prompt.encode("utf-8", "backslashreplace"))
+        line = b""
+        while not line.endswith(b"\n") and len(line) < _MAX_LINE_BYTES:
+            part = os.read(self._descriptor, _MAX_LINE_BYTES)
             if not part:
                 return None
-            typed += part
-        return typed.decode("utf-8", "replace").strip()
+            line += part
+        return line.decode("utf-8", "replace").strip()
 
     def _print(self, text: str) -> None:
-        os.write(self._number, f"{text}\n".encode("utf-8", "backslashreplace"))
+        os.write(self._descriptor, f"{text}\n".encode("utf-8", "backslashreplace"))
 
 
-def _hint(schema: Mapping[str, Any]) -> str:
-    """What may be typed, where that is not any text."""
-    kind = schema["type"]
-    if kind == "boolean":
+def _format_hint(schema: Mapping[str, Any]) -> str:
+    """Return which input a field accepts; "" if it accepts any text."""
+    type_ = schema["type"]
+    if type_ == "boolean":
         return "yes or no"
-    if kind in ("number", "integer"):
+    if type_ in ("number", "integer"):
         return "a number"
-    field = schema["items"] if kind == "array" else schema
-    titled = field.get("oneOf") or field.get("anyOf") or ()
-    words = [*field.get("enum", ()), *(entry["const"] for entry in titled)]
-    choices = escape_unprintable(", ".join(words))
-    return f"some of {choices}, with commas" if kind == "array" else choices
+    field = schema["items"] if type_ == "array" else schema
+    titled_values = field.get("oneOf") or field.get("anyOf") or ()
+    values = [*field.get("enum", ()), *(entry["const"] for entry in titled_values)]
+    choices = escape_unprintable(", ".join(values))
+    if type_ == "array":
+        return f"one or more of {choices}, separated by commas"
+    return choices
 
 
-def _value(kind: str, typed: str) -> Any:
-    """The value of what was typed for a field of a type; None when it is none."""
-    if kind == "boolean":
-        return {"yes": True, "no": False}.get(typed)
-    if kind in ("number", "integer"):
+def _parse_input(type_: str, line: str) -> Any:
+    """Convert the user's input to a field's type; return None if that is impossible."""
+    if type_ == "boolean":
+        return {"yes": True, "no": False}.get(line)
+    if type_ in ("number", "integer"):
         try:
-            return json.loads(typed)
+            return json.loads(line)
         except ValueError:
             return None
-    return [item.strip() for item in typed.split(",")] if kind == "array" else typed
+    return [item.strip() for item in line.split(",")] if type_ == "array" else line
 
 
 class ProgressLine:
-    """How far a call is: the newest report on one line of standard error, while one watches.
+    """Shows the newest progress report in one line of stderr, if stderr is a terminal.
 
     Args:
-        secrets: taken out of what is shown.
+        secrets: text that is redacted from the line.
     """
 
     def __init__(self, secrets: Collection[str] = ()) -> None:
@@ -185,7 +188,7 @@ class ProgressLine:
     async def __call__(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Shows a report in place of the one before, unless it is none, or nobody watches."""
+        """Show a report instead of the previous one; ignore a progress that is not finite."""
         if self._stream is None or self.is_paused or not math.isfinite(progress):
             return
         line = f"{progress:g}"
@@ -200,7 +203,7 @@ class ProgressLine:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Takes the line away."""
+        """Remove the line."""
         if self._stream is not None and self._width:
             self._stream.write(f"\r{' ' * self._width}\r")
             self._stream.flush()
@@ -208,79 +211,83 @@ class ProgressLine:
 
 
 @contextmanager
-def closing(registry: Registry) -> Iterator[None]:
-    """Closes the registry afterwards, also when SIGTERM asks the process to end.
+def closing_registry(registry: Registry) -> Iterator[None]:
+    """Close the registry at the end of the block, also if SIGTERM arrives in it.
 
-    Not left to `atexit`: threads cannot be started by then, which an end may have to do.
+    This does not use `atexit`: closing may start threads, which is impossible by then.
     """
-    # By itself the signal would end the process at once.
-    is_ours = (
+    # The default action would end the process without closing the registry.
+    replaces_handler = (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     )
-    if is_ours:
+    if replaces_handler:
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         yield
     finally:
         run_sync(registry.close())
-        if is_ours:
+        if replaces_handler:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 OUTPUT = "toolcast.output"
-"""Where click's context has the file that `--output` names."""
+"""The key in the `meta` of click's context for the file of `--output`."""
 
 
 def output_option() -> click.Option:
-    """The option that names a file for what an answer has that is no text."""
+    """Return the option for the file that gets binary content of a result."""
     return click.Option(
         ["--output"],
         type=click.Path(dir_okay=False),
         metavar="FILE",
-        help="Write the image, sound or file of the answer to this new file.",
+        help="Write the first image, audio or file of the result to this new file.",
         expose_value=False,
-        callback=_output_to,
+        callback=_set_output_file,
     )
 
 
-def _output_to(ctx: click.Context, param: click.Parameter, file: str | None) -> None:
+def _set_output_file(
+    ctx: click.Context, param: click.Parameter, file: str | None
+) -> None:
     if file is not None and os.path.lexists(file):
-        # Said before the tool does its work.
-        raise click.BadParameter(f"{file} is there already", ctx, param)
+        # Fail before the tool is called.
+        raise click.BadParameter(f"{file} already exists", ctx, param)
     ctx.meta[OUTPUT] = file
 
 
 def print_answer(response: ToolResponse, output: str | None = None) -> None:
-    """Prints a result to stdout, or an error to stderr, which ends the program.
+    """Print a result to stdout; print an error to stderr and exit with 1.
 
-    Of content blocks it prints texts and links, and of others what they are.
+    Of content blocks it prints text and links, and a short description of all others.
 
     Args:
-        response: the tool's answer.
-        output: a new file for the first image, sound or file of the answer.
+        response: the tool's response.
+        output: a new file for the first image, audio or file of the result.
     """
     blocks = response.content or ()
-    files = [one for one in blocks if one["type"] in ("image", "audio", "resource")]
+    files = [
+        block for block in blocks if block["type"] in ("image", "audio", "resource")
+    ]
     if response.error is not None:
         for block in blocks:
             if block["type"] != "text":
-                echo(_shown(block), err=True)
+                echo(_format_block(block), err=True)
         _fail(response.error)
     if response.result is None:
         for block in blocks:
-            echo(_shown(block))
+            echo(_format_block(block))
     else:
-        echo(_result(response.result))
+        echo(_format_result(response.result))
     if response.note is not None:
         echo(response.note, err=True)
     if output is not None:
-        _write(files, output)
-    elif any("text" not in held_by(block) for block in files):
-        echo("`--output FILE` before the command writes what is no text", err=True)
+        _write_first_file(files, output)
+    elif any("text" not in unwrap_resource(block) for block in files):
+        echo("help: `--output FILE` before the command writes this content", err=True)
 
 
-def _result(value: Any) -> str:
+def _format_result(value: Any) -> str:
     if isinstance(value, str):
         return value
     text = json.dumps(value, ensure_ascii=False, indent=2)
@@ -291,55 +298,55 @@ def _result(value: Any) -> str:
     return text
 
 
-def _shown(block: Mapping[str, Any]) -> str:
+def _format_block(block: Mapping[str, Any]) -> str:
     if block["type"] == "resource_link":
         return f"{block.get('title') or block['name']}: {block['uri']}"
-    held = held_by(block)
-    if "text" in held:
-        return str(held["text"])
-    name = unquote(urlsplit(held.get("uri", "")).path.rpartition("/")[2])
-    size = len(base64.b64decode(encoded_of(block)))
-    parts = [name, held.get("mimeType", block["type"]), f"{size} bytes"]
+    resource = unwrap_resource(block)
+    if "text" in resource:
+        return str(resource["text"])
+    name = unquote(urlsplit(resource.get("uri", "")).path.rpartition("/")[2])
+    size = len(base64.b64decode(get_base64(block)))
+    parts = [name, resource.get("mimeType", block["type"]), f"{size} bytes"]
     return f"[{', '.join(filter(None, parts))}]"
 
 
-def _write(files: Sequence[Mapping[str, Any]], output: str) -> None:
+def _write_first_file(files: Sequence[Mapping[str, Any]], output: str) -> None:
     if not files:
-        _fail("the answer has no image, sound or file")
-    held = held_by(files[0])
-    if "text" in held:
-        data = str(held["text"]).encode("utf-8")
+        _fail("the result has no image, audio or file")
+    resource = unwrap_resource(files[0])
+    if "text" in resource:
+        data = str(resource["text"]).encode("utf-8")
     else:
-        data = base64.b64decode(encoded_of(files[0]))
-    above, name = os.path.split(output)
+        data = base64.b64decode(get_base64(files[0]))
+    parent, name = os.path.split(output)
     try:
-        with Folder.open_path(above or ".") as folder:
+        with Folder.open_path(parent or ".") as folder:
             folder.write(name, data, is_new=True)
     except OSError as error:
         _fail(f"{output}: {error.strerror or type(error).__name__}")
 
 
-def _fail(why: str) -> NoReturn:
-    echo(f"error: {why}", err=True)
+def _fail(message: str) -> NoReturn:
+    echo(f"error: {message}", err=True)
     sys.exit(1)
 
 
-def held_by(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What has the block's text or data: a file's resource, else the block itself."""
-    held = block.get("resource", block)
-    return held if isinstance(held, Mapping) else {}
+def unwrap_resource(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a block that has its text or data: the resource, or the block."""
+    resource = block.get("resource", block)
+    return resource if isinstance(resource, Mapping) else {}
 
 
-def encoded_of(block: Mapping[str, Any]) -> Any:
-    """The base64 of an image, sound or file; of a stranger's block whatever stands there."""
-    held = held_by(block)
-    return held.get("blob", held.get("data"))
+def get_base64(block: Mapping[str, Any]) -> Any:
+    """Return the base64 data of a block; in a block of an external server it may be any value."""
+    resource = unwrap_resource(block)
+    return resource.get("blob", resource.get("data"))
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Prints a line; what the stream cannot show becomes an escape.
+    """Print a line; characters that the stream cannot encode become escapes.
 
-    The tool has done its work by now.
+    It must not fail, because the tool has already been called.
     """
     stream = sys.stderr if err else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"

@@ -46,7 +46,7 @@ class Questions:
 
     Args:
         ask_user: sends a question to the user and returns the answer. If it has a true
-            attribute `is_later`, it may instead raise `InputRequiredError`, which ends the
+            attribute `can_repeat_call`, it may instead raise `InputRequiredError`, which ends the
             call until the client repeats it with the answer.
         get_approvals: returns the store of questions and answers; called on first use.
         tool: the tool that is called.
@@ -164,7 +164,7 @@ class Questions:
         self._question_names.add(question.name)
         round = None
         # If the answer may come later, its round is known only after `ask_user` returned.
-        if not getattr(self._ask_user, "is_later", False):
+        if not getattr(self._ask_user, "can_repeat_call", False):
             round = await self._start_round(question, recorded_message)
         try:
             answer = await self._await_answer(question)

@@ -83,16 +83,16 @@ MODULES: Mapping[str, OptionalModule] = {
         "lifespan", "toolcast_runtime.lifespan.dependencies", ("Dependencies",)
     ),
     "content_blocks": OptionalModule(
-        "resources", "toolcast_runtime.resources.content_blocks", ("KeptContent",)
+        "resources", "toolcast_runtime.resources.content_blocks", ("ContentStore",)
     ),
     "mcp_definitions": OptionalModule(
         "resources",
         "toolcast_runtime.resources.mcp_definitions",
         (
             "HandlerResultError",
-            "contents_of",
-            "messages_of",
-            "problems_with_arguments",
+            "read_contents",
+            "build_messages",
+            "check_prompt_arguments",
             "read_prompts",
             "read_resources",
         ),
@@ -103,14 +103,14 @@ MODULES: Mapping[str, OptionalModule] = {
         ("build_listed_parameters", "build_listed_returns", "shape_results"),
     ),
     "router": OptionalModule(
-        "router", "toolcast_runtime.router.router", ("Router", "chosen_from")
+        "router", "toolcast_runtime.router.router", ("Router", "select_candidates")
     ),
     "skills": OptionalModule("skills", "toolcast_runtime.skills", ("ServedSkills",)),
     "models": OptionalModule(
         "values", "toolcast_runtime.values.models", ("typed_function",)
     ),
     "tool_types": OptionalModule(
-        "values", "toolcast_runtime.values.tool_types", ("types_of",)
+        "values", "toolcast_runtime.values.tool_types", ("format_tool_types",)
     ),
 }
 """The modules of the optional parts, by their names here."""

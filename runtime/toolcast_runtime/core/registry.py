@@ -344,14 +344,14 @@ class Registry:
             tools = []
             for toolset in self.toolsets:
                 tools += await toolset.list_named_tools(frozenset(catalog))
-        candidates = optional.router.chosen_from(tools, catalog)
+        candidates = optional.router.select_candidates(tools, catalog)
         router = self._router or optional.router.Router()
         route = await router.route(message, candidates, history)
         return list(route.names)
 
     async def best_first(self, message: str, tools: Sequence[Tool]) -> list[str]:
         """Return the names of the routed tools that fit a message, the best first."""
-        candidates = optional.router.chosen_from(tools, None)
+        candidates = optional.router.select_candidates(tools, None)
         router = self._router or optional.router.Router()
         return await router.best_first(message, candidates)
 

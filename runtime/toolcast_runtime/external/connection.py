@@ -1,7 +1,7 @@
-"""One external MCP server: connected at the first use, kept, and connected again.
+"""The connection to one external MCP server: opened on first use, and reopened when it is lost.
 
-Everything here runs in the background loop. A server that is down, slow or broken
-costs its own tools: each step has a deadline, and what goes wrong ends in `down`.
+Everything here runs in the background loop. A server that is down, slow or broken affects only its
+own tools: each step has a timeout, and each failure leads to the state `down`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..core.server_settings import (
     resolve_server,
 )
 from ..core.validation.limits import measure_value
-from .listing import Listing, Lock, changed_besides, held, take_tools
+from .listing import Listing, Lock, apply_lock, compare_other_lists, select_tools
 
 if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT
@@ -43,24 +43,27 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("toolcast")
 
-_FIRST_DELAY = 0.5
+_MIN_RECONNECT_DELAY_S = 0.5
+"""The longest delay before the first attempt to reconnect after a stable connection."""
 _MAX_RECONNECT_DELAY_S = 60.0
-"""Time between two attempts to connect."""
-_STEADY_SECONDS = 30.0
-_REFRESH_SECONDS = 300.0
+"""The longest delay between two attempts to connect."""
+_STABLE_CONNECTION_S = 30.0
+"""How long a connection must last for the delays to start again at the minimum."""
+_REFRESH_INTERVAL_S = 300.0
+"""Time after which the tools are listed again without a notification."""
 _LIST_INTERVAL_S = 1.0
 """Time between two requests for the server's list."""
 _MAX_NAMES_SHOWN = 10
 """Names or lines in a log message."""
 _MAX_ERROR_CHARACTERS = 4_000
-"""Characters of an error that are passed to the caller."""
+"""Characters of an error that the caller gets."""
 _MAX_REPORT_CHARACTERS = 4_000
-"""Characters of a progress message that are read; fewer are passed on."""
+"""Characters of a progress message that are read; the excerpt for the caller is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Offer:
-    """What is offered of a server at present."""
+class _OfferedTools:
+    """The tools that a server offers now, with the validators for their calls."""
 
     listing: Listing
     validators: Validators
@@ -70,10 +73,10 @@ class Connection:
     """The connection to one server.
 
     Args:
-        server: which, and what is taken from it.
-        reserved: the names of local tools, which win.
-        on_change: is called in the loop whenever the offered tools are others.
-        lock: what was reviewed of a server that is locked.
+        server: the server and its settings.
+        reserved: the names of local tools, which take precedence.
+        on_change: called in the event loop whenever the offered tools change.
+        lock: the reviewed listing of a locked server.
     """
 
     def __init__(
@@ -87,52 +90,52 @@ class Connection:
         self._lock = lock
         self._reserved_names = reserved
         self._on_change = on_change
-        self._offer: _Offer | None = None
+        self._offered: _OfferedTools | None = None
         self._session: Session | None = None
-        self._keeper: asyncio.Task[None] | None = None
-        self._decided = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._settled = asyncio.Event()
         self._resolved = ResolvedServer()
         self._seen: dict[str, Tool] = {}
-        self._told: dict[str, tuple[str, ...]] = {}
-        self._count = 0
+        self._logged: dict[str, tuple[str, ...]] = {}
+        self._tool_count = 0
 
     @property
     def tools(self) -> Mapping[str, Tool]:
-        """What it offers now, by the names that callers use; nothing while it is down."""
-        return {} if self._offer is None else self._offer.listing.tools
+        """The tools that it offers now, by the names that callers use; none while it is down."""
+        return {} if self._offered is None else self._offered.listing.tools
 
     @property
-    def names_seen(self) -> frozenset[str]:
-        """Every name that was its own: another server does not get one while it is down."""
+    def all_names(self) -> frozenset[str]:
+        """The names of all tools that it ever offered."""
         return frozenset(self._seen)
 
     @property
-    def is_decided(self) -> bool:
-        """Whether the first attempt is over, with or without tools."""
-        return self._decided.is_set()
+    def has_settled(self) -> bool:
+        """Whether the first attempt to connect has ended, with or without success."""
+        return self._settled.is_set()
 
     @property
     def state(self) -> ServerState:
-        """How the server is reached now."""
+        """The state of the connection now."""
         if self._session is not None:
             return "up"
-        return "down" if self.is_decided else "unused"
+        return "down" if self.has_settled else "unused"
 
-    async def decided(self) -> None:
-        """Starts the connection if nobody has, and waits until it is up or down."""
-        if self._keeper is None:
-            self._keeper = asyncio.ensure_future(self._keep())
-        await self._decided.wait()
+    async def start(self) -> None:
+        """Connect if this has not happened yet, and wait until the server is up or down."""
+        if self._task is None:
+            self._task = asyncio.ensure_future(self._run())
+        await self._settled.wait()
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], report: Report | None
     ) -> ToolResponse:
-        """Calls a tool by the name that callers use, within the server's `call_timeout`.
+        """Validate the arguments and call a tool, within the server's `call_timeout`.
 
         Args:
-            name: the tool's.
-            arguments: of the call.
-            report: is told how far the server is; None when nobody asked.
+            name: the name that callers use.
+            arguments: the arguments of the call.
+            report: receives the server's progress; None if the caller did not request it.
         """
         server = self.server
         try:
@@ -149,257 +152,271 @@ class Connection:
                 error=f"the tool did not answer within {server.call_timeout:g} s"
             )
 
-    async def call_own(
-        self, own: str, arguments: Mapping[str, Any], report: Report | None
+    async def call_by_server_name(
+        self, name: str, arguments: Mapping[str, Any], report: Report | None
     ) -> ToolResponse:
-        """Calls a tool by the server's own name. Its caller keeps the time and checks.
+        """Call a tool by the server's own name, without a timeout and without validation.
 
-        A refusal of the server is an answer, too.
+        If the server rejects the request, the response has the error.
         """
-        await self.decided()
+        await self.start()
         if self._session is None:
-            return self._unreachable()
+            return self._build_unreachable_response()
         from .session import RequestRefusedError
 
         try:
-            told = None if report is None else self._passed_on(report)
-            answer = await self._session.call(own, arguments, told)
+            progress = None if report is None else self._forward_progress(report)
+            result = await self._session.call(name, arguments, progress)
         except RequestRefusedError as refused:
-            words = escape_controls(self._cleaned(str(refused)))
-            return ToolResponse(error=words[:_MAX_ERROR_CHARACTERS])
-        return _response(answer, self._resolved.secrets)
+            error = escape_controls(self._redact(str(refused)))
+            return ToolResponse(error=error[:_MAX_ERROR_CHARACTERS])
+        return _build_response(result, self._resolved.secrets)
 
     async def close(self) -> None:
-        """Ends the connection and the server's process. It may be used again."""
-        keeper, self._keeper = self._keeper, None
-        if keeper is not None:
-            keeper.cancel()
-            await asyncio.wait({keeper})
-        self._offer = self._session = None
-        self._decided.clear()
+        """Close the connection and stop the server's process; a later call reconnects."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+        self._offered = self._session = None
+        self._settled.clear()
 
     async def _call(
         self, name: str, arguments: Mapping[str, Any], report: Report | None
     ) -> ToolResponse:
-        await self.decided()
-        offer = self._offer
-        if offer is None:
-            return self._unreachable()
-        tool = offer.listing.tools.get(name)
+        await self.start()
+        offered = self._offered
+        if offered is None:
+            return self._build_unreachable_response()
+        tool = offered.listing.tools.get(name)
         if tool is None:
             return ToolResponse(error=f"unknown tool `{name}`")
-        problems = offer.validators.check_arguments(tool, arguments)
+        problems = offered.validators.check_arguments(tool, arguments)
         if problems:
             lines = "".join(f"\n- {problem}" for problem in problems)
             return ToolResponse(
                 error=f"the arguments of `{name}` are not valid:{lines}"
             )
-        own = offer.listing.own_names[name]
-        response = await self.call_own(own, arguments, report)
+        server_name = offered.listing.server_names[name]
+        response = await self.call_by_server_name(server_name, arguments, report)
         if response.error is None and tool.returns is not None:
-            problems = offer.validators.check_result(tool, response.result)
+            problems = offered.validators.check_result(tool, response.result)
             if problems:
-                text = escape_excerpt(self._cleaned("; ".join(problems)))
+                text = escape_excerpt(self._redact("; ".join(problems)))
                 self._log(logging.WARNING, f"the result of {name}: {text}")
-                mismatch = "the tool's result does not match its declared schema"
-                return ToolResponse(error=mismatch)
+                return ToolResponse(
+                    error="the tool's result does not match its declared schema"
+                )
         return response
 
-    def _unreachable(self) -> ToolResponse:
-        where = f"the external server `{self.server.name}`"
-        return ToolResponse(error=f"{where} of this tool cannot be reached now")
+    def _build_unreachable_response(self) -> ToolResponse:
+        subject = f"the external server `{self.server.name}`"
+        return ToolResponse(error=f"{subject} of this tool cannot be reached now")
 
-    async def _keep(self) -> None:
-        """Connects, and again when the connection is lost, with growing pauses."""
-        longest = _FIRST_DELAY
+    async def _run(self) -> None:
+        """Connect, and reconnect with growing delays whenever the connection is lost."""
+        max_delay = _MIN_RECONNECT_DELAY_S
         loop = asyncio.get_running_loop()
         while True:
-            begin = loop.time()
-            reason = await self._connected()
-            was_steady = loop.time() - begin > _STEADY_SECONDS
-            longest = (
-                _FIRST_DELAY if was_steady else min(_MAX_RECONNECT_DELAY_S, longest * 2)
-            )
-            delay = longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
-            self._down(reason, delay)
+            started_at = loop.time()
+            reason = await self._connect()
+            was_stable = loop.time() - started_at > _STABLE_CONNECTION_S
+            if was_stable:
+                max_delay = _MIN_RECONNECT_DELAY_S
+            else:
+                max_delay = min(_MAX_RECONNECT_DELAY_S, max_delay * 2)
+            # Random, but not for cryptography.
+            delay = max_delay * random.uniform(0.5, 1.0)  # noqa: S311
+            self._set_down(reason, delay)
             await asyncio.sleep(delay)
 
-    async def _connected(self) -> str:
-        """Connects and stays so; gives the reason why it is over."""
-        # The SDK takes a second to import, in which others need the loop.
+    async def _connect(self) -> str:
+        """Connect, update the tools until the connection is lost, and return the reason."""
+        # Importing the SDK takes a second, which would block the other servers' calls.
         await asyncio.to_thread(import_module, f"{__package__}.session")
-        from .session import RequestRefusedError, opened_session
+        from .session import RequestRefusedError, open_session
 
         try:
             self._resolved = resolve_server(self.server, os.environ)
-            async with opened_session(self.server, self._resolved) as session:
-                await self._up(session)
+            async with open_session(self.server, self._resolved) as session:
+                await self._update_tools(session)
                 while not session.is_lost:
-                    await session.changed(_REFRESH_SECONDS)
+                    await session.wait_for_change(_REFRESH_INTERVAL_S)
                     if not session.is_lost:
-                        await self._up(session)
+                        await self._update_tools(session)
                         await asyncio.sleep(_LIST_INTERVAL_S)
-                # Before the rest is cleared away, which may take a moment.
-                self._offer = self._session = None
+                # Before the session is closed, which may take some seconds.
+                self._offered = self._session = None
                 self._on_change()
-                return session.why_lost()
+                return session.describe_loss()
         except (MissingVariableError, RequestRefusedError) as error:
             return str(error)
         except TimeoutError as error:
-            return str(error) or "it took too long"
+            return str(error) or "a timeout passed"
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         finally:
             self._session = None
 
-    async def _up(self, session: Session) -> None:
-        """Lists the tools and offers them; those of a proxied server are specs already."""
+    async def _update_tools(self, session: Session) -> None:
+        """List the tools and offer them. A proxied server is not listed: its tools have specs."""
         if self.server.is_proxied:
             self._session = session
-            self._decided.set()
+            self._settled.set()
             return
         definitions: Sequence[Mapping[str, Any]] = await session.list_tools()
         if self.server.is_locked:
-            definitions = self._held_to_lock(definitions)
-        listing = take_tools(self.server, definitions, self._reserved_names)
-        before = self._offer
-        self._offer = _Offer(listing, Validators())
-        self._count = len(listing.tools)
+            definitions = self._apply_lock(definitions)
+        listing = select_tools(self.server, definitions, self._reserved_names)
+        is_first_list = self._offered is None
+        self._offered = _OfferedTools(listing, Validators())
+        self._tool_count = len(listing.tools)
         self._session = session
-        if before is None:
-            self._log(logging.INFO, f"connected; it offers {self._count} tools")
-        self._tell_what_is_left_out(listing)
-        self._tell_what_is_other(listing)
+        if is_first_list:
+            self._log(logging.INFO, f"connected; it offers {self._tool_count} tools")
+        self._log_omissions(listing)
+        self._log_changed_definitions(listing)
         self._seen.update(listing.tools)
-        self._decided.set()
+        self._settled.set()
         self._on_change()
         if self._lock is not None:
-            await self._hold_besides(session, self._lock)
+            await self._compare_other_lists(session, self._lock)
 
-    def _down(self, reason: str, delay: float) -> None:
-        lost, self._count = self._count, 0
-        self._offer = self._session = None
-        what = f"; its {lost} tools are not offered" if lost else ""
-        text = escape_excerpt(self._cleaned(reason))
+    def _set_down(self, reason: str, delay: float) -> None:
+        lost_tools, self._tool_count = self._tool_count, 0
+        self._offered = self._session = None
+        loss = f"; its {lost_tools} tools are not offered" if lost_tools else ""
+        text = escape_excerpt(self._redact(reason))
         self._log(
             logging.WARNING,
-            f"not connected: {text}{what}; next attempt in {delay:.1f} s",
+            f"not connected: {text}{loss}; next attempt in {delay:.1f} s",
         )
-        self._decided.set()
+        self._settled.set()
         self._on_change()
 
-    def _held_to_lock(
+    def _apply_lock(
         self, listed: Sequence[Mapping[str, Any]]
     ) -> Sequence[Mapping[str, Any]]:
-        """What may be offered of a locked server; the rest is told, once."""
-        from .session import as_listed
+        """Return the tools of a locked server that may be offered; log new changes."""
+        from .session import normalize_definition
 
         is_refusing = self.server.on_change != "log"
-        found = held(self._lock, listed, as_listed, is_refusing=is_refusing)
-        if self._is_new("tools", found.changed):
-            verb = "is refused" if is_refusing else "is offered all the same"
-            self._tell_what_changed(found.changed, verb)
-        return found.definitions
+        result = apply_lock(
+            self._lock, listed, normalize_definition, is_refusing=is_refusing
+        )
+        if self._replace_logged("tools", result.changes):
+            consequence = "it is not offered" if is_refusing else "it is offered anyway"
+            self._log_lock_changes(result.changes, consequence)
+        return result.definitions
 
-    async def _hold_besides(self, session: Session, lock: Lock) -> None:
-        """Tells, once, what is not as the lock has it of what reaches no caller."""
-        from .session import as_listed
+    async def _compare_other_lists(self, session: Session, lock: Lock) -> None:
+        """Log new changes of the instructions and of lists other than tools."""
+        from .session import normalize_definition
 
         try:
-            listed = await session.list_besides()
+            lists = await session.list_other_lists()
         except TimeoutError:
-            return  # another time
+            return  # compared again at the next refresh
         if session.is_lost:
             return
-        changed = changed_besides(lock, listed, session.instructions, as_listed)
-        if self._is_new("besides", changed):
-            self._tell_what_changed(changed, "reaches no caller")
+        changes = compare_other_lists(
+            lock, lists, session.instructions, normalize_definition
+        )
+        if self._replace_logged("other lists", changes):
+            self._log_lock_changes(changes, "it never reaches clients")
 
-    def _is_new(self, kind: str, lines: tuple[str, ...]) -> bool:
-        """Whether something else was told last; what stays as it is is told once."""
-        before, self._told[kind] = self._told.get(kind, ()), lines
-        return lines != before
+    def _replace_logged(self, subject: str, lines: tuple[str, ...]) -> bool:
+        """Store the lines that are logged about a subject; return whether they are new."""
+        previous, self._logged[subject] = self._logged.get(subject, ()), lines
+        return lines != previous
 
-    def _tell_what_changed(self, lines: Sequence[str], verb: str) -> None:
-        hint = f"`toolcast lock {self.server.name}` tells more"
-        for line in lines[:_MAX_NAMES_SHOWN]:
-            text = escape_excerpt(self._cleaned(line))
-            self._log(logging.WARNING, f"against its lock {text}; it {verb}; {hint}")
-        more = len(lines) - _MAX_NAMES_SHOWN
+    def _log_lock_changes(self, changes: Sequence[str], consequence: str) -> None:
+        help_ = f"help: run `toolcast lock {self.server.name}` for details"
+        for change in changes[:_MAX_NAMES_SHOWN]:
+            text = escape_excerpt(self._redact(change))
+            self._log(
+                logging.WARNING,
+                f"differs from its lock: {text}; {consequence}; {help_}",
+            )
+        more = len(changes) - _MAX_NAMES_SHOWN
         if more > 0:
-            self._log(logging.WARNING, f"against its lock {more} more changed")
+            self._log(logging.WARNING, f"differs from its lock: {more} more changes")
 
-    def _tell_what_is_left_out(self, listing: Listing) -> None:
-        if self._is_new("left out", listing.left_out) and listing.left_out:
-            named = "; ".join(listing.left_out[:_MAX_NAMES_SHOWN])
-            more = len(listing.left_out) - _MAX_NAMES_SHOWN
+    def _log_omissions(self, listing: Listing) -> None:
+        if self._replace_logged("omissions", listing.omissions) and listing.omissions:
+            omissions = "; ".join(listing.omissions[:_MAX_NAMES_SHOWN])
+            more = len(listing.omissions) - _MAX_NAMES_SHOWN
             rest = f"; and {more} more" if more > 0 else ""
-            self._log(logging.WARNING, f"tools that are not offered: {named}{rest}")
+            self._log(logging.WARNING, f"tools that are not offered: {omissions}{rest}")
 
-    def _tell_what_is_other(self, listing: Listing) -> None:
-        """A definition that changes behind a name may be an attack on who trusts it."""
+    def _log_changed_definitions(self, listing: Listing) -> None:
+        """Log tools whose definitions changed: it may be an attack on users that trust them."""
         changed = [
             name
             for name, tool in listing.tools.items()
             if name in self._seen and self._seen[name].definition != tool.definition
         ]
         if changed:
-            named = ", ".join(changed[:_MAX_NAMES_SHOWN])
-            self._log(logging.WARNING, f"changed what these tools say: {named}")
+            names = ", ".join(changed[:_MAX_NAMES_SHOWN])
+            self._log(
+                logging.WARNING, f"the definitions of these tools changed: {names}"
+            )
 
-    def _passed_on(self, report: Report) -> ProgressFnT:
-        """Passes a server's reports on, whose words are a stranger's."""
+    def _forward_progress(self, report: Report) -> ProgressFnT:
+        """Return a function that forwards the server's progress reports, escaped."""
 
-        async def told(
+        async def forward(
             progress: float, total: float | None = None, message: str | None = None
         ) -> None:
-            words = None
+            text = None
             if message is not None:
-                words = escape_excerpt(self._cleaned(message[:_MAX_REPORT_CHARACTERS]))
-            with suppress(ValueError):  # a number that is none
-                report(progress, total, words)
+                text = escape_excerpt(self._redact(message[:_MAX_REPORT_CHARACTERS]))
+            with suppress(ValueError):  # a number is not finite
+                report(progress, total, text)
 
-        return told
+        return forward
 
-    def _cleaned(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         return redact_text(text, self._resolved.secrets)
 
     def _log(self, level: int, text: str) -> None:
         _logger.log(level, "external server %s: %s", self.server.name, text)
 
 
-def _response(answer: Mapping[str, Any], secrets: tuple[str, ...]) -> ToolResponse:
-    """What a CallToolResult in its form on the wire says.
+def _build_response(
+    call_result: Mapping[str, Any], secrets: tuple[str, ...]
+) -> ToolResponse:
+    """Return the response for a `CallToolResult` in its JSON form.
 
-    The result is the structured content where there is one, the text where there is only
-    text, and otherwise the content blocks.
+    The response's result is the structured content if there is any, else the text if there is
+    only text, else the content blocks.
 
     Args:
-        answer: the result, checked to be one by the SDK.
-        secrets: texts that are taken out, should the server send them back.
+        call_result: the result, as validated by the SDK.
+        secrets: text that is redacted if the server sends it back.
     """
-    problem = measure_value(answer).problem
+    problem = measure_value(call_result).problem
     if problem is not None:
-        return ToolResponse(error=f"the tool's answer has {problem}")
+        return ToolResponse(error=f"the tool's result has {problem}")
     blocks = [
-        redact_value(dict(block), secrets) for block in answer.get("content") or ()
+        redact_value(dict(block), secrets) for block in call_result.get("content") or ()
     ]
-    if answer.get("isError"):
-        # A result is data, and stays as it is; an error is words that somebody shows.
+    if call_result.get("isError"):
+        # A result is data and stays unchanged, but an error is shown to users.
         for block in blocks:
             if block["type"] == "text":
                 block["text"] = escape_controls(block["text"])
     text = "\n".join(
         block.get("text", "") for block in blocks if block["type"] == "text"
     )
-    is_text = all(block["type"] == "text" for block in blocks)
-    value = redact_value(answer.get("structuredContent"), secrets)
-    if answer.get("isError"):
+    has_only_text = all(block["type"] == "text" for block in blocks)
+    value = redact_value(call_result.get("structuredContent"), secrets)
+    if call_result.get("isError"):
         if not text and value is not None:
             text = escape_controls(json.dumps(value, ensure_ascii=False))
         error = text[:_MAX_ERROR_CHARACTERS] or "the tool failed"
-        return ToolResponse(error=error, content=None if is_text else blocks)
+        return ToolResponse(error=error, content=None if has_only_text else blocks)
     result = value
     if value is None:
-        result = text if is_text else blocks
+        result = text if has_only_text else blocks
     return ToolResponse(result=result, content=blocks if blocks else None)

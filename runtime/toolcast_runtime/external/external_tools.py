@@ -1,8 +1,7 @@
 """The tools of a toolset's external MCP servers.
 
-Callers in any loop share the connections, which live in the background loop. Nothing is
-connected, and the MCP SDK is not imported, before a tool is asked for that could be a
-server's.
+Callers in all event loops share the connections, which run in the background loop. A server is
+connected, and the MCP SDK imported, only when a tool is requested that the server might have.
 """
 
 from __future__ import annotations
@@ -28,123 +27,134 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("toolcast")
 
-_CLOSING_SECONDS = 10.0
-_ANY = ToolFilter()
+_CLOSE_TIMEOUT_S = 10.0
+"""How long all connections may take to close."""
+_ANY_TOOL = ToolFilter()
 
 
 class ExternalTools:
-    """The tools of several servers; of two with one name, the server declared first wins.
+    """The tools of several servers; if two have the same name, the first declared server wins.
 
     Args:
         servers: the servers, in the declared order.
-        locks: the package whose locks they are held to; None where none is locked.
+        locks: the package that contains the locks; None if no server is locked.
     """
 
     def __init__(
         self, servers: Sequence[ExternalServer], locks: str | None = None
     ) -> None:
-        self._servers = tuple(one for one in servers if not one.is_proxied)
-        self._proxied = {one.name: one for one in servers if one.is_proxied}
+        self._servers = tuple(server for server in servers if not server.is_proxied)
+        self._proxied = {server.name: server for server in servers if server.is_proxied}
         self._locks = locks
         self._reserved: frozenset[str] = frozenset()
         self._connections: dict[str, Connection] = {}
-        self._reported: set[tuple[str, str]] = set()
-        # Replaced as a whole in the background loop, read in any other.
+        self._reported_clashes: set[tuple[str, str]] = set()
+        # Replaced as a whole in the background loop, because other threads read it.
         self._offered: Mapping[str, tuple[Tool, Connection]] = {}
 
     @property
     def has_always_tools(self) -> bool:
-        """They are all routed."""
+        """False: external tools cannot be marked `always`."""
         return False
 
     def reserve_names(self, names: Collection[str]) -> None:
-        """Learns the names of local tools, which win; before the first connection."""
+        """Reserve the names of local tools, which win; call it before the first connection."""
         self._reserved = self._reserved.union(names)
 
     def can_provide(self, name: str) -> bool:
-        """Whether a server could have a tool of this name, now or later. Does no I/O."""
+        """Return whether a server may have a tool with this name, now or later. No I/O."""
         return any(server.can_provide(name) for server in self._servers)
 
     def is_available_to(self, name: str, client: str | None) -> bool:
-        """Whether a server that could have the tool is for this client."""
-        found = self._offered.get(name)
-        servers = self._servers if found is None else (found[1].server,)
+        """Return whether a client may use a server that may have the tool. No I/O."""
+        offer = self._offered.get(name)
+        servers = self._servers if offer is None else (offer[1].server,)
         return any(
             server.can_provide(name) and server.is_available_to(client)
             for server in servers
         )
 
-    async def list_tools(self, wanted: ToolFilter = _ANY) -> Sequence[Tool]:
-        """The tools that the servers offer now, in the servers' order.
+    async def list_tools(self, wanted: ToolFilter = _ANY_TOOL) -> Sequence[Tool]:
+        """Return the tools that the servers offer now, in the declared order of servers.
 
-        The first time it waits for every server that may have a wanted one, each within its
-        own deadlines. A server that cannot be reached is left out, with a line in the log.
+        The first call waits for every server that may have a tool in the filter, within the
+        timeouts of each. The tools of a server that cannot be reached are omitted, and the
+        failure is logged.
         """
-        await self._settled([s for s in self._servers if s.can_provide_any(wanted)])
+        await self._connect_servers(
+            [server for server in self._servers if server.can_provide_any(wanted)]
+        )
         return tuple(tool for tool, _ in self._offered.values())
 
     async def find_tool(self, name: str) -> Tool | None:
-        """The tool of this name; None when no server offers one."""
+        """Return the tool with a name; None if no server offers it."""
         if name not in self._offered:
-            await self._settled([s for s in self._servers if s.can_provide(name)])
-        found = self._offered.get(name)
-        return None if found is None else found[0]
+            await self._connect_servers(
+                [server for server in self._servers if server.can_provide(name)]
+            )
+        offer = self._offered.get(name)
+        return None if offer is None else offer[0]
 
     def get_server_states(self) -> Mapping[str, ServerState]:
-        """How each server is reached now, by its name. Does no I/O."""
-        known = self._connections
-        return {
-            server.name: known[server.name].state if server.name in known else "unused"
-            for server in (*self._servers, *self._proxied.values())
-        }
+        """Return the state of each server's connection, by server name. No I/O."""
+        states: dict[str, ServerState] = {}
+        for server in (*self._servers, *self._proxied.values()):
+            connection = self._connections.get(server.name)
+            states[server.name] = "unused" if connection is None else connection.state
+        return states
 
     def list_unset_variables(self) -> Mapping[str, str]:
-        """What servers lack in the environment, in words by their names. Does no I/O."""
-        unset = {}
+        """Return which environment variables are missing, as text by server name. No I/O."""
+        problems = {}
         for server in (*self._servers, *self._proxied.values()):
             try:
                 resolve_server(server, os.environ)
             except MissingVariableError as error:
-                unset[server.name] = str(error)
-        return unset
+                problems[server.name] = str(error)
+        return problems
 
-    def locked_tools(self, server: str, client: str | None) -> dict[str, Tool]:
-        """What a server's lock has of the tools that a client may have of it; no I/O but that.
+    def list_locked_tools(self, server: str, client: str | None) -> dict[str, Tool]:
+        """Return the tools in a server's lock that a client may use; reads only the lock.
 
-        Each is as the server itself calls it, by the name that callers use.
+        The keys are the names that callers use; each tool has the server's own name.
 
         Raises:
-            LookupError: there is no such server, or it has no lock.
+            LookupError: the server does not exist, or has no lock.
         """
-        from .listing import read_locks, take_tools
+        from .listing import read_locks, select_tools
 
-        locked = {one.name: one for one in self._servers if one.is_locked}
-        if self._locks is None or server not in locked:
+        locked_servers = {
+            entry.name: entry for entry in self._servers if entry.is_locked
+        }
+        if self._locks is None or server not in locked_servers:
             raise LookupError(f"there is no server `{server}` with a lock")
-        found, lock = locked[server], read_locks(self._locks).get(server)
-        if lock is None or not found.is_available_to(client):
+        settings = locked_servers[server]
+        lock = read_locks(self._locks).get(server)
+        if lock is None or not settings.is_available_to(client):
             return {}
-        taken = take_tools(found, lock.tools, self._reserved)
-        locked_tools = {}
-        for name, tool in taken.tools.items():
-            own = {**tool.definition, "name": taken.own_names[name]}
-            locked_tools[name] = replace(tool, name=own["name"], definition=own)
-        return locked_tools
+        listing = select_tools(settings, lock.tools, self._reserved)
+        tools = {}
+        for name, tool in listing.tools.items():
+            server_name = listing.server_names[name]
+            definition = {**tool.definition, "name": server_name}
+            tools[name] = replace(tool, name=server_name, definition=definition)
+        return tools
 
     async def call_proxied(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
     ) -> ToolResponse:
-        """Passes the call of a tool of the toolset's own on to the server that it names."""
+        """Forward the call of a proxied tool to its server."""
         server = self._proxied.get(tool.proxy or "")
         if server is None:
             return ToolResponse(error=f"the server of `{tool.name}` is not declared")
 
-        async def pass_on() -> ToolResponse:
-            own = server.get_server_name(tool.name)
-            connection = self._connection(server)
-            return await connection.call_own(own, arguments, context.report)
+        async def forward() -> ToolResponse:
+            connection = self._get_connection(server)
+            return await connection.call_by_server_name(
+                server.get_server_name(tool.name), arguments, context.report
+            )
 
-        return await run_in_background(pass_on())
+        return await run_in_background(forward())
 
     async def call_tool(
         self,
@@ -152,32 +162,37 @@ class ExternalTools:
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> ToolResponse:
-        """Calls a tool that was given, once its arguments are valid by its schema."""
-        found = self._offered.get(tool.name)
-        # Between the look-up and the call, the name may have become another server's.
-        if found is None or not self.is_available_to(tool.name, context.client):
+        """Validate the arguments, and call a tool that `list_tools` or `find_tool` returned."""
+        offer = self._offered.get(tool.name)
+        # The name may belong to another server since the tool was found.
+        if offer is None or not self.is_available_to(tool.name, context.client):
             return ToolResponse(
                 error=f"the external server of `{tool.name}` cannot be reached now"
             )
+        _, connection = offer
         return await run_in_background(
-            found[1].call(tool.name, arguments, context.report)
+            connection.call(tool.name, arguments, context.report)
         )
 
     async def close(self) -> None:
-        """Ends the connections and their processes. What is called afterwards opens them."""
+        """Close the connections and stop the servers' processes; later calls reconnect."""
         await run_in_background(self._close())
 
     def close_sync(self) -> None:
-        """`close` for callers without an event loop."""
+        """Close like `close`, for callers without an event loop."""
         run_sync(self._close())
 
-    async def _settled(self, servers: Sequence[ExternalServer]) -> None:
-        """Waits until each of the servers is connected or known to be down."""
-        known = [self._connections.get(server.name) for server in servers]
-        if servers and not all(one is not None and one.is_decided for one in known):
-            await run_in_background(self._decide([server.name for server in servers]))
+    async def _connect_servers(self, servers: Sequence[ExternalServer]) -> None:
+        """Wait until the first attempt to connect each server has ended."""
+        connections = [self._connections.get(server.name) for server in servers]
+        if any(
+            connection is None or not connection.has_settled
+            for connection in connections
+        ):
+            names = [server.name for server in servers]
+            await run_in_background(self._start_connections(names))
 
-    def _connection(
+    def _get_connection(
         self, server: ExternalServer, lock: Lock | None = None
     ) -> Connection:
         from .connection import Connection
@@ -185,26 +200,30 @@ class ExternalTools:
         if not self._connections:
             atexit.register(self._close_at_exit, os.getpid())
         if server.name not in self._connections:
-            made = Connection(server, self._reserved, self._offer, lock)
-            self._connections[server.name] = made
+            self._connections[server.name] = Connection(
+                server, self._reserved, self._update_offered_tools, lock
+            )
         return self._connections[server.name]
 
-    async def _decide(self, names: Sequence[str]) -> None:
+    async def _start_connections(self, names: Sequence[str]) -> None:
         from .listing import read_locks
 
-        new = [s for s in self._servers if s.name not in self._connections]
+        new_servers = [
+            server for server in self._servers if server.name not in self._connections
+        ]
         locks: Mapping[str, Lock] = {}
-        if self._locks is not None and any(s.is_locked for s in new):
+        if self._locks is not None and any(server.is_locked for server in new_servers):
             locks = read_locks(self._locks)
-        for server in new:
-            self._connection(server, locks.get(server.name))
+        for server in new_servers:
+            self._get_connection(server, locks.get(server.name))
         connections = self._connections
-        await asyncio.gather(*(connections[name].decided() for name in names))
+        await asyncio.gather(*(connections[name].start() for name in names))
 
-    def _offer(self) -> None:
-        """Offers each name by its owner alone: the first server that ever had it, or one like it.
+    def _update_offered_tools(self) -> None:
+        """Offer each tool of the server that owns its name: the first one that ever had it.
 
-        Another one does not get it when the owner is down: it would answer in its name.
+        Names that look alike count as the same name. Another server does not get the name while
+        its owner is down, because it would answer calls that are meant for the owner.
         """
         owners: dict[str, Connection] = {}
         offered: dict[str, tuple[Tool, Connection]] = {}
@@ -212,17 +231,18 @@ class ExternalTools:
             connection = self._connections.get(server.name)
             if connection is None:
                 continue
-            for name in connection.names_seen:
+            for name in connection.all_names:
                 owner = owners.setdefault(look_alike_key(name), connection)
-                if (
-                    owner is not connection
-                    and (server.name, name) not in self._reported
-                ):
-                    self._reported.add((server.name, name))
-                    clash = (
-                        "external server %s: its `%s` is not offered: %s has one, too"
+                clash = server.name, name
+                if owner is not connection and clash not in self._reported_clashes:
+                    self._reported_clashes.add(clash)
+                    _logger.warning(
+                        "external server %s: its `%s` is not offered: %s has a tool with"
+                        " this name or a similar one",
+                        server.name,
+                        name,
+                        owner.server.name,
                     )
-                    _logger.warning(clash, server.name, name, owner.server.name)
             for name, tool in connection.tools.items():
                 if owners[look_alike_key(name)] is connection:
                     offered[name] = (tool, connection)
@@ -233,10 +253,12 @@ class ExternalTools:
         connections, self._connections = self._connections, {}
         self._offered = {}
         with suppress(TimeoutError):
-            async with asyncio.timeout(_CLOSING_SECONDS):
-                await asyncio.gather(*(one.close() for one in connections.values()))
+            async with asyncio.timeout(_CLOSE_TIMEOUT_S):
+                await asyncio.gather(
+                    *(connection.close() for connection in connections.values())
+                )
 
-    def _close_at_exit(self, process: int) -> None:
-        # A forked child has neither the loop nor the servers.
-        if os.getpid() == process:
+    def _close_at_exit(self, process_id: int) -> None:
+        # A forked child has neither the background loop nor the servers' processes.
+        if os.getpid() == process_id:
             self.close_sync()

@@ -1,13 +1,13 @@
-"""The tools that an external server lists, held to its lock, as tools of the toolset.
+"""The tools that an external server lists, checked against its lock, as tools of the toolset.
 
-Every text and schema here is a stranger's. A tool that cannot be taken is left out with a
-reason; the others stay.
+All text and schemas here come from another party. A tool that cannot be offered is omitted with a
+reason; the others are offered.
 
-The lock has what somebody has reviewed of it. A tool that is not as the lock has it may say or do
-anything now: it is refused, and the others stay. What is offered is the lock's own definition, so
-that also what is known to differ at each start of a server stays what it was. What a server lists
-besides tools, and its instructions, reach no caller: a change there is told, as a sign of another
-server.
+The lock contains the listing that a maintainer reviewed. A tool that differs from its lock is omitted,
+because it may now describe or do anything. The lock's own definition is offered, so that parts that
+vary at each start of the server (see `Lock.varying_paths`) are offered as reviewed. The server's
+instructions and its lists other than tools never reach clients. A change of these is only logged: it
+may be the sign of another server.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.calls.untrusted_text import escape_excerpt
 from ..core.definitions.tool import ResultForm, Tool, look_alike_key
@@ -27,104 +27,115 @@ from ..core.validation.limits import has_too_many_paths, measure_value
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MAX_VALUES = 20_000
-"""Values in one tool definition."""
+"""JSON values in one tool definition."""
 _MAX_LEVELS = 64
-"""Levels of one tool definition."""
+"""Nesting levels of one tool definition."""
 _MAX_DESCRIPTION_CHARACTERS = 16_000
-"""Length of a tool's description."""
+"""Characters of a tool's description."""
 _MAX_SUMMARY_CHARACTERS = 200
-"""Length of a summary, which is the description's first line."""
+"""Characters of a summary, which is the description's first line."""
 _MAX_NAMES_SHOWN = 12
 """Tool names in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What is taken of a server's list.
+    """The tools of a server that can be offered.
 
     Attributes:
-        tools: the tools by the names that callers use.
-        own_names: the server's own name of each.
-        left_out: why others are not taken, one line each, escaped.
+        tools: the tools, by the names that callers use.
+        server_names: the server's own name of each tool, by the name that callers use.
+        omissions: why tools are omitted, one escaped line each.
     """
 
     tools: Mapping[str, Tool]
-    own_names: Mapping[str, str]
-    left_out: tuple[str, ...]
+    server_names: Mapping[str, str]
+    omissions: tuple[str, ...]
 
 
-def take_tools(
+def select_tools(
     server: ExternalServer,
     definitions: Iterable[Mapping[str, Any]],
     reserved: frozenset[str],
 ) -> Listing:
-    """The tools of a server that can be offered.
+    """Return the tools of a server that can be offered, and why others are omitted.
 
     Args:
-        server: what is taken from it, and under which prefix.
-        definitions: its tools as `tools/list` gave them.
-        reserved: names that belong to others, which win; over those that look alike, too.
+        server: the settings of the server: `allow`, `deny`, prefix and limits.
+        definitions: the tools in the server's `tools/list`.
+        reserved: the names that take precedence; a tool whose name looks like one of them is
+            omitted.
     """
     tools: dict[str, Tool] = {}
-    own_names: dict[str, str] = {}
-    listed: list[str] = []
-    left_out: list[str] = []
-    beyond = 0
-    keys = {look_alike_key(name): name for name in reserved}
+    server_names: dict[str, str] = {}
+    listed_names: list[str] = []
+    omissions: list[str] = []
+    excess_tools = 0
+    reserved_by_key = {look_alike_key(name): name for name in reserved}
     for definition in definitions:
-        own = definition.get("name")
-        if not isinstance(own, str) or not _NAME.fullmatch(own):
-            left_out.append(f"`{escape_excerpt(str(own))}` is no name of a tool")
+        server_name = definition.get("name")
+        if not isinstance(server_name, str) or not _NAME.fullmatch(server_name):
+            omissions.append(
+                f"`{escape_excerpt(str(server_name))}` is not a valid tool name"
+            )
             continue
-        listed.append(own)
-        if not server.is_allowed(own):
+        listed_names.append(server_name)
+        if not server.is_allowed(server_name):
             continue
-        name = server.get_local_name(own)
-        problem = next(_problems(name, definition, tools, keys), None)
+        name = server.get_local_name(server_name)
+        problem = next(_find_problems(name, definition, tools, reserved_by_key), None)
         if problem is not None:
-            left_out.append(f"`{own}` {problem}")
+            omissions.append(f"`{server_name}` {problem}")
         elif len(tools) >= server.max_tools:
-            beyond += 1
+            excess_tools += 1
         else:
-            tools[name] = _tool(server, name, definition)
-            own_names[name] = own
-    if beyond:
-        left_out.append(f"{beyond} more than the {server.max_tools} of `max_tools`")
-    left_out += _missing(server, listed)
-    return Listing(tools, own_names, tuple(left_out))
+            tools[name] = _build_tool(server, name, definition)
+            server_names[name] = server_name
+    if excess_tools:
+        omissions.append(
+            f"{excess_tools} tools exceed `max_tools`, which is {server.max_tools}"
+        )
+    omissions += _describe_missing_tools(server, listed_names)
+    return Listing(tools, server_names, tuple(omissions))
 
 
-def _missing(server: ExternalServer, listed: Sequence[str]) -> list[str]:
-    """What the toolset names and the server does not list, and what it lists instead."""
-    named = dict.fromkeys(server.tools, "tools")
-    named |= dict.fromkeys(server.allow or (), "allow")
+def _describe_missing_tools(
+    server: ExternalServer, listed_names: Sequence[str]
+) -> list[str]:
+    """Return a line for each tool in the settings that the server lacks, and its tools."""
+    declared_names = dict.fromkeys(server.tools, "tools")
+    declared_names |= dict.fromkeys(server.allow or (), "allow")
     lines = [
-        f"`{own}` of `{field}` is not there"
-        for own, field in named.items()
-        if own not in listed and own not in server.deny
+        f"`{name}` of `{field}` does not exist on the server"
+        for name, field in declared_names.items()
+        if name not in listed_names and name not in server.deny
     ]
     if lines:
-        shown = ", ".join(f"`{own}`" for own in listed[:_MAX_NAMES_SHOWN]) or "nothing"
-        more = len(listed) - _MAX_NAMES_SHOWN
+        names = [f"`{name}`" for name in listed_names[:_MAX_NAMES_SHOWN]]
+        shown_names = ", ".join(names) or "nothing"
+        more = len(listed_names) - _MAX_NAMES_SHOWN
         rest = f" and {more} more" if more > 0 else ""
-        lines.append(f"the server lists {shown}{rest}; see `tools` and `allow`")
+        lines.append(
+            f"the server lists {shown_names}{rest}; help: change `tools` or `allow`"
+        )
     return lines
 
 
-def _problems(
+def _find_problems(
     name: str,
     definition: Mapping[str, Any],
     tools: Mapping[str, Tool],
-    reserved: Mapping[str, str],
+    reserved_by_key: Mapping[str, str],
 ) -> Iterator[str]:
-    other = reserved.get(look_alike_key(name))
-    if other is not None:
-        like = "is" if other == name else f"looks like `{other}`,"
-        yield f"would be `{name}`, which {like} another's name, or reserved"
+    """Yield why a tool cannot be offered, as the rest of a sentence about it."""
+    reserved = reserved_by_key.get(look_alike_key(name))
+    if reserved is not None:
+        similarity = "is" if reserved == name else f"looks like `{reserved}`, which is"
+        yield f"would be named `{name}`, which {similarity} used or reserved"
     if name in tools:
         yield "is listed twice"
     if not _NAME.fullmatch(name):
-        yield "has too long a name with its prefix"
+        yield "has a name that is too long with the prefix"
     description = definition.get("description")
     if description is not None and (
         not isinstance(description, str)
@@ -135,29 +146,34 @@ def _problems(
     if size.problem is not None:
         yield f"has a definition with {size.problem}"
     elif size.values > _MAX_VALUES or size.levels > _MAX_LEVELS:
-        yield "has too large a definition"
+        yield "has a definition that is too large"
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type") != "object":
-        yield "takes no object as arguments"
+        yield "has an `inputSchema` whose `type` is not `object`"
     elif has_too_many_paths(schema) or has_too_many_paths(
         definition.get("outputSchema")
     ):
         yield "has a schema whose references expand to too many paths"
 
 
-def _tool(server: ExternalServer, name: str, definition: Mapping[str, Any]) -> Tool:
-    description = definition.get("description") or definition.get("title") or ""
-    first = next((line for line in description.splitlines() if line.strip()), "")
-    listed = {**definition, "name": name}
-    returns = definition.get("outputSchema")
+def _build_tool(
+    server: ExternalServer, name: str, server_definition: Mapping[str, Any]
+) -> Tool:
+    description = (
+        server_definition.get("description") or server_definition.get("title") or ""
+    )
+    lines = [line for line in description.splitlines() if line.strip()]
+    summary = lines[0].strip() if lines else ""
+    definition = {**server_definition, "name": name}
+    returns = server_definition.get("outputSchema")
     result = ResultForm(**server.result, returns=returns) if server.result else None
     if server.result.get("send") == "text":
-        listed.pop("outputSchema", None)
+        definition.pop("outputSchema", None)
     return Tool(
         name=name,
-        summary=first.strip()[:_MAX_SUMMARY_CHARACTERS],
+        summary=summary[:_MAX_SUMMARY_CHARACTERS],
         description=description,
-        definition=listed,
+        definition=definition,
         timeout=server.call_timeout,
         persistent=server.persistent,
         result=result,
@@ -168,72 +184,88 @@ def _tool(server: ExternalServer, name: str, definition: Mapping[str, Any]) -> T
 _logger = logging.getLogger("toolcast")
 
 _FILE = "locks.json"
-_BREAKING = frozenset(["inputSchema", "outputSchema", "annotations"])
-_TEXTS = frozenset(["title", "description"])
+_BREAKING_MEMBERS = frozenset(["inputSchema", "outputSchema", "annotations"])
+_TEXT_MEMBERS = frozenset(["title", "description"])
 _TOOLS = "tools"
-# What names an entry, and what messages call it.
+
+
+class _ListKind(NamedTuple):
+    """A list of a server.
+
+    Attributes:
+        key: the member that identifies an entry.
+        label: what precedes an entry's name in messages.
+    """
+
+    key: str
+    label: str
+
+
 _KINDS = {
-    _TOOLS: ("name", ""),
-    "resources": ("uri", "the resource "),
-    "resourceTemplates": ("uriTemplate", "the resource template "),
-    "prompts": ("name", "the prompt "),
+    _TOOLS: _ListKind("name", ""),
+    "resources": _ListKind("uri", "the resource "),
+    "resourceTemplates": _ListKind("uriTemplate", "the resource template "),
+    "prompts": _ListKind("name", "the prompt "),
 }
-BESIDES = tuple(kind for kind in _KINDS if kind != _TOOLS)
-"""What a server lists besides tools."""
+OTHER_LISTS = tuple(kind for kind in _KINDS if kind != _TOOLS)
+"""The kinds of lists that a server has in addition to tools."""
 
 Definition = Mapping[str, Any]
-AsListed = Callable[[str, Definition], Definition]
+NormalizeDefinition = Callable[[str, Definition], Definition]
 Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """What was reviewed of one server.
+    """The reviewed listing of one server.
 
     Attributes:
-        tools: its definitions of tools.
-        besides: what else it lists, by the keys of `BESIDES`.
-        instructions: what it tells models about all of its tools; None for nothing.
-        varies: places that differ at each start: a kind, a name, and the keys.
+        tools: the definitions of the server's tools.
+        other_lists: the entries of its other lists, by the kinds of `OTHER_LISTS`.
+        instructions: the server's instructions for models; None if there are none.
+        varying_paths: the parts that differ at each start of the server, as the kind of list,
+            the entry's name, and the path in the entry.
     """
 
     tools: Sequence[Definition]
-    besides: Mapping[str, Sequence[Definition]] = field(default_factory=dict)
+    other_lists: Mapping[str, Sequence[Definition]] = field(default_factory=dict)
     instructions: str | None = None
-    varies: Sequence[tuple[str, str, Path]] = ()
+    varying_paths: Sequence[tuple[str, str, Path]] = ()
 
-    def has_varying(self, kind: str, name: str, path: Path) -> bool:
-        """Whether a place differs at each start; with no path, whether it is there at all."""
-        return any(
-            (kind, name) == (one, other)
-            and path[: len(keys)] == keys
-            and (bool(keys) or not path)
-            for one, other, keys in self.varies
-        )
+    def is_varying(self, kind: str, name: str, path: Path) -> bool:
+        """Return whether a part differs at each start; with an empty path, a whole entry."""
+        for varying_kind, varying_name, varying_path in self.varying_paths:
+            if (kind, name) != (varying_kind, varying_name):
+                continue
+            is_within = path[: len(varying_path)] == varying_path
+            # An entry that varies as a whole may be missing, and must not differ in a part.
+            if is_within and (bool(varying_path) or not path):
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)
 class LockResult:
-    """A list of tools that was held to a lock.
+    """A list of tools that was compared with a lock.
 
     Attributes:
-        definitions: what may be offered of it.
-        changed: what is not as the lock has it, one escaped line each.
+        definitions: the definitions that may be offered.
+        changes: the differences, one escaped line each.
     """
 
     definitions: Sequence[Definition]
-    changed: tuple[str, ...]
+    changes: tuple[str, ...]
 
 
 def read_locks(package: str) -> Mapping[str, Lock]:
-    """The locks of a generated package, by the names of their servers.
+    """Return the locks of a generated package, by server name.
 
-    A file that is not what was generated gives none, with a line in the log: without a
-    lock nothing of a locked server is offered.
+    If the file is not as generated, log an error and return no locks. Without a lock, no tool
+    of a locked server is offered.
     """
     try:
         servers = json.loads(files(package).joinpath(_FILE).read_bytes())["servers"]
-        return {name: _lock(lock) for name, lock in servers.items()}
+        return {name: _parse_lock(lock) for name, lock in servers.items()}
     except (
         OSError,
         ValueError,
@@ -242,179 +274,208 @@ def read_locks(package: str) -> Mapping[str, Lock]:
         AttributeError,
         RecursionError,
     ) as error:
-        what = f"{type(error).__name__}: {error}"
+        problem = f"{type(error).__name__}: {error}"
         _logger.error(
-            "%s of %s cannot be read: %s", _FILE, package, escape_excerpt(what)
+            "%s of %s cannot be read: %s", _FILE, package, escape_excerpt(problem)
         )
         return {}
 
 
-def _lock(lock: Mapping[str, Any]) -> Lock:
-    entries = {kind: lock.get(kind, []) for kind in _KINDS}
+def _parse_lock(lock: Mapping[str, Any]) -> Lock:
+    lists = {kind: lock.get(kind, []) for kind in _KINDS}
     for kind, (key, _) in _KINDS.items():
-        if not all(isinstance(one[key], str) for one in entries[kind]):
-            raise TypeError(f"`{kind}` have no `{key}`")
-    varies = [(v["kind"], v["name"], tuple(v["path"])) for v in lock.get("varies", ())]
-    besides = {kind: entries[kind] for kind in BESIDES}
-    return Lock(lock[_TOOLS], besides, lock.get("instructions"), varies)
+        if not all(isinstance(entry[key], str) for entry in lists[kind]):
+            raise TypeError(f"an entry of `{kind}` has no `{key}`")
+    varying_paths = [
+        (part["kind"], part["name"], tuple(part["path"]))
+        for part in lock.get("varies", ())
+    ]
+    other_lists = {kind: lists[kind] for kind in OTHER_LISTS}
+    return Lock(lock[_TOOLS], other_lists, lock.get("instructions"), varying_paths)
 
 
-def held(
+def apply_lock(
     lock: Lock | None,
     listed: Sequence[Definition],
-    as_listed: AsListed,
+    normalize: NormalizeDefinition,
     *,
     is_refusing: bool,
 ) -> LockResult:
-    """What may be offered of a list of tools.
+    """Compare a list of tools with a lock, and return the tools that may be offered.
 
     Args:
-        lock: what was reviewed; None for nothing.
-        listed: the tools as the session gives them.
-        as_listed: makes of a definition of the lock what the session gives of it.
-        is_refusing: what changed is left out; otherwise it is only told.
+        lock: the reviewed listing; None if there is none, so that no tool may be offered.
+        listed: the tools that the session lists.
+        normalize: converts a definition of the lock to the form in which a session lists it.
+        is_refusing: whether changed tools are omitted; otherwise their changes are only
+            reported.
     """
     if lock is None:
-        return LockResult(
-            [], ("nothing can be told: it is not there, or cannot be read",)
-        )
+        return LockResult([], ("the lock is missing or cannot be read",))
     offered: list[Definition] = []
-    changed: list[str] = []
-    for one, reviewed, line in _compared(lock, _TOOLS, lock.tools, listed, as_listed):
-        if line is not None:
-            changed.append(line)
-        if reviewed is not None:
-            offered.append(reviewed)
-        elif one is not None and not is_refusing:
-            offered.append(one)
-    return LockResult(offered, tuple(changed))
+    changes: list[str] = []
+    for comparison in _compare_entries(lock, _TOOLS, lock.tools, listed, normalize):
+        if comparison.change is not None:
+            changes.append(comparison.change)
+        if comparison.reviewed is not None:
+            offered.append(comparison.reviewed)
+        elif comparison.listed is not None and not is_refusing:
+            offered.append(comparison.listed)
+    return LockResult(offered, tuple(changes))
 
 
-def changed_besides(
+def compare_other_lists(
     lock: Lock,
-    listed: Mapping[str, Sequence[Definition]],
+    lists: Mapping[str, Sequence[Definition]],
     instructions: str | None,
-    as_listed: AsListed,
+    normalize: NormalizeDefinition,
 ) -> tuple[str, ...]:
-    """What is not as the lock has it of what reaches no caller, one escaped line each.
+    """Return the changes of lists other than tools, and of the instructions.
 
     Args:
-        lock: what was reviewed.
-        listed: what the server lists, by those keys of `BESIDES` that it could be asked.
-        instructions: what it says at the beginning of the session.
-        as_listed: makes of an entry of the lock what the session gives of it.
+        lock: the reviewed listing.
+        lists: the server's lists, by the kinds of `OTHER_LISTS` that could be requested.
+        instructions: the instructions that the server sent at the start of the session.
+        normalize: converts an entry of the lock to the form in which a session lists it.
+
+    Returns:
+        One escaped line for each change.
     """
-    lines = [
-        line
-        for kind, entries in listed.items()
-        for _, _, line in _compared(
-            lock, kind, lock.besides.get(kind, ()), entries, as_listed
-        )
-        if line is not None
-    ]
-    is_known = lock.has_varying("instructions", "", ())
-    if instructions != lock.instructions and not is_known:
-        lines.append("the instructions are changed, risky")
-    return tuple(lines)
+    changes: list[str] = []
+    for kind, entries in lists.items():
+        reviewed = lock.other_lists.get(kind, ())
+        for comparison in _compare_entries(lock, kind, reviewed, entries, normalize):
+            if comparison.change is not None:
+                changes.append(comparison.change)
+    is_varying = lock.is_varying("instructions", "", ())
+    if instructions != lock.instructions and not is_varying:
+        changes.append("the instructions changed, risky")
+    return tuple(changes)
 
 
-def _compared(
+class _EntryComparison(NamedTuple):
+    """An entry of a server's list, compared with the lock.
+
+    Attributes:
+        listed: the entry as listed; None if it is no longer listed.
+        reviewed: the lock's entry that the listed one matches; None if there is none.
+        change: the change, as an escaped line; None if there is none.
+    """
+
+    listed: Definition | None
+    reviewed: Definition | None
+    change: str | None
+
+
+def _compare_entries(
     lock: Lock,
     kind: str,
     entries: Sequence[Definition],
     listed: Sequence[Definition],
-    as_listed: AsListed,
-) -> Iterator[tuple[Definition | None, Definition | None, str | None]]:
-    """Each entry that is listed or locked: as listed, as reviewed if it is, and what is other."""
-    key, word = _KINDS[kind]
-    # A list may have a name twice.
-    known: dict[str, list[Definition]] = {}
-    for one in entries:
-        known.setdefault(one[key], []).append(as_listed(kind, one))
-    names = {one.get(key) for one in listed}
-    for one in listed:
-        name = str(one.get(key))
-        said = f"{word}`{escape_excerpt(name)}`"
-        if name not in known:
-            yield one, None, f"{said} {_new(one, key, known, names)}"
+    normalize: NormalizeDefinition,
+) -> Iterator[_EntryComparison]:
+    """Yield each listed entry, and each entry of the lock that is no longer listed."""
+    key, label = _KINDS[kind]
+    # A list may contain several entries with the same name.
+    reviewed_by_name: dict[str, list[Definition]] = {}
+    for entry in entries:
+        reviewed_by_name.setdefault(entry[key], []).append(normalize(kind, entry))
+    listed_names = {entry.get(key) for entry in listed}
+    for entry in listed:
+        name = str(entry.get(key))
+        subject = f"{label}`{escape_excerpt(name)}`"
+        if name not in reviewed_by_name:
+            addition = _describe_addition(entry, key, reviewed_by_name, listed_names)
+            yield _EntryComparison(entry, None, f"{subject} {addition}")
             continue
-        places = [_changed(lock, kind, name, was, one) for was in known[name]]
-        if None in places:
-            yield one, known[name][places.index(None)], None
+        candidates = reviewed_by_name[name]
+        changed_paths = [
+            _find_changed_path(lock, kind, name, reviewed, entry)
+            for reviewed in candidates
+        ]
+        if None in changed_paths:
+            reviewed = candidates[changed_paths.index(None)]
+            yield _EntryComparison(entry, reviewed, None)
             continue
-        path = places[0] or ()
-        place = ".".join(map(str, path))
-        yield one, None, f"{said} changed in `{escape_excerpt(place)}`, {_grade(kind, path)}"
-    for name in known:
-        if name not in names and not lock.has_varying(kind, name, ()):
-            said = f"{word}`{escape_excerpt(name)}`"
-            yield None, None, f"{said} is not listed any more, breaking"
+        path = changed_paths[0] or ()
+        dotted_path = escape_excerpt(".".join(map(str, path)))
+        grade = _grade_change(kind, path)
+        change = f"{subject} changed in `{dotted_path}`, {grade}"
+        yield _EntryComparison(entry, None, change)
+    for name in reviewed_by_name:
+        if name not in listed_names and not lock.is_varying(kind, name, ()):
+            subject = f"{label}`{escape_excerpt(name)}`"
+            change = f"{subject} is no longer listed, breaking"
+            yield _EntryComparison(None, None, change)
 
 
-def _changed(
-    lock: Lock, kind: str, name: str, was: Definition, one: Definition
+def _find_changed_path(
+    lock: Lock, kind: str, name: str, reviewed: Definition, listed: Definition
 ) -> Path | None:
-    """The first place where an entry is not as the lock has it; None where there is none.
-
-    How a tool may be called as a task is said in one revision of the protocol only.
-    """
-    for path in differing(was, one):
+    """Return the first path where an entry differs from the lock; None if it does not."""
+    for path in find_differences(reviewed, listed):
+        # Only one protocol version has `execution`, so it differs between sessions.
         is_execution = kind == _TOOLS and path[0] == "execution"
-        if not is_execution and not lock.has_varying(kind, name, path):
+        if not is_execution and not lock.is_varying(kind, name, path):
             return path
     return None
 
 
-def _new(
-    one: Definition,
+def _describe_addition(
+    entry: Definition,
     key: str,
-    known: Mapping[str, Sequence[Definition]],
-    names: set[Any],
+    reviewed_by_name: Mapping[str, Sequence[Definition]],
+    listed_names: set[Any],
 ) -> str:
-    """How an entry is called that the lock does not have."""
-    for was, definitions in known.items():
-        if was not in names and not any(
-            differing({**definitions[0], key: one.get(key)}, one)
-        ):
-            return f"is `{escape_excerpt(was)}` with another name, breaking"
+    """Return the change of an entry whose name is not in the lock: renamed or added."""
+    for name, definitions in reviewed_by_name.items():
+        if name in listed_names:
+            continue
+        renamed = {**definitions[0], key: entry.get(key)}
+        if not any(find_differences(renamed, entry)):
+            return f"is the renamed `{escape_excerpt(name)}`, breaking"
     return "is not in the lock, risky"
 
 
-def _grade(kind: str, path: Path) -> str:
-    """The worst that a change at a place is by the grades of `toolcast diff`."""
-    is_text = path[-1] in _TEXTS and (len(path) < 2 or path[-2] != "properties")
-    if kind == _TOOLS and path[0] in _BREAKING and not is_text:
+def _grade_change(kind: str, path: Path) -> str:
+    """Return the worst grade that `toolcast diff` may assign to a change at a path."""
+    is_text = path[-1] in _TEXT_MEMBERS and (len(path) < 2 or path[-2] != "properties")
+    if kind == _TOOLS and path[0] in _BREAKING_MEMBERS and not is_text:
         return "at most breaking"
     return "at most risky"
 
 
-def _sorted_text(value: Any) -> str:
+def _encode_sorted(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def differing(
-    one: Any, other: Any, text: Callable[[Any], str] = _sorted_text, path: Path = ()
+def find_differences(
+    old: Any,
+    new: Any,
+    encode: Callable[[Any], str] = _encode_sorted,
+    path: Path = (),
 ) -> Iterator[Path]:
-    """The ways to what differs in two values of JSON; the order of keys says nothing.
+    """Yield the paths where two JSON values differ; the order of keys is ignored.
 
-    Arrays of objects that are as long are looked into, others differ as a whole.
+    Arrays of objects are compared item by item if their lengths are equal; all other arrays
+    as a whole.
 
     Args:
-        one: a value.
-        other: the one that it is compared with.
-        text: what is the same of two values that are neither objects nor such arrays.
-        path: the way to them.
+        old: the first value.
+        new: the second value.
+        encode: returns a string that is equal for equal values.
+        path: the path of the two values.
     """
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in dict.fromkeys([*one, *other]):
-            if key in one and key in other:
-                yield from differing(one[key], other[key], text, (*path, key))
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys([*old, *new]):
+            if key in old and key in new:
+                yield from find_differences(old[key], new[key], encode, (*path, key))
             else:
                 yield (*path, key)
-    elif _are_objects(one) and _are_objects(other) and len(one) == len(other):
-        for index, (item, twin) in enumerate(zip(one, other, strict=True)):
-            yield from differing(item, twin, text, (*path, index))
-    elif text(one) != text(other):
+    elif _are_objects(old) and _are_objects(new) and len(old) == len(new):
+        for index, (old_item, new_item) in enumerate(zip(old, new, strict=True)):
+            yield from find_differences(old_item, new_item, encode, (*path, index))
+    elif encode(old) != encode(new):
         yield path
 
 

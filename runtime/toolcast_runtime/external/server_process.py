@@ -1,8 +1,8 @@
-"""The process of a stdio server, started and ended with all that it starts itself.
+"""The process of a stdio server: started in its own process group, and stopped with it.
 
-As the specification says:
+The shutdown follows the specification:
 https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown
-Needs no MCP SDK.
+This module does not import the MCP SDK.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from subprocess import PIPE
 from ..core.server_settings import ResolvedServer
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-"""Size of a message from the server."""
+"""Bytes of one message from the server."""
 READ_BYTES = 1 << 16
+"""Bytes that are read from a pipe at once."""
 
-_GRACE = 1.0
-# What the MCP SDK's client hands on, and nothing else of the environment.
+_SIGNAL_TIMEOUT_S = 1.0
+"""How long a process may take to end after SIGTERM, and again after SIGKILL."""
+# The same environment variables that the MCP SDK's client passes to servers.
 _INHERITED = (
     "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE"
     " SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE"
@@ -33,13 +35,13 @@ _INHERITED = (
 
 
 class ServerProcess:
-    """A server's process, whose pipes can be closed while its children hold them."""
+    """A server's process, whose pipes can be closed while its children still use them."""
 
     def __init__(
         self, transport: asyncio.SubprocessTransport, protocol: SubprocessStreamProtocol
     ) -> None:
         if not (protocol.stdin and protocol.stdout and protocol.stderr):
-            raise RuntimeError("the server's process has not all of its pipes")
+            raise RuntimeError("the server's process lacks stdin, stdout or stderr")
         self.stdin = protocol.stdin
         self.stdout = protocol.stdout
         self.stderr = protocol.stderr
@@ -48,34 +50,38 @@ class ServerProcess:
 
     @property
     def returncode(self) -> int | None:
-        """None while it runs."""
+        """The exit code; None while the process runs."""
         return self._transport.get_returncode()
 
     def kill(self) -> None:
-        """Kills the process alone."""
+        """Kill the process, but not its children."""
         self._transport.kill()
 
     def close(self) -> None:
-        """Closes the pipes, and kills the process if it runs."""
+        """Close the pipes, and kill the process if it still runs."""
         with suppress(PermissionError, ProcessLookupError):
             self._transport.close()
 
 
 def _default_environment() -> dict[str, str]:
-    there = {name: os.environ.get(name) for name in _INHERITED}
-    # A value of this form is a function of a shell, which could run anything.
-    return {n: v for n, v in there.items() if v is not None and not v.startswith("()")}
+    environment = {}
+    for name in _INHERITED:
+        value = os.environ.get(name)
+        # A value that begins with "()" is a shell function, which could run any command.
+        if value is not None and not value.startswith("()"):
+            environment[name] = value
+    return environment
 
 
-async def started(server: ResolvedServer) -> ServerProcess:
-    """Starts a server's program with pipes, in a group of processes of its own.
+async def start(server: ResolvedServer) -> ServerProcess:
+    """Start a server's program with pipes, in its own process group.
 
     Raises:
-        OSError: it cannot be started.
-        ValueError: its name or an argument has a NUL in it.
+        OSError: the program cannot be started.
+        ValueError: the program's name or an argument contains a NUL character.
     """
     loop = asyncio.get_running_loop()
-    # What `asyncio.create_subprocess_exec` does, which keeps the transport for itself.
+    # As in `asyncio.create_subprocess_exec`, which does not return the transport.
     transport, protocol = await loop.subprocess_exec(
         lambda: SubprocessStreamProtocol(limit=READ_BYTES, loop=loop),
         server.command or "",
@@ -94,32 +100,37 @@ async def started(server: ResolvedServer) -> ServerProcess:
 
 
 async def stop(process: ServerProcess, grace: float) -> None:
-    """Closes its input, gives it a moment, and ends it with all that it started."""
+    """Close a process's stdin, and end it and its children if it does not end by itself.
+
+    Args:
+        process: the process to stop.
+        grace: seconds to wait before SIGTERM.
+    """
     process.stdin.close()
-    if not await _ended(process, grace):
-        _signal(process, signal.SIGTERM)
-        if not await _ended(process, _GRACE):
+    if not await _wait_for_exit(process, grace):
+        _send_signal(process, signal.SIGTERM)
+        if not await _wait_for_exit(process, _SIGNAL_TIMEOUT_S):
             kill(process)
-            await _ended(process, _GRACE)
-    # What it started itself may still be there.
+            await _wait_for_exit(process, _SIGNAL_TIMEOUT_S)
+    # Its children may still run.
     kill(process)
     process.close()
 
 
-async def _ended(process: ServerProcess, seconds: float) -> bool:
-    end = time.monotonic() + seconds
+async def _wait_for_exit(process: ServerProcess, timeout: float) -> bool:
+    end = time.monotonic() + timeout
     while process.returncode is None and time.monotonic() < end:
         await asyncio.sleep(0.01)
     return process.returncode is not None
 
 
 def kill(process: ServerProcess) -> None:
-    """Kills it with what it started; nothing is left behind, were a wait cut short."""
-    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+    """Kill a process and its children, without waiting for them to end."""
+    _send_signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def _signal(process: ServerProcess, number: int) -> None:
-    """Signals the process's whole group; on Windows the process alone."""
+def _send_signal(process: ServerProcess, number: int) -> None:
+    """Send a signal to the process's group; on Windows only to the process."""
     with suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             process.kill()

@@ -1,10 +1,10 @@
-"""A session with an external server, on the MCP SDK's client, with deadlines and bounds.
+"""A session with an external server: the MCP SDK's client, with timeouts and limits.
 
-The SDK logs texts of servers as they are, a traceback for every line that is no message, and
-URLs with what is in them. None of it reaches the program's log: what matters is said by one
-logger, escaped.
+The SDK logs text from servers unescaped, a traceback for each line that is not a message, and
+complete URLs. Its log records about external servers are dropped; this package logs the relevant events
+itself, escaped.
 
-Needs `mcp` 2.x, which takes a second to import: import this module when it is needed.
+Needs `mcp` 2.x. Importing the SDK takes a second, so import this module only on first use.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import mcp_types as types
 from mcp import Client
@@ -28,37 +28,49 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ..core.server_settings import ExternalServer, ResolvedServer
-from .listing import BESIDES
+from .listing import OTHER_LISTS
 from .transports import ProcessExit, http_transport, stdio_transport
 
 _MAX_PAGES = 100
 """Pages of one list."""
 _MAX_INPUT_ROUNDS = 10
 """Requests for input during one call."""
-_CLOSING_SECONDS = 8.0
-_ANSWER: TypeAdapter[Any] = TypeAdapter(
+_CLOSE_TIMEOUT_S = 8.0
+"""How long a connection may take to close before it is cancelled."""
+_RESULT: TypeAdapter[Any] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
 )
-# The session is gone, whatever the server says about this one request.
-_LOST = frozenset([types.CONNECTION_CLOSED])
-_TERMINATED = "Session terminated"
-# Of each list that a server has: what the SDK calls it, and an entry of it.
-_LISTS: Mapping[str, tuple[str, type[BaseModel]]] = {
-    "tools": ("tools", types.Tool),
-    "resources": ("resources", types.Resource),
-    "resourceTemplates": ("resource_templates", types.ResourceTemplate),
-    "prompts": ("prompts", types.Prompt),
+_LOST_CODES = frozenset([types.CONNECTION_CLOSED])
+"""Error codes after which the session cannot be used any more."""
+_LOST_MESSAGE = "Session terminated"
+"""The SDK's error message after which the session cannot be used any more."""
+
+
+class _SdkList(NamedTuple):
+    """The SDK's name for a kind of list, and the model of an entry."""
+
+    name: str
+    model: type[BaseModel]
+
+
+_LISTS: Mapping[str, _SdkList] = {
+    "tools": _SdkList("tools", types.Tool),
+    "resources": _SdkList("resources", types.Resource),
+    "resourceTemplates": _SdkList("resource_templates", types.ResourceTemplate),
+    "prompts": _SdkList("prompts", types.Prompt),
 }
-# The first one is heeded of every server.
-_CHANGES = (
+# Only for a locked server are changes of lists other than tools relevant.
+_CHANGE_NOTIFICATIONS = (
     types.ToolListChangedNotification,
     types.ResourceListChangedNotification,
     types.PromptListChangedNotification,
 )
 
-IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
-"""Whether what runs here, and the tasks that it starts, works with external servers."""
-_SPEAKERS = ("mcp", "httpx2", "httpcore2")
+IS_SDK_LOG_SUPPRESSED: ContextVar[bool] = ContextVar(
+    "is_sdk_log_suppressed", default=False
+)
+"""Whether the current task works with external servers, so that the SDK's logs are dropped."""
+_SDK_LOGGERS = ("mcp", "httpx2", "httpcore2")
 
 
 class RequestRefusedError(Exception):
@@ -66,105 +78,113 @@ class RequestRefusedError(Exception):
 
 
 class Session:
-    """One connection that is up."""
+    """An open connection to an external server."""
 
     def __init__(
         self,
         client: Client,
         server: ExternalServer,
-        ending: ProcessExit,
+        process_exit: ProcessExit,
         can_ask: bool,
     ) -> None:
         self._client = client
         self._server = server
-        self._ending = ending
+        self._process_exit = process_exit
         self._can_ask = can_ask
         self._changed = asyncio.Event()
-        self._heeded = _CHANGES if server.is_locked else _CHANGES[:1]
-        ending.on_end = ending.on_change = self._changed.set
+        self._notifications = (
+            _CHANGE_NOTIFICATIONS if server.is_locked else _CHANGE_NOTIFICATIONS[:1]
+        )
+        process_exit.on_end = process_exit.on_change = self._changed.set
 
     @property
     def is_lost(self) -> bool:
-        """Whether it has ended."""
-        return self._ending.reason is not None
+        """Whether the connection has ended."""
+        return self._process_exit.reason is not None
 
-    def why_lost(self) -> str:
-        """The reason, with the server's last words, as they are."""
-        return f"{self._ending.reason}{_last_words(self._ending)}"
+    def describe_loss(self) -> str:
+        """Return why the connection ended, with the last line of stderr, unescaped."""
+        return f"{self._process_exit.reason}{_format_last_line(self._process_exit)}"
 
-    def _noise(self) -> str:
-        garbage = self._ending.garbage
-        return f"; {garbage} of its lines were no messages" if garbage else ""
+    def _format_invalid_lines(self) -> str:
+        count = self._process_exit.invalid_lines
+        return f"; {count} lines of its output are not messages" if count else ""
 
     @property
     def instructions(self) -> str | None:
-        """What the server tells models about all of its tools, which nobody here does."""
+        """The server's instructions for models; they are compared with the lock, never used."""
         return self._client.instructions
 
-    def notice(self, message: Any) -> None:
-        """Takes a notification of the server."""
-        if isinstance(message, self._heeded):
+    def handle_notification(self, message: Any) -> None:
+        """Process a notification of the server: only changes of its lists are relevant."""
+        if isinstance(message, self._notifications):
             self._changed.set()
 
-    async def changed(self, seconds: float) -> None:
-        """Waits until the list changed or the session is lost, at most so long."""
+    async def wait_for_change(self, timeout: float) -> None:
+        """Wait until a list changed or the session is lost, or `timeout` seconds passed."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), seconds)
+            await asyncio.wait_for(self._changed.wait(), timeout)
         self._changed.clear()
 
     async def list_tools(self) -> list[Mapping[str, Any]]:
-        """Every tool as the server lists it.
+        """Return the definitions of all tools, as the server lists them.
 
         Raises:
-            RequestRefusedError: the server refused, or its list is no list of tools.
-            TimeoutError: it took longer than the server's `list_timeout`.
+            RequestRefusedError: the server rejected the request, or the list is invalid.
+            TimeoutError: listing exceeded the server's `list_timeout`.
         """
-        seconds = self._server.list_timeout
+        timeout = self._server.list_timeout
         try:
-            async with asyncio.timeout(seconds):
-                return await self._list("tools")
+            async with asyncio.timeout(timeout):
+                return await self._list_entries("tools")
         except TimeoutError:
-            late = f"it did not list its tools within {seconds:g} s"
-            raise TimeoutError(late + self._noise()) from None
+            message = f"it did not list its tools within {timeout:g} s"
+            raise TimeoutError(message + self._format_invalid_lines()) from None
 
-    async def list_besides(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """What the server lists besides tools, by `BESIDES`.
+    async def list_other_lists(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return the entries of the server's lists other than tools, by kind.
 
-        A list that it does not declare, or refuses, has nothing.
+        A list is empty if the server does not declare it, or rejects the request.
 
         Raises:
-            TimeoutError: it took longer than the server's `list_timeout`.
+            TimeoutError: listing exceeded the server's `list_timeout`.
         """
-        declared = self._client.server_capabilities
-        found: dict[str, Sequence[Mapping[str, Any]]] = {}
+        capabilities = self._client.server_capabilities
+        lists: dict[str, Sequence[Mapping[str, Any]]] = {}
         async with asyncio.timeout(self._server.list_timeout):
-            for kind in BESIDES:
-                found[kind] = []
-                is_there = declared.prompts if kind == "prompts" else declared.resources
-                if is_there is not None:
+            for kind in OTHER_LISTS:
+                lists[kind] = []
+                capability = (
+                    capabilities.prompts
+                    if kind == "prompts"
+                    else capabilities.resources
+                )
+                if capability is not None:
                     with contextlib.suppress(RequestRefusedError):
-                        found[kind] = await self._list(kind)
-        return found
+                        lists[kind] = await self._list_entries(kind)
+        return lists
 
-    async def _list(self, kind: str) -> list[Mapping[str, Any]]:
+    async def _list_entries(self, kind: str) -> list[Mapping[str, Any]]:
         definitions: list[Mapping[str, Any]] = []
         params: types.PaginatedRequestParams | None = None
-        what, (entries, _) = f"its list of {kind}", _LISTS[kind]
+        name = _LISTS[kind].name
         for _ in range(_MAX_PAGES):
             try:
-                ask = getattr(self._client.session, f"list_{entries}")
-                page = await ask(params=params)
+                list_page = getattr(self._client.session, f"list_{name}")
+                page = await list_page(params=params)
             except MCPError as error:
-                raise self._refusal(error) from None
+                raise self._convert_error(error) from None
             except ValidationError as error:
                 raise RequestRefusedError(
-                    f"{what} is not valid: {_first(error)}"
+                    f"its list of {kind} is invalid: {_format_first_error(error)}"
                 ) from None
-            definitions += map(_dumped, getattr(page, entries))
+            definitions += map(_dump_entry, getattr(page, name))
             if page.next_cursor is None:
                 return definitions
             params = types.PaginatedRequestParams(cursor=page.next_cursor)
-        raise RequestRefusedError(f"{what} has more than {_MAX_PAGES} pages")
+        raise RequestRefusedError(
+            f"its list of {kind} has more than {_MAX_PAGES} pages"
+        )
 
     async def call(
         self,
@@ -172,164 +192,175 @@ class Session:
         arguments: Mapping[str, Any],
         progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
-        """A CallToolResult in its form on the wire. The caller keeps the deadline.
+        """Call a tool, and return the `CallToolResult` as JSON.
 
-        The server is told when the caller is cancelled, and asked for reports of progress
-        where somebody is told them.
+        The call has no timeout of its own. If the caller is cancelled, the server is notified.
+
+        Args:
+            name: the server's own name of the tool.
+            arguments: the arguments of the call.
+            progress: called with the server's progress reports; None requests none.
 
         Raises:
-            RequestRefusedError: the server refused, or its answer is none.
+            RequestRefusedError: the server rejected the request, or its result is invalid.
         """
-        IS_QUIET.set(True)
+        IS_SDK_LOG_SUPPRESSED.set(True)
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
         for _ in range(_MAX_INPUT_ROUNDS):
-            answer = await self._answer(params, progress)
-            if isinstance(answer, types.CallToolResult):
+            result = await self._request_call(params, progress)
+            if isinstance(result, types.CallToolResult):
                 break
             if not self._can_ask:
                 raise RequestRefusedError(
-                    "the tool asks for input in mid-call, which nobody can give here"
+                    "the tool requests input during the call, and no user can be asked"
                 )
             params = params.model_copy(
                 update={
-                    "input_responses": await self._input_for(answer),
-                    "request_state": answer.request_state,
+                    "input_responses": await self._request_input(result),
+                    "request_state": result.request_state,
                 }
             )
         else:
             raise RequestRefusedError(
-                f"the tool asked for input more than {_MAX_INPUT_ROUNDS} times"
+                f"the tool requested input more than {_MAX_INPUT_ROUNDS} times"
             )
-        dumped: dict[str, Any] = answer.model_dump(
+        dumped: dict[str, Any] = result.model_dump(
             mode="json", by_alias=True, exclude_none=True
         )
         return dumped
 
-    async def _answer(
+    async def _request_call(
         self, params: types.CallToolRequestParams, progress: ProgressFnT | None
     ) -> Any:
+        """Send a call; if its headers do not match the tool's schema, list the tools and retry."""
         try:
-            return await self._send(params, progress)
+            return await self._send_call(params, progress)
         except MCPError as error:
             if error.code != types.HEADER_MISMATCH:
-                raise self._refusal(error) from None
-        # What the headers have to repeat is in the list, which was another one.
-        await self._list("tools")
+                raise self._convert_error(error) from None
+        # The schemas determine which arguments the SDK repeats in headers.
+        await self._list_entries("tools")
         try:
-            return await self._send(params, progress)
-        except MCPError as again:
-            raise self._refusal(again) from None
+            return await self._send_call(params, progress)
+        except MCPError as error:
+            raise self._convert_error(error) from None
 
-    async def _send(
+    async def _send_call(
         self, params: types.CallToolRequestParams, progress: ProgressFnT | None
     ) -> Any:
-        # Not the client's `call_tool`: it checks results by the server's schemas without
-        # bounds, and all servers share this loop.
+        # The client's `call_tool` would validate the result by the server's schema, without
+        # limits, and all servers share this event loop.
         request = types.CallToolRequest(params=params)
         try:
             return await self._client.session.send_request(
-                request, _ANSWER, progress_callback=progress
+                request, _RESULT, progress_callback=progress
             )
         except ValidationError as error:
             raise RequestRefusedError(
-                f"the tool's answer is not valid: {_first(error)}"
+                f"the tool's result is invalid: {_format_first_error(error)}"
             ) from None
 
-    async def _input_for(
-        self, needed: types.InputRequiredResult
+    async def _request_input(
+        self, result: types.InputRequiredResult
     ) -> types.InputResponses:
-        """The answers, one after the other: they are one person's."""
+        """Return the user's answers; the questions are asked one at a time."""
         session = self._client.session
-        answers: types.InputResponses = {}
-        for key, request in (needed.input_requests or {}).items():
+        responses: types.InputResponses = {}
+        for key, request in (result.input_requests or {}).items():
             context = ClientRequestContext(session=session, request_id=key)
-            answer = await session.dispatch_input_request(context, request)
-            if isinstance(answer, types.ErrorData):
+            response = await session.dispatch_input_request(context, request)
+            if isinstance(response, types.ErrorData):
                 raise RequestRefusedError(
-                    f"the tool asks for input that is not given: {answer.message}"
+                    f"the tool requests input, which failed: {response.message}"
                 )
-            answers[key] = answer
-        return answers
+            responses[key] = response
+        return responses
 
-    def _refusal(self, error: MCPError) -> RequestRefusedError:
-        if error.code in _LOST or error.message == _TERMINATED:
-            self._ending.end("its connection was lost")
+    def _convert_error(self, error: MCPError) -> RequestRefusedError:
+        if error.code in _LOST_CODES or error.message == _LOST_MESSAGE:
+            self._process_exit.set_reason("its connection was lost")
             return RequestRefusedError("the connection to the tool's server was lost")
-        return RequestRefusedError(f"the tool's server refused: {error.message}")
+        return RequestRefusedError(
+            f"the tool's server rejected the request: {error.message}"
+        )
 
-    async def listen(self) -> None:
-        """Follows the changes of the list where the server tells them on request only."""
+    async def subscribe(self) -> None:
+        """Receive changes of the lists from a server that sends them only to subscribers."""
         if self._client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return
-        declared = self._client.server_capabilities
-        heeded = declared.tools, declared.resources, declared.prompts
-        tells = [one is not None and bool(one.list_changed) for one in heeded]
+        capabilities = self._client.server_capabilities
+        lists = capabilities.tools, capabilities.resources, capabilities.prompts
+        can_subscribe = [
+            capability is not None and bool(capability.list_changed)
+            for capability in lists
+        ]
         if not self._server.is_locked:
-            tells[1:] = [False, False]
-        if not any(tells):
+            can_subscribe[1:] = [False, False]
+        if not any(can_subscribe):
             return
-        # Without it the list is still asked for from time to time.
+        # Without a subscription the connection still lists the tools at intervals.
         with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError):
             async with self._client.listen(
-                tools_list_changed=tells[0],
-                resources_list_changed=tells[1],
-                prompts_list_changed=tells[2],
+                tools_list_changed=can_subscribe[0],
+                resources_list_changed=can_subscribe[1],
+                prompts_list_changed=can_subscribe[2],
             ) as events:
                 async for _ in events:
                     self._changed.set()
 
 
-def as_listed(kind: str, definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a session gives of an entry of a kind when a server lists it like this.
+def normalize_definition(kind: str, definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an entry in the form in which a session lists it.
 
-    As it is where the SDK would refuse it: no session gives the same.
+    An entry that the SDK rejects is returned unchanged: no session lists it.
     """
     try:
-        return _dumped(_LISTS[kind][1].model_validate(definition, by_name=False))
+        model = _LISTS[kind].model
+        return _dump_entry(model.model_validate(definition, by_name=False))
     except ValidationError:
         return definition
 
 
-def _dumped(entry: BaseModel) -> Mapping[str, Any]:
+def _dump_entry(entry: BaseModel) -> Mapping[str, Any]:
     return entry.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def _first(error: ValidationError) -> str:
-    """Where the first fault is, and which: none of the values that are there."""
-    first = error.errors(include_input=False, include_url=False, include_context=False)[
-        0
-    ]
-    place = ".".join(str(step) for step in first["loc"])
-    return f"{place}: {first['msg']}"
+def _format_first_error(error: ValidationError) -> str:
+    """Return the path and message of the first validation error, without the invalid value."""
+    errors = error.errors(include_input=False, include_url=False, include_context=False)
+    path = ".".join(str(step) for step in errors[0]["loc"])
+    return f"{path}: {errors[0]['msg']}"
 
 
 @asynccontextmanager
-async def opened_session(
+async def open_session(
     server: ExternalServer, resolved: ResolvedServer, ask: ElicitationFnT | None = None
 ) -> AsyncGenerator[Session, None]:
-    """Connects to a server; leaving it ends the connection and the process.
+    """Connect to a server; close the connection and stop its process at the end.
 
-    Where it is entered, what the SDK logs is dropped from then on.
+    In the task that enters the context, the SDK's logs are dropped from then on.
 
     Args:
-        server: which.
-        resolved: the same with what its settings name.
-        ask: answers what the server asks a person; without it none can be asked.
+        server: the server to connect.
+        resolved: the server's settings with the values of environment variables.
+        ask: answers the server's questions to the user; None if no user can be asked.
 
     Raises:
-        TimeoutError: there was no connection within `connect_timeout`.
-        Exception: whatever the transport or the handshake failed with.
+        TimeoutError: connecting exceeded `connect_timeout`.
+        Exception: the error of the transport or the handshake.
     """
-    IS_QUIET.set(True)
-    quieten()
+    IS_SDK_LOG_SUPPRESSED.set(True)
+    suppress_sdk_logs()
     ready: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
-    over = asyncio.Event()
-    ending = ProcessExit(over.set)
-    # The SDK's client has to be entered and left in one task, which no deadline of
-    # another may cut in two.
-    holder = asyncio.ensure_future(_hold(server, resolved, ending, ready, over, ask))
+    closing = asyncio.Event()
+    process_exit = ProcessExit(closing.set)
+    # The SDK's client must be entered and left in the same task, and no timeout of another
+    # task may interrupt it.
+    task = asyncio.ensure_future(
+        _run_client(server, resolved, process_exit, ready, closing, ask)
+    )
     try:
-        waiting: set[asyncio.Future[Any]] = {ready, holder}
+        waiting: set[asyncio.Future[Any]] = {ready, task}
         done, _ = await asyncio.wait(
             waiting,
             timeout=server.connect_timeout,
@@ -338,122 +369,124 @@ async def opened_session(
         if not done:
             raise TimeoutError(f"no connection within {server.connect_timeout:g} s")
         if not ready.done():
-            _raise_inner(holder, ending)
+            _raise_connection_error(task, process_exit)
         yield ready.result()
     finally:
-        over.set()
+        closing.set()
         if not ready.done():
-            ending.end("it gave no answer")
-            holder.cancel()
-        await _ended(holder)
+            process_exit.set_reason("it did not answer")
+            task.cancel()
+        await _wait_until_closed(task)
 
 
-def _raise_inner(holder: asyncio.Task[None], ending: ProcessExit) -> None:
-    """Raises what the connection failed with, out of the groups that wrap it."""
-    error = _inner(holder.exception())
+def _raise_connection_error(
+    task: asyncio.Task[None], process_exit: ProcessExit
+) -> None:
+    error = _unwrap_group(task.exception())
     if isinstance(error, OSError):
-        # The program, or the folder that it is to start in: whichever is not there.
-        what = f"`{error.filename}`" if error.filename else "it"
+        # The file is the program, or the working directory, whichever does not exist.
+        subject = f"`{error.filename}`" if error.filename else "it"
         raise RequestRefusedError(
-            f"{what} cannot be started: {error.strerror}"
+            f"{subject} cannot be started: {error.strerror}"
         ) from None
     raise RequestRefusedError(
-        f"{ending.reason or error}{_last_words(ending)}"
+        f"{process_exit.reason or error}{_format_last_line(process_exit)}"
     ) from None
 
 
-def _last_words(ending: ProcessExit) -> str:
-    words = bytes(ending.stderr).decode("utf-8", "replace").strip()
-    return f"; its last words: {words.splitlines()[-1]}" if words else ""
+def _format_last_line(process_exit: ProcessExit) -> str:
+    text = bytes(process_exit.stderr).decode("utf-8", "replace").strip()
+    return f"; the last line of its stderr: {text.splitlines()[-1]}" if text else ""
 
 
-def _inner(error: BaseException | None) -> BaseException | None:
-    """The first error in the groups that wrap it."""
+def _unwrap_group(error: BaseException | None) -> BaseException | None:
+    """Return the first error in nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-async def _ended(holder: asyncio.Task[None]) -> None:
-    """Waits for the connection to close itself, and cancels it if it does not."""
+async def _wait_until_closed(task: asyncio.Task[None]) -> None:
+    """Wait until the connection has closed; cancel it after a timeout."""
     try:
-        await asyncio.wait({holder}, timeout=_CLOSING_SECONDS)
+        await asyncio.wait({task}, timeout=_CLOSE_TIMEOUT_S)
     finally:
-        # Also when this wait is cancelled: no process is left behind.
-        if not holder.done():
-            holder.cancel()
-            await asyncio.wait({holder}, timeout=_CLOSING_SECONDS)
-    if holder.done() and not holder.cancelled():
-        holder.exception()
+        # Also if this wait is cancelled: no process may remain.
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=_CLOSE_TIMEOUT_S)
+    if task.done() and not task.cancelled():
+        # Retrieved, so that asyncio does not log it.
+        task.exception()
 
 
-async def _hold(
+async def _run_client(
     server: ExternalServer,
     resolved: ResolvedServer,
-    ending: ProcessExit,
+    process_exit: ProcessExit,
     ready: asyncio.Future[Session],
-    over: asyncio.Event,
+    closing: asyncio.Event,
     ask: ElicitationFnT | None,
 ) -> None:
-    """Keeps the SDK's client open until it is over."""
+    """Run the SDK's client until `closing` is set; `ready` gets the session."""
     session: Session | None = None
 
-    async def notice(message: Any) -> None:
+    async def handle_message(message: Any) -> None:
         if session is not None:
-            session.notice(message)
+            session.handle_notification(message)
 
     if server.command is not None:
-        transport = stdio_transport(resolved, ending)
+        transport = stdio_transport(resolved, process_exit)
     else:
         transport = http_transport(resolved)
-    information = types.Implementation(name="toolcast", version="1")
     client = Client(
         transport,
-        client_info=information,
-        message_handler=notice,
+        client_info=types.Implementation(name="toolcast", version="1"),
+        message_handler=handle_message,
         elicitation_callback=ask,
         cache=None,
         read_timeout_seconds=None,
     )
     try:
         async with client:
-            session = Session(client, server, ending, ask is not None)
-            listening = asyncio.ensure_future(session.listen())
+            session = Session(client, server, process_exit, ask is not None)
+            subscription = asyncio.ensure_future(session.subscribe())
             if not ready.done():
                 ready.set_result(session)
             try:
-                await over.wait()
+                await closing.wait()
             finally:
-                listening.cancel()
-                await asyncio.wait({listening})
+                subscription.cancel()
+                await asyncio.wait({subscription})
     except Exception as error:
-        inner = _inner(error)
-        ending.end(f"{type(inner).__name__}: {inner}")
+        first_error = _unwrap_group(error)
+        process_exit.set_reason(f"{type(first_error).__name__}: {first_error}")
         raise
     finally:
-        ending.end("its connection ended")
+        process_exit.set_reason("its connection ended")
 
 
-class _Quiet(logging.Filter):
-    """Drops the records of what works with external servers."""
+class _SdkLogFilter(logging.Filter):
+    """Drops the log records of tasks that work with external servers."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not IS_QUIET.get()
+        return not IS_SDK_LOG_SUPPRESSED.get()
 
 
-_QUIET = _Quiet()
+_SDK_LOG_FILTER = _SdkLogFilter()
 
 
-def quieten() -> None:
-    """From now on the SDK logs nothing where `IS_QUIET` is set; elsewhere, as before.
+def suppress_sdk_logs() -> None:
+    """Drop the SDK's logs in tasks that set `IS_SDK_LOG_SUPPRESSED`; elsewhere keep them.
 
-    A filter of a logger is not asked for the records of its children, so each gets it.
+    The filter is added to each logger, because a logger's filters do not apply to the records of
+    its child loggers.
     """
-    names = [
+    child_loggers = [
         name
         for name in logging.root.manager.loggerDict
-        if name.partition(".")[0] in _SPEAKERS
+        if name.partition(".")[0] in _SDK_LOGGERS
     ]
-    for name in (*_SPEAKERS, *names):
-        # Adding it again changes nothing.
-        logging.getLogger(name).addFilter(_QUIET)
+    for name in (*_SDK_LOGGERS, *child_loggers):
+        # Without effect if the logger already has the filter.
+        logging.getLogger(name).addFilter(_SDK_LOG_FILTER)

@@ -1,8 +1,8 @@
-"""Transports for the MCP SDK's client that a server cannot drown.
+"""Transports for the MCP SDK's client with limits on what a server can send.
 
-The SDK's own over stdio reads lines of any length, logs every one that is no message, and
-hands stderr through. This one bounds a line, the pace of lines and what is kept of stderr, and
-says when and why the server ended. Over HTTP an answer has a bounded size.
+The SDK's stdio transport reads lines of any length, logs each line that is not a message, and passes
+stderr through. This one limits the length and rate of lines, stores only the end of stderr, and
+records when and why the server ended. Over HTTP the size of a response is limited.
 """
 
 from __future__ import annotations
@@ -25,46 +25,55 @@ from .server_process import (
     READ_BYTES,
     ServerProcess,
     kill,
-    started,
+    start,
     stop,
 )
 
 _MAX_INVALID_LINES = 1_000
 """Lines of a server that are not messages."""
-_BURST_OF_LINES = 1_000
-_LINES_A_SECOND = 200
-# Of those that are dropped, as many characters cost what one costs that is not.
-_CHARACTERS_DROPPED = 10_000
-_DROPPED = ("notifications/progress", "notifications/message")
-_CHANGED = "/list_changed"
-_KEPT_STDERR = 2_000
-_STDERR_PAUSE = 0.01
-_GRACE = 1.0
-_CONNECT_SECONDS = 10.0
-_READ_SECONDS = 300.0
-_CONNECTIONS = 50
+_MAX_BURST_LINES = 1_000
+"""Lines that a server may send at once."""
+_LINES_PER_SECOND = 200
+"""The rate of lines after a burst."""
+_DROPPED_CHARACTERS_PER_LINE = 10_000
+"""Characters of dropped lines that count as one line for the rate limit."""
+_DROPPABLE_METHODS = ("notifications/progress", "notifications/message")
+_LIST_CHANGED_SUFFIX = "/list_changed"
+_MAX_STDERR_BYTES = 2_000
+"""Bytes at the end of stderr that are stored."""
+_STDERR_INTERVAL_S = 0.01
+"""Pause after each read of stderr, which limits the rate of a flood."""
+_STOP_GRACE_S = 1.0
+"""How long a process may take to end after its stdin is closed."""
+_FAILED_STOP_GRACE_S = 0.1
+"""The same for a process whose connection has already failed."""
+_CONNECT_TIMEOUT_S = 10.0
+_READ_TIMEOUT_S = 300.0
+_MAX_CONNECTIONS = 50
+"""Connections to one HTTP server."""
 
 
 @dataclass
 class ProcessExit:
-    """How a server's process ended, filled in while it runs.
+    """How and why a server's connection ended; updated while it runs.
 
     Attributes:
-        on_end: is called once, in the loop, when no more messages will come.
-        on_change: is called there when a list may have changed, and no message says so.
-        reason: why; None while it runs.
-        stderr: the last bytes that it wrote there.
-        garbage: how many lines were no messages.
+        on_end: called once, in the event loop, when no more messages will arrive.
+        on_change: called in the event loop when a list may have changed, although the
+            notification was dropped.
+        reason: why the connection ended; None while it runs.
+        stderr: the last bytes that the server wrote to stderr.
+        invalid_lines: the number of lines that were not messages.
     """
 
     on_end: Callable[[], None]
     on_change: Callable[[], None] = lambda: None
     reason: str | None = None
     stderr: bytearray = field(default_factory=bytearray)
-    garbage: int = 0
+    invalid_lines: int = 0
 
-    def end(self, reason: str) -> None:
-        """Notes the first reason."""
+    def set_reason(self, reason: str) -> None:
+        """Record why the connection ended; only the first reason counts."""
         if self.reason is None:
             self.reason = reason
             self.on_end()
@@ -72,45 +81,46 @@ class ProcessExit:
 
 @asynccontextmanager
 async def stdio_transport(
-    server: ResolvedServer, ending: ProcessExit
+    server: ResolvedServer, process_exit: ProcessExit
 ) -> AsyncGenerator[tuple[Any, Any], None]:
-    """Starts a server and gives the two streams that the SDK's client speaks through.
+    """Start a server's process, and yield the two streams for the SDK's client.
 
     Raises:
         OSError: the program cannot be started.
-        ValueError: its name or an argument has a NUL in it.
+        ValueError: the program's name or an argument contains a NUL character.
     """
-    process = await started(server)
+    process = await start(server)
     into_session, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, out_of_session = anyio.create_memory_object_stream[SessionMessage](0)
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_read_messages, process, into_session, ending)
-            group.start_soon(_read_stderr, process, ending)
-            group.start_soon(_write_messages, process, out_of_session, ending)
+            group.start_soon(_read_messages, process, into_session, process_exit)
+            group.start_soon(_read_stderr, process, process_exit)
+            group.start_soon(_write_messages, process, out_of_session, process_exit)
             try:
                 yield from_server, to_server
             finally:
                 for stream in (from_server, to_server):
                     stream.close()
+                has_failed = process_exit.reason is not None
+                grace = _FAILED_STOP_GRACE_S if has_failed else _STOP_GRACE_S
                 with anyio.CancelScope(shield=True):
-                    # Who was given up gets no time to think about it.
-                    await stop(process, _GRACE if ending.reason is None else 0.1)
+                    await stop(process, grace)
                 group.cancel_scope.cancel()
     finally:
-        # Also when the shield was broken: nothing that was started is left behind.
+        # Also if `stop` was interrupted despite the shield: no process may remain.
         kill(process)
         process.close()
-        for each in (into_session, out_of_session):
-            each.close()
+        for inner_stream in (into_session, out_of_session):
+            inner_stream.close()
 
 
 async def _read_messages(
-    process: ServerProcess, into_session: Any, ending: ProcessExit
+    process: ServerProcess, into_session: Any, process_exit: ProcessExit
 ) -> None:
-    pace = _Pace(_BURST_OF_LINES, _LINES_A_SECOND)
+    rate_limiter = _RateLimiter(_MAX_BURST_LINES, _LINES_PER_SECOND)
     buffer = bytearray()
-    reason = "it ended"
+    reason = "its process ended"
     try:
         async with into_session:
             while chunk := await process.stdout.read(READ_BYTES):
@@ -119,8 +129,13 @@ async def _read_messages(
                     *lines, rest = bytes(buffer).split(b"\n")
                     buffer = bytearray(rest)
                     for line in lines:
-                        if not await _hand_over(line, into_session, ending, pace):
-                            reason = f"it wrote {_MAX_INVALID_LINES} lines that are no messages"
+                        if not await _forward_line(
+                            line, into_session, process_exit, rate_limiter
+                        ):
+                            reason = (
+                                f"it wrote {_MAX_INVALID_LINES} lines that are not"
+                                " messages"
+                            )
                             return
                 if len(buffer) > MAX_MESSAGE_BYTES:
                     reason = (
@@ -130,71 +145,76 @@ async def _read_messages(
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         reason = "its connection closed"
     finally:
-        ending.end(reason)
+        process_exit.set_reason(reason)
 
 
-async def _hand_over(
-    line: bytes, into_session: Any, ending: ProcessExit, pace: _Pace
+async def _forward_line(
+    line: bytes,
+    into_session: Any,
+    process_exit: ProcessExit,
+    rate_limiter: _RateLimiter,
 ) -> bool:
-    """Gives one message to the session; False when there was too much else.
+    """Send a message to the session; return False after too many invalid lines.
 
-    Half of the burst is kept for answers: what a server tells beyond that is dropped, so that
-    no call waits until its callers have heard all of another's progress.
+    Half of the burst is reserved for responses. Notifications beyond the other half are dropped, so
+    that no call waits until the progress of other calls is delivered.
     """
     message = None
     with suppress(ValueError):
         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     method = getattr(message, "method", "")
-    is_change = method.endswith(_CHANGED)
-    if (is_change or method in _DROPPED) and pace.left() < _BURST_OF_LINES / 2:
-        await pace.step(len(line) / _CHARACTERS_DROPPED)
-        if is_change:
-            ending.on_change()
+    is_list_change = method.endswith(_LIST_CHANGED_SUFFIX)
+    is_droppable = is_list_change or method in _DROPPABLE_METHODS
+    if is_droppable and rate_limiter.get_remaining() < _MAX_BURST_LINES / 2:
+        await rate_limiter.acquire(len(line) / _DROPPED_CHARACTERS_PER_LINE)
+        if is_list_change:
+            process_exit.on_change()
         return True
-    await pace.step()
+    await rate_limiter.acquire()
     if message is not None:
         await into_session.send(SessionMessage(message))
     elif line.strip():
-        ending.garbage += 1
-    return ending.garbage < _MAX_INVALID_LINES
+        process_exit.invalid_lines += 1
+    return process_exit.invalid_lines < _MAX_INVALID_LINES
 
 
-class _Pace:
-    """Lets a burst of steps through, and then so many in a second; who is quicker waits.
+class _RateLimiter:
+    """Admits a burst of steps, and then a fixed number per second; faster callers wait.
 
-    All servers share a thread, and with the callers an interpreter.
+    All servers share one thread, and the interpreter with the program's own threads.
     """
 
-    def __init__(self, burst: int, each_second: int) -> None:
+    def __init__(self, burst: int, rate: int) -> None:
         self._burst = burst
-        self._rate = each_second
-        self._left = float(burst)
-        self._then = time.monotonic()
+        self._rate = rate
+        self._remaining = float(burst)
+        self._updated_at = time.monotonic()
 
-    def left(self) -> float:
-        """How much of the burst is left."""
+    def get_remaining(self) -> float:
+        """Return how many steps are admitted now without waiting."""
         now = time.monotonic()
-        gained = (now - self._then) * self._rate
-        self._left, self._then = min(self._burst, self._left + gained), now
-        return self._left
+        gained = (now - self._updated_at) * self._rate
+        self._remaining = min(self._burst, self._remaining + gained)
+        self._updated_at = now
+        return self._remaining
 
-    async def step(self, size: float = 1.0) -> None:
-        self._left = self.left() - size
-        if self._left < 0:
-            await anyio.sleep(-self._left / self._rate)
+    async def acquire(self, steps: float = 1.0) -> None:
+        self._remaining = self.get_remaining() - steps
+        if self._remaining < 0:
+            await anyio.sleep(-self._remaining / self._rate)
 
 
-async def _read_stderr(process: ServerProcess, ending: ProcessExit) -> None:
-    """Keeps the pipe from filling up, and the last words; a flood has to wait."""
+async def _read_stderr(process: ServerProcess, process_exit: ProcessExit) -> None:
+    """Read stderr so that the pipe never fills up, and store its end."""
     with suppress(OSError):
         while chunk := await process.stderr.read(READ_BYTES):
-            ending.stderr += chunk
-            del ending.stderr[:-_KEPT_STDERR]
-            await anyio.sleep(_STDERR_PAUSE)
+            process_exit.stderr += chunk
+            del process_exit.stderr[:-_MAX_STDERR_BYTES]
+            await anyio.sleep(_STDERR_INTERVAL_S)
 
 
 async def _write_messages(
-    process: ServerProcess, out_of_session: Any, ending: ProcessExit
+    process: ServerProcess, out_of_session: Any, process_exit: ProcessExit
 ) -> None:
     try:
         async with out_of_session:
@@ -203,19 +223,19 @@ async def _write_messages(
                 process.stdin.write(f"{text}\n".encode())
                 await process.stdin.drain()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-        ending.end("it takes no more messages")
+        process_exit.set_reason("it no longer reads messages")
 
 
 @asynccontextmanager
 async def http_transport(
     server: ResolvedServer,
 ) -> AsyncGenerator[tuple[Any, Any], None]:
-    """The two streams that the SDK's client speaks through.
+    """Connect to a server over HTTP, and yield the two streams for the SDK's client.
 
-    Proxies and .netrc are not used, and no redirect leaves the server's origin.
+    Proxies and .netrc are ignored. Redirects to another origin are not followed.
     """
-    timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
-    limits = httpx2.Limits(max_connections=_CONNECTIONS)
+    timeout = httpx2.Timeout(_CONNECT_TIMEOUT_S, read=_READ_TIMEOUT_S)
+    limits = httpx2.Limits(max_connections=_MAX_CONNECTIONS)
     transport = _BoundedTransport(httpx2.AsyncHTTPTransport(limits=limits))
     async with (
         httpx2.AsyncClient(
@@ -232,47 +252,51 @@ async def http_transport(
 
 
 class _BoundedTransport(httpx2.AsyncBaseTransport):
-    """Ends an answer that is no event stream where it becomes too long or does not come.
+    """HTTP transport that limits the size of responses, and answers 504 on timeouts.
 
-    An event stream may go on for days; the SDK bounds each of its events.
+    Event streams are not limited, because they may last for days; the SDK limits each event.
     """
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
-        self._inner = inner
+    def __init__(self, transport: httpx2.AsyncBaseTransport) -> None:
+        self._transport = transport
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        # What is packed is small on the wire and may be anything when unpacked.
+        # The limit counts bytes on the wire; a compressed response could expand to any size.
         request.headers["accept-encoding"] = "identity"
         try:
-            response = await self._inner.handle_async_request(request)
+            response = await self._transport.handle_async_request(request)
         except (httpx2.PoolTimeout, httpx2.ReadTimeout):
-            # An error would end the session, and with it the calls that others wait for.
+            # An exception would end the session, and with it all other running calls.
             return httpx2.Response(504, request=request)
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise httpx2.ReadError("the answer is packed, which was not asked for")
-        kind = response.headers.get("content-type", "")
+            raise httpx2.ReadError(
+                "the response is compressed, which the request does not accept"
+            )
+        content_type = response.headers.get("content-type", "")
         stream = response.stream
-        if not kind.startswith("text/event-stream") and isinstance(
+        if not content_type.startswith("text/event-stream") and isinstance(
             stream, httpx2.AsyncByteStream
         ):
             response.stream = _BoundedStream(stream)
         return response
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._transport.aclose()
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-        self._left = MAX_MESSAGE_BYTES
-        self._inner = inner
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._remaining_bytes = MAX_MESSAGE_BYTES
+        self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._inner:
-            self._left -= len(chunk)
-            if self._left < 0:
-                raise httpx2.ReadError("the answer is too long")
+        async for chunk in self._stream:
+            self._remaining_bytes -= len(chunk)
+            if self._remaining_bytes < 0:
+                raise httpx2.ReadError(
+                    f"the response has more than {MAX_MESSAGE_BYTES} bytes"
+                )
             yield chunk
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._stream.aclose()

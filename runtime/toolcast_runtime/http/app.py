@@ -24,8 +24,8 @@ from starlette.routing import Router
 
 from ..core.access import AccessError
 from ..core.calls.untrusted_text import RateLimitFilter
-from ..mcp.request_state import SealingError, sealing
-from ..mcp.sdk_server import CALLED, build_server
+from ..mcp.request_state import SealingError, make_sealer
+from ..mcp.sdk_server import CALLED_KEY, build_server
 from .cross_origin import CrossOriginAccess
 from .endpoints import ListenSettings
 from .event_streams import FinishedStreams
@@ -75,7 +75,7 @@ def resolve_listen_settings(
         problems.append(str(error))
     try:
         for endpoint in settings.endpoints:
-            sealing(server, endpoint.client, is_one_of_several=several)
+            make_sealer(server, endpoint.client, is_one_of_several=several)
     except (SealingError, AccessError) as error:
         problems.append(str(error))
     if problems:
@@ -156,7 +156,7 @@ def build_http_app(
         endpoint_app: ASGIApp = stateless.handle_request
         methods = ["POST"]
         # Sessions exist in one process only, so several processes cannot share them.
-        if not is_one_of_several and server.asks(endpoint.client):
+        if not is_one_of_several and server.can_ask_user(endpoint.client):
             stateful = _build_manager(sdk, max_body, stateless=False)
             managers.append(stateful)
             endpoint_app = endpoint_sessions = Sessions(stateful, stateless)
@@ -202,7 +202,7 @@ def build_http_app(
                 background_tasks = [
                     asyncio.ensure_future(start())
                     for part in server.parts
-                    for start in part.started
+                    for start in part.background_tasks
                 ]
                 yield
                 for task in background_tasks:
@@ -256,7 +256,7 @@ def _build_list_tools_route(server: ToolsetServer) -> AdminRoute:
         for endpoint in server.http.endpoints if server.http else ():
             tools = [
                 {"name": tool.name, "summary": tool.summary, "always": tool.always}
-                for tool in await server.offered(endpoint.client)
+                for tool in await server.list_available_tools(endpoint.client)
             ]
             entry = {"path": endpoint.path, "tools": tools}
             clients[endpoint.client or ""] = entry
@@ -342,7 +342,7 @@ class _AccessLog:
             await self._app(scope, receive, send_and_note_status)
         finally:
             milliseconds = round((time.perf_counter() - started) * 1000, 3)
-            is_logged_call = CALLED in scope and 0 < status < 400
+            is_logged_call = CALLED_KEY in scope and 0 < status < 400
             level = logging.DEBUG if is_logged_call else logging.INFO
             if _logger.isEnabledFor(level):
                 self._log(level, scope, status, milliseconds)

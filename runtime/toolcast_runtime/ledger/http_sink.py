@@ -22,7 +22,7 @@ from typing import Any
 from ..core.server_settings import expand_variables
 from ..core.toolset_settings import LedgerError
 from .records import Record
-from .sqlite_ledger import SqliteLedger, connected
+from .sqlite_ledger import SqliteLedger, open_connection
 
 try:
     import httpx
@@ -124,7 +124,7 @@ class HttpSink:
 
     def waiting(self) -> int:
         """Return the number of ended calls in the outbox, including rejected rows."""
-        with closing(connected(self._outbox)) as outbox:
+        with closing(open_connection(self._outbox)) as outbox:
             return _count(outbox)
 
     async def close(self, seconds: float = 10.0) -> None:
@@ -137,7 +137,7 @@ class HttpSink:
             await asyncio.sleep(0.02)
 
     def _open_rows(self) -> int:
-        with closing(connected(self._outbox)) as outbox:
+        with closing(open_connection(self._outbox)) as outbox:
             outbox.execute(_CLAIMS)
             refused = "SELECT count(*) FROM claims WHERE status IS NOT NULL"
             return _count(outbox) - int(outbox.execute(refused).fetchone()[0])
@@ -173,7 +173,7 @@ class HttpSink:
         Raises:
             Exception: the endpoint cannot be reached, or failed temporarily.
         """
-        with closing(connected(self._outbox)) as outbox:
+        with closing(open_connection(self._outbox)) as outbox:
             outbox.execute(_CLAIMS)
             # Other and earlier processes write to the same outbox.
             self._waiting = _count(outbox)

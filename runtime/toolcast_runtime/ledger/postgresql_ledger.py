@@ -29,7 +29,7 @@ from .records import (
     Record,
     RecordBatches,
     build_probe,
-    values,
+    get_column_values,
 )
 
 if TYPE_CHECKING:
@@ -112,7 +112,9 @@ class PostgresqlLedger(RecordBatches[Connection]):
             is_new = connection is None
             try:
                 if connection is None:
-                    connection = connected(self._settings.get_database_url() or "")
+                    connection = open_connection(
+                        self._settings.get_database_url() or ""
+                    )
                 return connection, _write_all(connection, records)
             except Exception as error:
                 if connection is not None:
@@ -150,7 +152,7 @@ def _open_temporary_connection(url: str) -> Iterator[Connection]:
     if not _temporary_slots.acquire(timeout=_RETURN_SECONDS):
         raise LedgerError("the ledger's database takes too long")
     try:
-        with contextlib.closing(connected(url)) as connection:
+        with contextlib.closing(open_connection(url)) as connection:
             yield connection
     except psycopg.Error as error:
         raise LedgerError(f"the ledger's database cannot be used: {error}") from None
@@ -158,7 +160,7 @@ def _open_temporary_connection(url: str) -> Iterator[Connection]:
         _temporary_slots.release()
 
 
-def connected(url: str) -> Connection:
+def open_connection(url: str) -> Connection:
     """Open a connection that commits each statement; create missing tables.
 
     Args:
@@ -257,7 +259,7 @@ def _write_all(connection: Connection, records: Sequence[Record]) -> Failed:
     """Commit a batch; return the errors of the records that cannot be stored, by index."""
     try:
         with _transaction(connection), connection.cursor() as cursor:
-            rows = [_escape_nul(values(record)) for record in records]
+            rows = [_escape_nul(get_column_values(record)) for record in records]
             cursor.executemany(_convert_placeholders(WRITTEN), rows)
     except _RECORD_ERRORS as error:
         if len(records) == 1:

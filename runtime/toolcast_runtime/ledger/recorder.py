@@ -149,7 +149,7 @@ class Recorder:
         if redaction is None or schema is not tool.parameters:
             redaction = Redaction(tool.parameters)
             self._redactions[tool.name] = tool.parameters, redaction
-        return redaction.of(arguments)
+        return redaction.redact(arguments)
 
 
 def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:

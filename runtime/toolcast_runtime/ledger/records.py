@@ -144,7 +144,7 @@ RECORD_ERRORS = (
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def values(record: Record) -> tuple[Any, ...]:
+def get_column_values(record: Record) -> tuple[Any, ...]:
     """Return a record's column values in the order of the parameters of `WRITTEN`.
 
     Raises:
@@ -171,7 +171,7 @@ def build_probe() -> tuple[Any, ...]:
     The ID is unique, so that checks of several processes do not wait for each other.
     """
     now = datetime.now(UTC).isoformat()
-    return values(Record(f"check-{uuid4()}", "", "", None, now, None))
+    return get_column_values(Record(f"check-{uuid4()}", "", "", None, now, None))
 
 
 def json_text(value: Any) -> str:

@@ -29,7 +29,7 @@ from .records import (
     Record,
     RecordBatches,
     build_probe,
-    values,
+    get_column_values,
 )
 
 _logger = logging.getLogger("toolcast.ledger")
@@ -78,7 +78,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             raise LedgerError(f"{self._path} cannot be written") from error
 
     def _write_probe(self) -> None:
-        with closing(connected(self._path)) as connection:
+        with closing(open_connection(self._path)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(WRITTEN, build_probe())
             connection.execute("ROLLBACK")
@@ -92,7 +92,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             if self._file != _file_at(self._path):
                 return False
             try:
-                row = values(record)
+                row = get_column_values(record)
                 characters = sum(len(v) for v in row if isinstance(v, str))
                 if characters > _MAX_INLINE_RECORD_CHARACTERS:
                     return False
@@ -112,7 +112,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 connection = None
             if connection is None:
                 before = _file_at(self._path)
-                connection = connected(self._path)
+                connection = open_connection(self._path)
                 self._file = before or _file_at(self._path)
                 # A log may remain from a process that was killed.
                 self._in_log = 0
@@ -150,7 +150,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
             self._in_log = 0
 
 
-def connected(path: Path) -> sqlite3.Connection:
+def open_connection(path: Path) -> sqlite3.Connection:
     """Open a connection that commits each statement; create missing files and tables.
 
     Only one thread at a time may use it. The file and its folder are created with access for
@@ -207,7 +207,7 @@ def changed(path: Path, statement: str, parameters: Sequence[Any]) -> int:
 
     Raises the same errors as `connected`.
     """
-    with closing(connected(path)) as connection:
+    with closing(open_connection(path)) as connection:
         return connection.execute(statement, parameters).rowcount
 
 
@@ -237,7 +237,7 @@ def _write_all(connection: sqlite3.Connection, records: list[Record]) -> Failed:
     connection.execute("BEGIN IMMEDIATE")
     for index, record in enumerate(records):
         try:
-            connection.execute(WRITTEN, values(record))
+            connection.execute(WRITTEN, get_column_values(record))
         except _RECORD_ERRORS as error:
             failed[index] = LedgerError("the record cannot be stored")
             failed[index].__cause__ = error

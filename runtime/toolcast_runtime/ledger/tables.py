@@ -54,7 +54,7 @@ class ApprovalsTable:
             asked.client,
             storable(asked.user),
             asked.message,
-            json_text(Redaction(asked.parameters).of(asked.arguments)),
+            json_text(Redaction(asked.parameters).redact(asked.arguments)),
             asked.asked,
         )
         await self._execute_in_thread(_INSERT_QUESTION, values)
@@ -207,7 +207,7 @@ def _removed(settings: LedgerSettings, old: _RetentionQuery, values: list[str]) 
     path = settings.get_file()
     if not path.exists():
         return 0
-    with closing(sqlite_ledger.connected(path)) as connection:
+    with closing(sqlite_ledger.open_connection(path)) as connection:
         # Search outside the transaction, so that other writers are not blocked.
         keys = connection.execute(old.found, values).fetchall()
         if keys:

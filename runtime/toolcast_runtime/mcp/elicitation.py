@@ -1,10 +1,9 @@
-"""What a client is told and asked in the middle of a call: progress, and what its person says.
+"""Progress notifications and questions to the user during a request.
 
-A person is asked in the way that the client's era has.
-
-Before 2026-07-28 the server sends a request of its own and waits. Since then the answer to a
-call says what is needed, and the client makes the call again with it; what was asked and
-answered so far comes back as state, which is sealed (`sealing`).
+How the user is asked depends on the protocol version. With a handshake version (up to 2025-11-25)
+the server sends a request of its own and waits for the response. With 2026-07-28 the call returns
+a result that requires input, and the client repeats the call with the user's answer. The questions
+and answers so far travel as sealed state (`make_sealer`).
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation and
 /basic/utilities/progress
@@ -26,7 +25,7 @@ from pydantic import ValidationError
 
 from ..core.context import DeclinedError
 from ..core.question import Answer, InputRequiredError, Question
-from .results import is_before_2026, sendable
+from .results import escape_surrogates, is_handshake_version
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -36,47 +35,47 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 
-def asker(
+def make_asker(
     context: ServerRequestContext[Any, Any],
     responses: Mapping[str, Any] | None,
     state: str | None,
     refusal: str | None,
 ) -> Asker:
-    """Who asks for a request.
+    """Return the `AskUser` for a request, by the client's protocol version.
 
     Args:
-        context: the request's.
-        responses: the answers that it brings.
-        state: what was asked and answered before, as this server has written it.
-        refusal: why this server cannot ask in more than one request; None when it can.
+        context: the context of the request.
+        responses: the user's answers that the request contains.
+        state: the questions and answers so far, as this server wrote them.
+        refusal: why this server cannot ask in more than one request; None if it can.
     """
-    if is_before_2026(context.protocol_version):
+    if is_handshake_version(context.protocol_version):
         return Elicitation(context)
     return RoundTrips(context, responses, state, refusal)
 
 
-def approved(question: Question) -> Answer:
-    """The answer of a client whose own program has asked before it called."""
+def confirm_by_client(question: Question) -> Answer:
+    """Return the confirmation of a client whose own program asked the user before the call."""
     return Answer(
         "accept", {question.approval or "": True}, is_confirmed_by_client=True
     )
 
 
 class Elicitation:
-    """Sends `elicitation/create` and waits for its answer."""
+    """Asks the user with an `elicitation/create` request, for handshake versions."""
 
     def __init__(self, context: ServerRequestContext[Any, Any]) -> None:
         self._context = context
 
     async def __call__(self, question: Question) -> Answer:
-        """As `AskUser`."""
+        """Ask the user, as an `AskUser`."""
         session = self._context.session
         if not session.can_send_request:
             raise DeclinedError(
-                f"`{question.tool}` has to ask the user first, and over this connection"
-                " nobody can be asked: it takes a client of protocol 2026-07-28, one over"
-                " stdio, or a session, which a server of one process keeps with a client"
-                " that declares `elicitation` with forms; nothing was done"
+                f"`{question.tool}` has to ask the user first, and no user can be asked over"
+                " this connection; nothing was done; help: use a client with protocol"
+                " 2026-07-28, a client over stdio, or a server of one process with a"
+                " client that declares `elicitation` with forms"
             )
         _require_forms(self._context, question)
         try:
@@ -86,21 +85,21 @@ class Elicitation:
                 related_request_id=self._context.request_id,
             )
         except (MCPError, ValidationError) as error:
-            _logger.warning("a client did not ask its person: %s", type(error).__name__)
+            _logger.warning("a client did not ask its user: %s", type(error).__name__)
             raise DeclinedError(
-                f"`{question.tool}` has to ask the user first, and the client gave no"
-                " answer of a person's; nothing was done"
+                f"`{question.tool}` has to ask the user first, and the client did not return"
+                " the user's answer; nothing was done"
             ) from None
         return Answer(result.action, result.content)
 
-    def result(self) -> None:
-        """The call has waited for its answers."""
+    def build_result(self) -> None:
+        """Return None: the call itself waited for the answers."""
 
 
 class RoundTrips:
-    """Ends the call with what is needed, and knows the answers when it is made again."""
+    """Ends the call with the question, and reads the answer from the repeated call."""
 
-    is_later = True
+    can_repeat_call = True
 
     def __init__(
         self,
@@ -113,44 +112,52 @@ class RoundTrips:
         self._responses = responses
         self._state = state
         self._refusal = refusal
-        self._earlier: dict[str, Any] | None = None
+        self._loaded_state: dict[str, Any] | None = None
         self._round = ""
-        self._needed: dict[str, Question] = {}
+        self._pending: dict[str, Question] = {}
         self._answers: dict[str, Any] = {}
 
     async def __call__(self, question: Question) -> Answer:
-        """As `AskUser`; raises `InputRequiredError` too."""
-        earlier = self._read()
+        """Ask the user, as an `AskUser`.
+
+        Raises:
+            InputRequiredError: the call must end with the question.
+        """
+        state = self._load_state()
         digest = question.digest
-        known = earlier["answers"].get(question.name)
-        if known is not None and known["question"] == digest:
-            self._answers[question.name] = known
-            return Answer(known["action"], known["content"], earlier["round"])
-        answer = (self._responses or {}).get(question.name)
-        # An answer counts for exactly what was shown, and only if it was.
-        if answer is not None and earlier["asked"].get(question.name) == digest:
-            if not isinstance(answer, types.ElicitResult):
-                raise DeclinedError("the answer is none to a question")
+        earlier_answer = state["answers"].get(question.name)
+        if earlier_answer is not None and earlier_answer["question"] == digest:
+            self._answers[question.name] = earlier_answer
+            return Answer(
+                earlier_answer["action"], earlier_answer["content"], state["round"]
+            )
+        response = (self._responses or {}).get(question.name)
+        # An answer is valid only for a question that was asked, with the same content.
+        if response is not None and state["asked"].get(question.name) == digest:
+            if not isinstance(response, types.ElicitResult):
+                raise DeclinedError("the response is not an answer to a question")
             self._answers[question.name] = {
                 "question": digest,
-                "action": answer.action,
-                "content": answer.content,
+                "action": response.action,
+                "content": response.content,
             }
-            return Answer(answer.action, answer.content, earlier["round"])
+            return Answer(response.action, response.content, state["round"])
         _require_forms(self._context, question)
         if self._refusal is not None:
             raise DeclinedError(self._refusal)
         self._round = self._round or secrets.token_hex(16)
-        put = partial(self._needed.__setitem__, question.name, question)
+        put = partial(self._pending.__setitem__, question.name, question)
         raise InputRequiredError(self._round, put)
 
-    def result(self) -> types.InputRequiredResult | None:
-        """What the call answers when it needs more, its state not sealed yet; or None."""
-        if not self._needed:
+    def build_result(self) -> types.InputRequiredResult | None:
+        """Return the result that requires the user's input, unsealed; None if none is needed."""
+        if not self._pending:
             return None
         state = {
             "round": self._round,
-            "asked": {name: q.digest for name, q in self._needed.items()},
+            "asked": {
+                name: question.digest for name, question in self._pending.items()
+            },
             "answers": self._answers,
         }
         requests: dict[str, types.InputRequest] = {
@@ -159,58 +166,62 @@ class RoundTrips:
                     message=question.message, requested_schema=dict(question.schema)
                 )
             )
-            for name, question in self._needed.items()
+            for name, question in self._pending.items()
         }
         return types.InputRequiredResult(
             input_requests=requests, request_state=json.dumps(state)
         )
 
-    def _read(self) -> dict[str, Any]:
-        """What was asked and answered before, which only this server can have written."""
-        if self._earlier is None:
-            nothing = {"round": "", "asked": {}, "answers": {}}
-            self._earlier = nothing if self._state is None else json.loads(self._state)
-        return self._earlier
+    def _load_state(self) -> dict[str, Any]:
+        if self._loaded_state is None:
+            if self._state is None:
+                self._loaded_state = {"round": "", "asked": {}, "answers": {}}
+            else:
+                # Not validated: the seal ensures that this server wrote it.
+                self._loaded_state = json.loads(self._state)
+        return self._loaded_state
 
 
 Asker = Elicitation | RoundTrips
 
 
 def _require_forms(context: ServerRequestContext[Any, Any], question: Question) -> None:
-    """A client says that it can show forms; an empty word means that, too."""
+    """Raise if the client cannot show forms; an empty `elicitation` object declares forms."""
     capabilities = context.session.client_capabilities
-    can = None if capabilities is None else capabilities.elicitation
-    if can is None or (can.form is None and can.url is not None):
+    elicitation = None if capabilities is None else capabilities.elicitation
+    if elicitation is None or (
+        elicitation.form is None and elicitation.url is not None
+    ):
         raise DeclinedError(
-            f"`{question.tool}` has to ask the user first, and this client cannot: it has"
-            " not declared `elicitation` with forms; nothing was done"
+            f"`{question.tool}` has to ask the user first, and this client cannot ask: it"
+            " does not declare `elicitation` with forms; nothing was done"
         )
 
 
-HEARTBEAT_SECONDS = 5.0
-"""Without a report, before the last one is sent again: below what clients wait at least."""
+HEARTBEAT_INTERVAL_S = 5.0
+"""How long after a report it is repeated; below the shortest timeout of known clients."""
 
-_STEP = 1e-6
+_PROGRESS_STEP = 1e-6
 
 
-def asked_for(
+def make_progress_notifications(
     context: ServerRequestContext[Any, Any], has_heartbeat: bool
 ) -> ProgressNotifications:
-    """The notifications of a request that asks for them by its `progressToken`."""
-    heartbeat = HEARTBEAT_SECONDS if has_heartbeat else None
+    """Return the notifications of a request that has a `progressToken`."""
+    heartbeat = HEARTBEAT_INTERVAL_S if has_heartbeat else None
     return ProgressNotifications(context.session.report_progress, heartbeat)
 
 
 class ProgressNotifications:
-    """Sends a request's progress notifications.
+    """Sends the progress notifications of a request, and optionally a heartbeat.
 
-    A value that is not above the one before, as MCP wants it, is sent as one that is by a
-    millionth. So is the heartbeat: to many clients every notification says that the call
-    still runs.
+    MCP requires each value to be greater than the previous one. A value that is not is raised
+    to the previous value plus one millionth. The heartbeat repeats the last report the same way:
+    many clients reset their timeout at each notification.
 
     Args:
-        send: sends one.
-        heartbeat: seconds; None for no heartbeat.
+        send: sends a notification.
+        heartbeat: interval in seconds; None for no heartbeat.
     """
 
     def __init__(self, send: ReportProgress, heartbeat: float | None) -> None:
@@ -218,38 +229,42 @@ class ProgressNotifications:
         self._heartbeat = heartbeat
         self._last: tuple[float, float | None, str | None] | None = None
         self._sent = asyncio.Event()
-        self._beating: asyncio.Task[None] | None = None
+        self._heartbeat_task: asyncio.Task[None] | None = None
 
     async def __call__(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """As `ReportProgress`."""
+        """Send a progress report, as a `ReportProgress`."""
         if self._last is not None and progress <= self._last[0]:
             last = self._last[0]
-            progress = round(last + _STEP * max(1.0, abs(last)), 6)
-        text = None if message is None else sendable(message)
+            progress = round(last + _PROGRESS_STEP * max(1.0, abs(last)), 6)
+        text = None if message is None else escape_surrogates(message)
         self._last = progress, total, text
         self._sent.set()
         await self._send(progress, total, text)
 
     async def __aenter__(self) -> ProgressNotifications:
         if self._heartbeat is not None:
-            self._beating = asyncio.create_task(self._beat(self._heartbeat))
+            self._heartbeat_task = asyncio.create_task(
+                self._send_heartbeats(self._heartbeat)
+            )
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._beating is not None:
-            self._beating.cancel()
+        if self._heartbeat_task is not None:
+            self._heartbeat_task.cancel()
 
-    async def _beat(self, seconds: float) -> None:
+    async def _send_heartbeats(self, interval: float) -> None:
         while True:
             try:
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(interval):
                     await self._sent.wait()
                 self._sent.clear()
             except TimeoutError:
                 try:
                     await self(*(self._last or (0,)))
-                except Exception:  # the caller is gone, which ends the call, too
+                except (
+                    Exception
+                ):  # the client has disconnected, which also ends the call
                     return
                 self._sent.clear()

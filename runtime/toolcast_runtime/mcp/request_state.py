@@ -1,7 +1,7 @@
-"""Seals what a client keeps of a call between two requests, by the SDK's own means.
+"""Seal the state that a client stores while its user answers a question.
 
-What comes back is taken only unchanged, before it expires, and for the same tool, arguments,
-client and user; everything else is an error of the protocol.
+The state is sealed by the MCP SDK. It is accepted only unchanged, before it expires, and for the
+same tool, arguments, client and user. All other state is a protocol error.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/mrtr
 """
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
     from .toolset_server import ToolsetServer
 
-_SHORTEST_KEY = 32
-_SECONDS = 600.0
-"""How long a person has for an answer."""
+_MIN_KEY_BYTES = 32
+_ANSWER_TIMEOUT_S = 600.0
+"""How long a user may take to answer a question."""
 
 
 class SealingError(SettingsError):
-    """The server cannot ask a person as it is set up; the text says what to do."""
+    """The server's settings do not allow questions to the user; the message has the fix."""
 
 
 class StateSealer:
-    """What seals the state of one client's calls.
+    """Seals and unseals the state of one client's calls.
 
     Args:
-        audience: the server and the client: state of another one is not taken.
-        keys: the secrets that all processes share: the first one seals, each of them opens.
-            None there: one of this process alone.
-        refusal: why no state is given out; None when it is.
+        audience: the server and the client; state of any other audience is rejected.
+        keys: the secrets that all processes share: the first one seals, each one unseals.
+            Empty for a random key of this process.
+        refusal: why no state can be issued; None if it can.
     """
 
     def __init__(self, audience: str, keys: Sequence[str], refusal: str | None) -> None:
@@ -48,107 +48,115 @@ class StateSealer:
         self._keys = keys
         self.refusal = refusal
 
-    async def sealed(self, context: ServerRequestContext[Any, Any], result: Any) -> Any:
-        """An answer that a person is needed for, its state sealed."""
+    async def seal_result(
+        self, context: ServerRequestContext[Any, Any], result: Any
+    ) -> Any:
+        """Return a result that requires the user's input, with its state sealed."""
 
-        async def given(_: ServerRequestContext[Any, Any]) -> Any:
+        async def return_result(_: ServerRequestContext[Any, Any]) -> Any:
             return result
 
-        return await self._boundary(context, given)
+        return await self._boundary(context, return_result)
 
-    async def opened(
+    async def answer_with_opened_state(
         self,
         context: ServerRequestContext[Any, Any],
         answer: Callable[[str], Awaitable[Any]],
     ) -> Any:
-        """What a request with state is answered, from the opened state; sealed if need be.
+        """Answer a request from its unsealed state; seal the state of the result, if any.
 
         Raises:
-            MCPError: the request's state is not what this server gave out for it.
+            MCPError: this server did not issue the state for this request.
         """
 
-        async def work(opened: ServerRequestContext[Any, Any]) -> Any:
+        async def answer_opened(opened: ServerRequestContext[Any, Any]) -> Any:
             return await answer((opened.params or {})["requestState"])
 
-        return await self._boundary(context, work)
+        return await self._boundary(context, answer_opened)
 
     @cached_property
     def _boundary(self) -> RequestStateBoundary:
-        # Its cryptography is loaded when a person is asked for the first time.
+        # Imported here, because most servers never ask a user and need no cryptography.
         from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
         security = RequestStateSecurity(
-            keys=self._keys or [os.urandom(_SHORTEST_KEY)],
-            ttl=_SECONDS,
-            bind_principal=lambda context: _who_asks(),
+            keys=self._keys or [os.urandom(_MIN_KEY_BYTES)],
+            ttl=_ANSWER_TIMEOUT_S,
+            bind_principal=lambda context: _get_principal(),
         )
         return RequestStateBoundary(security, default_audience=self._audience)
 
 
-def _who_asks() -> str | None:
-    """The user and their program, as sessions are kept apart; None when nobody is known."""
+def _get_principal() -> str | None:
+    """Return the user and program that state belongs to, as for sessions; None if unknown."""
     caller = CALLER.get()
     return caller.user and json.dumps([caller.user, caller.program])
 
 
-def sealing(
-    served: ToolsetServer,
+def make_sealer(
+    server: ToolsetServer,
     client: str | None,
     *,
     is_one_of_several: bool = False,
     environment: Mapping[str, str] = os.environ,
 ) -> StateSealer:
-    """What seals the state of a client's calls.
+    """Return the sealer for the state of a client's calls.
 
     Args:
-        served: the server.
-        client: who is served.
-        is_one_of_several: other processes answer requests of the same client.
-        environment: has the keys, or names a file with them.
+        server: the server that is called.
+        client: the client that calls.
+        is_one_of_several: whether other processes answer requests of the same client.
+        environment: contains the keys, or the path of a file with the keys.
 
     Raises:
-        SealingError: a key is too short; or a tool asks a person before it does its work,
-            and what one process gives out another cannot take.
+        SealingError: a key is too short or cannot be read; or a tool has a `confirm`, and the
+            processes do not share a key and a ledger.
     """
-    variable = served.state_key_variable
-    keys = [] if variable is None else _keys(variable, environment)
+    variable = server.state_key_variable
+    keys = [] if variable is None else _load_keys(variable, environment)
     refusal = None
-    if is_one_of_several and not (keys and served.registry.has_ledger):
-        refusal = _why_not(variable, has_key=bool(keys))
-        asking = [t.name for t in served.tools(client) if t.confirm is not None]
+    if is_one_of_several and not (keys and server.registry.has_ledger):
+        refusal = _explain_refusal(variable, has_key=bool(keys))
+        asking = [
+            tool.name for tool in server.tools(client) if tool.confirm is not None
+        ]
         if asking:
             raise SealingError(f"`{asking[0]}` has a `confirm`: {refusal}")
-    return StateSealer(f"{served.name} {client or ''}", keys, refusal)
+    return StateSealer(f"{server.name} {client or ''}", keys, refusal)
 
 
-def _keys(variable: str, environment: Mapping[str, str]) -> list[str]:
-    """The newest first, apart by white space.
+def _load_keys(variable: str, environment: Mapping[str, str]) -> list[str]:
+    """Return the keys, which are separated by white space, newest first.
 
     Raises:
-        SealingError: one is too short, or the file cannot be read; never with a word of it.
+        SealingError: a key is too short, or the file cannot be read. The message never
+            contains a part of a key.
     """
     try:
         keys = (load_secret(variable, environment) or "").split()
     except ValueError as error:
         raise SealingError(str(error)) from None
-    if any(len(key.encode()) < _SHORTEST_KEY for key in keys):
+    if any(len(key.encode()) < _MIN_KEY_BYTES for key in keys):
         raise SealingError(
-            f"{variable} has a key that is too short: it takes {_SHORTEST_KEY} random bytes"
-            ' or more, as of `python -c "import secrets; print(secrets.token_hex(32))"`'
+            f"{variable} contains a key that is too short; help: use {_MIN_KEY_BYTES}"
+            " random bytes or more, for example"
+            ' `python -c "import secrets; print(secrets.token_hex(32))"`'
         )
     return keys
 
 
-def _why_not(variable: str | None, *, has_key: bool) -> str:
+def _explain_refusal(variable: str | None, *, has_key: bool) -> str:
     if has_key:
         return (
-            "with several processes a person is asked only where the toolset has a ledger,"
-            " in which each answer is used once; serve it with one process, or declare one"
+            "several processes can ask the user only if the toolset has a ledger, which"
+            " ensures that each answer is used once; help: serve it with one process, or"
+            " declare a `ledger`"
         )
-    todo = "name it in toolset.yaml as `targets.mcp.state_key_variable`"
+    action = "declare `targets.mcp.state_key_variable` in toolset.yaml"
     if variable is not None:
-        todo = f"set {variable} to 32 random bytes or more"
+        action = f"set {variable} to 32 random bytes or more"
     return (
-        "with several processes a person is asked only where they share a key, with which"
-        f" one knows what another has asked; serve it with one process, or {todo}"
+        "several processes can ask the user only if they share a key, which lets one process"
+        " verify the questions of another; help: serve it with one process, or"
+        f" {action}"
     )

@@ -1,8 +1,8 @@
-"""What a server answers about resources, MCP prompts, completion and Agent Skills.
+"""Handlers for resources, MCP prompts, completion and Agent Skills.
 
-Each is answered, and so declared as a capability, only where the client has some. What is told
-of skills is put together when it is asked for, so that a client's list, its digests and what it
-reads agree with what it may have by then.
+A handler, and with it the capability, exists only if the client has such definitions. Answers about
+skills are computed at each request, so that the list, its digests and the files that a client reads
+match its current access.
 
 Sources: https://modelcontextprotocol.io/specification/2026-07-28/server/resources, /prompts and
 /utilities/completion; https://github.com/modelcontextprotocol/ext-skills (SEP-2640)
@@ -24,229 +24,255 @@ from mcp.shared.uri_template import UriTemplate
 from ..core import optional
 from ..core.calls.call_telemetry import ProgressReporter
 from ..core.context import CALL_GUARD, CALLER, CallContext
-from .results import is_before_2026, refuse_cursor, sendable, through_seal
+from .results import (
+    answer_with_state,
+    escape_surrogates,
+    is_handshake_version,
+    reject_cursor,
+)
 
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
 
     from ..core.calls.tool_calls import ToolCalls
     from ..core.definitions.tool import Tool
-    from ..resources.content_blocks import KeptContent
-    from ..resources.mcp_definitions import McpOffer
+    from ..resources.content_blocks import ContentStore
+    from ..resources.mcp_definitions import ResourceOrPrompt
     from ..skills import ServedSkills
     from .elicitation import Asker
     from .request_state import StateSealer
     from .toolset_server import ToolsetServer
 
-_NOT_FOUND_BEFORE_2026 = -32002
+_HANDSHAKE_NOT_FOUND = -32002
+"""The error code for an unknown resource in handshake versions."""
 _MAX_COMPLETIONS = 100
 """Values in the result of `completion/complete`."""
 _EXTENSION = "io.modelcontextprotocol/skills"
-# What a client may have can change at any time, and is its own alone.
+# A client's access can change at any time, and differs from that of other clients.
 _CACHING = {"ttlMs": 0, "cacheScope": "private"}
-_STRANGE = re.compile("[\0-\x1f\x7f\ufffd]")
+_UNSAFE_CHARACTER = re.compile("[\0-\x1f\x7f\ufffd]")
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 
 
-def offers(
-    served: ToolsetServer,
+def build_handlers(
+    server: ToolsetServer,
     client: str | None,
-    seal: Callable[[], StateSealer],
-    kept: KeptContent | None,
-    skills: Callable[[], ServedSkills] | None,
+    get_sealer: Callable[[], StateSealer],
+    content_store: ContentStore | None,
+    get_skills: Callable[[], ServedSkills] | None,
 ) -> dict[str, Any]:
-    """The SDK's handlers for what a client has of these, by their names; empty for nothing.
+    """Return the SDK's handlers for the client's resources and prompts, by parameter name.
 
     Args:
-        served: what is served.
-        client: who is served.
-        seal: gives what seals what a client keeps while a person is asked.
-        kept: what links lead to; None when nothing is kept.
-        skills: gives the client's skills, whose files are resources; None when there are none.
+        server: the toolset's server.
+        client: the client to serve.
+        get_sealer: returns the sealer for the state of repeated requests.
+        content_store: the content behind links; None if there is no store.
+        get_skills: returns the client's skills, whose files are resources; None if there are
+            none.
     """
-    return _Offers(served, client, seal, kept, skills).handlers()
+    return _ResourcesAndPrompts(
+        server, client, get_sealer, content_store, get_skills
+    ).build_handlers()
 
 
-class _Offers:
-    """Answers about resources and prompts, whose handlers it runs; see `offers`."""
+class _ResourcesAndPrompts:
+    """Answers requests for the resources and prompts of one client; see `build_handlers`."""
 
     def __init__(
         self,
-        served: ToolsetServer,
+        server: ToolsetServer,
         client: str | None,
-        seal: Callable[[], StateSealer],
-        kept: KeptContent | None,
-        skills: Callable[[], ServedSkills] | None,
+        get_sealer: Callable[[], StateSealer],
+        content_store: ContentStore | None,
+        get_skills: Callable[[], ServedSkills] | None,
     ) -> None:
-        self._served = served
+        self._server = server
         self._client = client
-        self._seal = seal
-        self._kept = kept
-        self._skills = skills
-        self._resources = served.resources(client)
-        self._prompts = {one.name: one for one in served.prompts(client)}
-        self._by_uri = {
-            one.definition["uri"]: one
-            for one in self._resources
-            if "uri" in one.definition
-        }
-        self._templates = [
-            (UriTemplate.parse(one.definition["uriTemplate"]), one)
-            for one in self._resources
-            if "uriTemplate" in one.definition
-        ]
+        self._get_sealer = get_sealer
+        self._content_store = content_store
+        self._get_skills = get_skills
+        self._resources = server.resources(client)
+        self._prompts = {prompt.name: prompt for prompt in server.prompts(client)}
+        self._by_uri: dict[str, ResourceOrPrompt] = {}
+        self._templates: list[tuple[UriTemplate, ResourceOrPrompt]] = []
+        for resource in self._resources:
+            definition = resource.definition
+            if "uri" in definition:
+                self._by_uri[definition["uri"]] = resource
+            if "uriTemplate" in definition:
+                template = UriTemplate.parse(definition["uriTemplate"])
+                self._templates.append((template, resource))
 
-    def handlers(self) -> dict[str, Any]:
-        """As `offers`."""
-        found: dict[str, Any] = {}
-        if self._resources or self._kept is not None or self._skills is not None:
-            found["on_list_resources"] = self._list_resources
-            found["on_list_resource_templates"] = self._list_templates
-            found["on_read_resource"] = partial(self._sealed, self._read)
+    def build_handlers(self) -> dict[str, Any]:
+        handlers: dict[str, Any] = {}
+        if (
+            self._resources
+            or self._content_store is not None
+            or self._get_skills is not None
+        ):
+            handlers["on_list_resources"] = self._list_resources
+            handlers["on_list_resource_templates"] = self._list_templates
+            handlers["on_read_resource"] = partial(
+                self._answer_with_state, self._read_resource
+            )
         if self._prompts:
-            found["on_list_prompts"] = self._list_prompts
-            found["on_get_prompt"] = self._get
-        if any(one.values for one in (*self._resources, *self._prompts.values())):
-            found["on_completion"] = self._complete
-        return found
+            handlers["on_list_prompts"] = self._list_prompts
+            handlers["on_get_prompt"] = self._get_prompt
+        if any(
+            definition.values
+            for definition in (*self._resources, *self._prompts.values())
+        ):
+            handlers["on_completion"] = self._complete
+        return handlers
 
     async def _list_resources(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.PaginatedRequestParams | None,
     ) -> types.ListResourcesResult:
-        """`resources/list`."""
-        refuse_cursor(params)
-        listed = [one.definition for one in self._by_uri.values()]
-        listed += [] if self._skills is None else self._skills().listed()
-        return types.ListResourcesResult.model_validate({"resources": listed})
+        """Answer `resources/list`."""
+        reject_cursor(params)
+        definitions = [resource.definition for resource in self._by_uri.values()]
+        if self._get_skills is not None:
+            definitions += self._get_skills().list_resources()
+        return types.ListResourcesResult.model_validate({"resources": definitions})
 
     async def _list_templates(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.PaginatedRequestParams | None,
     ) -> types.ListResourceTemplatesResult:
-        """`resources/templates/list`."""
-        refuse_cursor(params)
-        listed = {"resourceTemplates": [one.definition for _, one in self._templates]}
-        return types.ListResourceTemplatesResult.model_validate(listed)
+        """Answer `resources/templates/list`."""
+        reject_cursor(params)
+        definitions = [resource.definition for _, resource in self._templates]
+        return types.ListResourceTemplatesResult.model_validate(
+            {"resourceTemplates": definitions}
+        )
 
     async def _list_prompts(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.PaginatedRequestParams | None,
     ) -> types.ListPromptsResult:
-        """`prompts/list`."""
-        refuse_cursor(params)
-        listed = [one.definition for one in self._prompts.values()]
-        return types.ListPromptsResult.model_validate({"prompts": listed})
+        """Answer `prompts/list`."""
+        reject_cursor(params)
+        definitions = [prompt.definition for prompt in self._prompts.values()]
+        return types.ListPromptsResult.model_validate({"prompts": definitions})
 
-    async def _read(
+    async def _read_resource(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.ReadResourceRequestParams,
         state: str | None,
     ) -> types.ReadResourceResult | types.InputRequiredResult:
-        """`resources/read`."""
-        found = self._find(params.uri)
+        """Answer `resources/read`: a resource, else stored content, else a skill's file."""
+        match = self._find_resource(params.uri)
         contents = None
-        if found is not None:
-            resource, variables = found
-            give = partial(
-                optional.mcp_definitions.contents_of, resource, params.uri, variables
+        if match is not None:
+            resource, variables = match
+            read = partial(
+                optional.mcp_definitions.read_contents, resource, params.uri, variables
             )
-            asked = context, params, state
-            contents = await self._given(*asked, resource.handler, variables, give)
+            contents = await self._run_handler(
+                context, params, state, resource.handler, variables, read
+            )
             if isinstance(contents, types.InputRequiredResult):
                 return contents
-        elif self._kept is not None:
-            contents = self._kept.contents(CALLER.get().user, params.uri)
-        if found is None and contents is None and self._skills is not None:
-            contents = self._skills().contents(params.uri)
+        elif self._content_store is not None:
+            contents = self._content_store.find_contents(CALLER.get().user, params.uri)
+        if match is None and contents is None and self._get_skills is not None:
+            contents = self._get_skills().find_contents(params.uri)
         if contents is None:
-            old = is_before_2026(context.protocol_version)
+            has_handshake = is_handshake_version(context.protocol_version)
             raise MCPError(
-                _NOT_FOUND_BEFORE_2026 if old else types.INVALID_PARAMS,
+                _HANDSHAKE_NOT_FOUND if has_handshake else types.INVALID_PARAMS,
                 "Resource not found",
-                {"uri": sendable(params.uri)},
+                {"uri": escape_surrogates(params.uri)},
             )
         return types.ReadResourceResult.model_validate({"contents": [contents]})
 
-    async def _get(
+    async def _get_prompt(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.GetPromptRequestParams,
     ) -> Any:
-        """`prompts/get`."""
+        """Answer `prompts/get`."""
         prompt = self._prompts.get(params.name)
         if prompt is None:
-            unknown = f"Unknown prompt: {sendable(params.name)}"
-            raise MCPError(types.INVALID_PARAMS, unknown)
+            message = f"Unknown prompt: {escape_surrogates(params.name)}"
+            raise MCPError(types.INVALID_PARAMS, message)
         arguments = params.arguments or {}
-        problems = optional.mcp_definitions.problems_with_arguments(prompt, arguments)
+        problems = optional.mcp_definitions.check_prompt_arguments(prompt, arguments)
         if problems:
-            raise MCPError(types.INVALID_PARAMS, sendable("; ".join(problems)))
-        return await self._sealed(
-            partial(self._say, prompt, arguments), context, params
+            raise MCPError(types.INVALID_PARAMS, escape_surrogates("; ".join(problems)))
+        return await self._answer_with_state(
+            partial(self._build_prompt, prompt, arguments), context, params
         )
 
-    async def _say(
+    async def _build_prompt(
         self,
-        prompt: McpOffer,
+        prompt: ResourceOrPrompt,
         arguments: Mapping[str, str],
         context: ServerRequestContext[Any, Any],
         params: types.GetPromptRequestParams,
         state: str | None,
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        give = partial(optional.mcp_definitions.messages_of, prompt, arguments)
-        asked = context, params, state
-        messages = await self._given(*asked, prompt.handler, arguments, give)
+        build = partial(optional.mcp_definitions.build_messages, prompt, arguments)
+        messages = await self._run_handler(
+            context, params, state, prompt.handler, arguments, build
+        )
         if isinstance(messages, types.InputRequiredResult):
             return messages
-        about = prompt.definition.get("description")
+        description = prompt.definition.get("description")
         return types.GetPromptResult.model_validate(
-            {"description": about, "messages": messages}
+            {"description": description, "messages": messages}
         )
 
-    async def _sealed(
+    async def _answer_with_state(
         self,
         answer: Callable[..., Awaitable[Any]],
         context: ServerRequestContext[Any, Any],
         params: types.ReadResourceRequestParams | types.GetPromptRequestParams,
     ) -> Any:
-        """What a request is answered, its state opened before and sealed after."""
-        work = partial(answer, context, params)
-        return await through_seal(self._seal, context, params.request_state, work)
+        return await answer_with_state(
+            self._get_sealer,
+            context,
+            params.request_state,
+            partial(answer, context, params),
+        )
 
-    async def _given(
+    async def _run_handler(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.ReadResourceRequestParams | types.GetPromptRequestParams,
         state: str | None,
         handler: Tool | None,
         arguments: Mapping[str, str],
-        give: Callable[[ToolCalls, CallContext], Awaitable[_Given]],
-    ) -> _Given | types.InputRequiredResult:
-        """What `give` gives, or what a person is asked before that.
+        run: Callable[[ToolCalls, CallContext], Awaitable[_Result]],
+    ) -> _Result | types.InputRequiredResult:
+        """Return the result of `run`, or the question that its handler asks the user.
 
         Raises:
-            MCPError: the handler has failed.
+            MCPError: the handler failed.
         """
-        calls = self._served.calls_of(handler)
-        asked = self._context(context, params, state, handler, arguments)
-        async with asked as (call, ask):
+        calls = self._server.get_handler_calls(handler)
+        async with self._open_call(context, params, state, handler, arguments) as (
+            call,
+            ask,
+        ):
             try:
-                return await give(calls, call)
-            except optional.mcp_definitions.HandlerResultError as failed:
-                needed = None if ask is None else ask.result()
-                if needed is None:
-                    text = sendable(str(failed))
+                return await run(calls, call)
+            except optional.mcp_definitions.HandlerResultError as error:
+                input_required = None if ask is None else ask.build_result()
+                if input_required is None:
+                    text = escape_surrogates(str(error))
                     raise MCPError(types.INTERNAL_ERROR, text) from None
-                return needed
+                return input_required
 
     @asynccontextmanager
-    async def _context(
+    async def _open_call(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.ReadResourceRequestParams | types.GetPromptRequestParams,
@@ -254,47 +280,56 @@ class _Offers:
         handler: Tool | None,
         arguments: Mapping[str, str],
     ) -> AsyncGenerator[tuple[CallContext, Asker | None]]:
-        """What a handler knows of its request, and what asks a person for it."""
+        """Yield the context for a handler, and the `Asker` for its questions."""
         if handler is None:
             yield CallContext("", self._client), None
             return
-        if context.request is not None and self._served.parts:
+        if context.request is not None and self._server.parts:
             CALL_GUARD.set(
-                partial(self._served.refusal, headers=context.request.headers)
+                partial(self._server.find_refusal, headers=context.request.headers)
             )
-        from .elicitation import asked_for, asker
+        from .elicitation import make_asker, make_progress_notifications
 
-        ask = asker(context, params.input_responses, state, self._seal().refusal)
-        calls = self._served.calls_of(handler)
-        may_ask = calls.make_questions(ask, handler, self._client, arguments)
-        keep = None
-        if self._kept is not None:
-            keep = partial(self._kept.keep, CALLER.get().user)
-        call = CallContext(handler.name, self._client, None, may_ask, keep)
+        ask = make_asker(
+            context, params.input_responses, state, self._get_sealer().refusal
+        )
+        calls = self._server.get_handler_calls(handler)
+        make_questions = calls.make_questions(ask, handler, self._client, arguments)
+        store_content = None
+        if self._content_store is not None:
+            store_content = partial(self._content_store.store, CALLER.get().user)
+        call = CallContext(
+            handler.name, self._client, None, make_questions, store_content
+        )
         if not context.meta or "progress_token" not in context.meta:
             yield call, ask
             return
         async with (
-            asked_for(context, self._served.heartbeat) as progress,
+            make_progress_notifications(context, self._server.heartbeat) as progress,
             ProgressReporter(progress) as reports,
         ):
             call.report = reports.report
             yield call, ask
 
-    def _find(self, uri: str) -> tuple[McpOffer, dict[str, str]] | None:
+    def _find_resource(
+        self, uri: str
+    ) -> tuple[ResourceOrPrompt, dict[str, str]] | None:
+        """Return the resource with a URI, and the variables of its template."""
         if uri in self._by_uri:
             return self._by_uri[uri], {}
         for template, resource in self._templates:
             try:
                 matched = template.match(uri)
-            except ValueError:  # an encoding that is none, or too long
+            except ValueError:  # the URI is too long, or an escape in it is invalid
                 continue
             if matched is None:
                 continue
             variables = {name: str(value) for name, value in matched.items()}
-            operators = {one.name: one.operator for one in template.variables}
+            operators = {
+                variable.name: variable.operator for variable in template.variables
+            }
             if all(
-                _is_taken(resource, name, value, operators[name])
+                _is_safe_value(resource, name, value, operators[name])
                 for name, value in variables.items()
             ):
                 return resource, variables
@@ -305,21 +340,25 @@ class _Offers:
         context: ServerRequestContext[Any, Any],
         params: types.CompleteRequestParams,
     ) -> types.CompleteResult:
-        """`completion/complete`: the values that begin with what is there, of those declared."""
+        """Answer `completion/complete`: the declared values that begin with the input."""
         ref = params.ref
-        one: McpOffer | None
+        definition: ResourceOrPrompt | None
         if isinstance(ref, types.PromptReference):
-            one = self._prompts.get(ref.name)
+            definition = self._prompts.get(ref.name)
         else:
             templates = (
-                r for r in self._resources if r.definition.get("uriTemplate") == ref.uri
+                resource
+                for resource in self._resources
+                if resource.definition.get("uriTemplate") == ref.uri
             )
-            one = next(templates, None)
-        if one is None:
-            raise MCPError(types.INVALID_PARAMS, "there is nothing of that name or URI")
-        begun = params.argument.value
+            definition = next(templates, None)
+        if definition is None:
+            raise MCPError(types.INVALID_PARAMS, "Unknown prompt or resource template")
+        prefix = params.argument.value
         values = [
-            v for v in one.values.get(params.argument.name, ()) if v.startswith(begun)
+            value
+            for value in definition.values.get(params.argument.name, ())
+            if value.startswith(prefix)
         ]
         return types.CompleteResult(
             completion=types.Completion(
@@ -330,12 +369,14 @@ class _Offers:
         )
 
 
-def _is_taken(resource: McpOffer, name: str, value: str, operator: str) -> bool:
-    """Whether a handler may be given a value: none that is more than the template shows.
+def _is_safe_value(
+    resource: ResourceOrPrompt, name: str, value: str, operator: str
+) -> bool:
+    """Return whether a handler may get a value: it must not exceed what the template shows.
 
-    So one part of a path is one, and no value leads upwards, also within a folder, since a
-    handler may let some of its folders be read and others not. A replacement character stands
-    for bytes that are no UTF-8, and so for any.
+    A variable for one path segment accepts only one segment. No value contains `..`, not even
+    within a folder, because a handler may allow some of its folders and not others. The
+    replacement character is rejected: it can represent any bytes that are not UTF-8.
     """
     if name in resource.values:
         return value in resource.values[name]
@@ -346,7 +387,7 @@ def _is_taken(resource: McpOffer, name: str, value: str, operator: str) -> bool:
         or (operator == "" and len(parts) > 1)
         or ".." in parts
         or is_absolute_path(value)
-        or _STRANGE.search(value)
+        or _UNSAFE_CHARACTER.search(value)
     )
 
 
@@ -362,43 +403,45 @@ class DirectoryParams(types.PaginatedRequestParams):
     uri: str
 
 
-def add_skill_methods(server: Server[Any], skills: Callable[[], ServedSkills]) -> None:
-    """Declares the extension, and answers its methods.
+def add_skill_methods(
+    server: Server[Any], get_skills: Callable[[], ServedSkills]
+) -> None:
+    """Declare the extension for Agent Skills, and add handlers for its methods.
 
     Args:
-        server: that of one client.
-        skills: gives those that the client is served.
+        server: the SDK's server of one client.
+        get_skills: returns the client's skills.
     """
 
-    async def listed(
+    async def list_skills(
         context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
     ) -> dict[str, Any]:
-        refuse_cursor(params)
-        return {"skills": skills().entries(), **_CACHING}
+        reject_cursor(params)
+        return {"skills": get_skills().list_entries(), **_CACHING}
 
-    async def get(
+    async def get_skill(
         context: ServerRequestContext[Any, Any], params: SkillParams
     ) -> dict[str, Any]:
-        entry = skills().entry(params.uri)
+        entry = get_skills().find_entry(params.uri)
         if entry is None:
-            raise _unknown("No skill is served at this URI", params.uri)
+            raise _unknown_uri_error("No skill has this URI", params.uri)
         return {"skill": entry, **_CACHING}
 
     async def read_directory(
         context: ServerRequestContext[Any, Any], params: DirectoryParams
     ) -> dict[str, Any]:
-        refuse_cursor(params)
-        children = skills().children(params.uri)
+        reject_cursor(params)
+        children = get_skills().list_directory(params.uri)
         if not children:
-            raise _unknown("This is no directory of a skill", params.uri)
+            raise _unknown_uri_error("Not a directory of a skill", params.uri)
         return {"resources": children}
 
     server.extensions[_EXTENSION] = {"directoryRead": True}
     add = server.add_request_handler
-    add("skills/list", types.PaginatedRequestParams, listed)
-    add("skills/get", SkillParams, get)
+    add("skills/list", types.PaginatedRequestParams, list_skills)
+    add("skills/get", SkillParams, get_skill)
     add("resources/directory/read", DirectoryParams, read_directory)
 
 
-def _unknown(why: str, uri: str) -> MCPError:
-    return MCPError(types.INVALID_PARAMS, why, {"uri": sendable(uri)})
+def _unknown_uri_error(message: str, uri: str) -> MCPError:
+    return MCPError(types.INVALID_PARAMS, message, {"uri": escape_surrogates(uri)})

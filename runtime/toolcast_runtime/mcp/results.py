@@ -1,4 +1,4 @@
-"""What answers are made of: results of tools, texts that can be sent, lists of one page."""
+"""Build the results of MCP requests, and seal the state of repeated requests."""
 
 from __future__ import annotations
 
@@ -17,33 +17,35 @@ if TYPE_CHECKING:
     from .request_state import StateSealer
 
 
-def call_result(
+def build_call_result(
     response: ToolResponse, *, structured: bool, send: str = "both"
 ) -> types.CallToolResult:
-    """The CallToolResult of a response.
+    """Return the `CallToolResult` of a tool's response.
 
     Args:
-        response: what the tool answered.
-        structured: its result is sent as a value, too, besides its text.
-        send: `structured` for no text where it is a value, and `text` for its text in any case.
+        response: the response to the call.
+        structured: whether the result is also sent as `structuredContent`.
+        send: `structured` omits the text if there is structured content; `text` sends the
+            result as text in any case.
     """
     if response.error is not None and response.content is None:
-        return failure(response.error)
+        return build_error_result(response.error)
     value = response.result if structured else None
-    is_alone = value is not None and send == "structured"
+    is_structured_only = value is not None and send == "structured"
     note = [] if response.note is None else [response.note]
     if response.content is None:
-        texts = [*([] if is_alone else [response.text()]), *note]
+        texts = [*([] if is_structured_only else [response.text()]), *note]
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text) for text in texts],
             structured_content=value,
         )
     content = [dict(block) for block in response.content]
-    others = [block for block in content if block["type"] != "text"]
-    if is_alone and response.error is None:
-        content = others
-    elif send == "text" and content == others and response.result not in (None, others):
-        # No block has the result, which is none where blocks are all of it.
+    media = [block for block in content if block["type"] != "text"]
+    if is_structured_only and response.error is None:
+        content = media
+    elif send == "text" and content == media and response.result not in (None, media):
+        # No block contains the result. Without a result, or if the blocks are the result,
+        # there is nothing to add.
         content.insert(0, {"type": "text", "text": response.text()})
     content += [{"type": "text", "text": text} for text in note]
     result = {"content": content, "structuredContent": value}
@@ -52,52 +54,52 @@ def call_result(
     return types.CallToolResult.model_validate(result)
 
 
-def failure(text: str) -> types.CallToolResult:
-    """The CallToolResult of a failure that the model is told in these words."""
-    block = types.TextContent(type="text", text=sendable(text))
+def build_error_result(text: str) -> types.CallToolResult:
+    """Return the `CallToolResult` of a failed call, with a message for the model."""
+    block = types.TextContent(type="text", text=escape_surrogates(text))
     return types.CallToolResult(content=[block], is_error=True)
 
 
-def sendable(text: str) -> str:
-    """The text with lone surrogates spelled out: the SDK never answers with one."""
+def escape_surrogates(text: str) -> str:
+    """Replace lone surrogates by escapes: the SDK cannot send text that contains any."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def is_before_2026(revision: str) -> bool:
-    """Whether a client speaks a revision that begins with a handshake."""
-    return revision in HANDSHAKE_PROTOCOL_VERSIONS
+def is_handshake_version(version: str) -> bool:
+    """Return whether a protocol version begins with an initialize handshake."""
+    return version in HANDSHAKE_PROTOCOL_VERSIONS
 
 
-async def through_seal(
-    seal: Callable[[], StateSealer],
+async def answer_with_state(
+    get_sealer: Callable[[], StateSealer],
     context: ServerRequestContext[Any, Any],
     state: str | None,
     answer: Callable[[str | None], Awaitable[Any]],
 ) -> Any:
-    """What a request is answered, with its state opened before and sealed after.
+    """Answer a request: unseal its state before, and seal the state of the result after.
 
     Args:
-        seal: gives what seals; nothing does where no person is asked.
-        context: the request's.
-        state: what the request brings; None when it brings none.
-        answer: gives the answer, from the opened state.
+        get_sealer: returns the sealer; called only if there is state.
+        context: the context of the request.
+        state: the sealed state that the request contains; None if there is none.
+        answer: returns the result, from the unsealed state.
 
     Raises:
-        MCPError: the request's state is not what this server gave out for it.
+        MCPError: this server did not issue the state for this request.
     """
     if state is not None:
-        return await seal().opened(context, answer)
+        return await get_sealer().answer_with_opened_state(context, answer)
     result = await answer(None)
     if getattr(result, "result_type", None) == "input_required":
-        return await seal().sealed(context, result)
+        return await get_sealer().seal_result(context, result)
     return result
 
 
-def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
-    """Each list has one page.
+def reject_cursor(params: types.PaginatedRequestParams | None) -> None:
+    """Raise if a request has a cursor: every list consists of one page.
 
     Raises:
-        MCPError: another one is asked for.
+        MCPError: the request has a cursor.
     """
     if params is not None and params.cursor is not None:
-        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: the list has one page")

@@ -1,7 +1,7 @@
-"""The official SDK's low-level server for one client of a toolset.
+"""The MCP SDK's low-level server for one client of a toolset.
 
-What only some requests need, or some toolsets, is loaded by the first request that needs it, and
-is in no other's way: questions to a person, progress, lists of tools, spans.
+Code for questions to the user, progress, lists of tools and spans is imported by the first request
+that needs it, because most servers and requests do not.
 
 Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 """
@@ -26,12 +26,12 @@ from ..core.context import CALL_GUARD, CALLER, Caller
 from ..core.registry import UnknownToolError
 from ..core.validation.protocol import has_object_root
 from .results import (
-    call_result,
-    failure,
-    is_before_2026,
-    refuse_cursor,
-    sendable,
-    through_seal,
+    answer_with_state,
+    build_call_result,
+    build_error_result,
+    escape_surrogates,
+    is_handshake_version,
+    reject_cursor,
 )
 
 if TYPE_CHECKING:
@@ -49,245 +49,295 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("toolcast")
 
-IDENTITY = "toolcast.caller"
-"""The key of an ASGI scope with the `Caller` that a token was found to be of."""
+CALLER_KEY = "toolcast.caller"
+"""The key in an ASGI scope of the `Caller` that the request's token identifies."""
 
-CALLED = "toolcast.called"
-"""The key of an ASGI scope whose request has called a tool, which the log has a line of."""
+CALLED_KEY = "toolcast.called"
+"""The key in an ASGI scope that is set if the request called a tool: the call is then logged."""
 
-_SESSION = "mcp-session-id"
-_PARENT = "traceparent"
-"""The key of what a caller says of its own span."""
-_HEADER_KEY = "x-mcp-header"
-"""Marks a parameter that callers over HTTP repeat in a header.
+_SESSION_HEADER = "mcp-session-id"
+_TRACE_PARENT = "traceparent"
+"""The key in a request's `_meta` of the client's own span."""
+_HEADER_ANNOTATION = "x-mcp-header"
+"""The schema keyword of a parameter that clients over HTTP repeat in a header.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 """
 
 
 def build_server(
-    served: ToolsetServer,
+    toolset_server: ToolsetServer,
     client: str | None = None,
     *,
     takes_raw_json: bool = False,
     is_one_of_several: bool = False,
     client_confirms: bool = False,
 ) -> Server[Any]:
-    """The SDK's server for one client; a tool's handler is loaded at its first call.
+    """Return the SDK's server for one client; it imports a tool's handler at its first call.
 
     Args:
-        served: what is served.
-        client: who is served; None for the server's own client.
-        takes_raw_json: the transport writes `RawJson` as it is.
-        is_one_of_several: other processes answer requests of the same client.
-        client_confirms: the client's own program asks a person where a tool has a `confirm`.
+        toolset_server: the tools, resources and prompts to serve.
+        client: the client to serve; None for the server's default client.
+        takes_raw_json: whether the transport writes `RawJson` unchanged.
+        is_one_of_several: whether other processes answer requests of the same client.
+        client_confirms: whether the client's own program asks the user to confirm the call
+            of a tool with `confirm`.
 
     Raises:
-        SealingError: a person cannot be asked as the server is set up, and a tool has to.
-        UnknownClientError: the toolset has clients and this is none of them.
-        AccessError: who may have which tool cannot be found out.
+        SealingError: a tool must ask the user, but the server cannot with these settings.
+        UnknownClientError: the toolset has clients, and `client` is not one of them.
+        AccessError: the client's access cannot be resolved.
     """
-    who = served.client if client is None else client
-    # Said now, and not to the first caller, when it cannot be found out.
-    served.names(who)
+    client = toolset_server.client if client is None else client
+    # Fail at startup, not on the first request, if access cannot be resolved.
+    toolset_server.names(client)
 
     @cache
-    def seal() -> StateSealer:
-        from .request_state import sealing
+    def get_sealer() -> StateSealer:
+        from .request_state import make_sealer
 
-        return sealing(served, who, is_one_of_several=is_one_of_several)
+        return make_sealer(toolset_server, client, is_one_of_several=is_one_of_several)
 
-    if is_one_of_several or served.state_key_variable is not None:
-        seal()
+    if is_one_of_several or toolset_server.state_key_variable is not None:
+        # Fail at startup, not at the first question, if the keys are invalid.
+        get_sealer()
 
-    further: dict[str, Any] = {}
-    kept = None
-    if served.links is not None and not is_one_of_several:
-        kept = optional.content_blocks.KeptContent(served.name, served.links)
+    handlers: dict[str, Any] = {}
+    content_store = None
+    # Another process could not read the stored content.
+    if toolset_server.links is not None and not is_one_of_several:
+        content_store = optional.content_blocks.ContentStore(
+            toolset_server.name, toolset_server.links
+        )
 
     @cache
-    def skills() -> ServedSkills:
-        return optional.skills.ServedSkills(partial(served.skills_of, who))
+    def get_skills() -> ServedSkills:
+        return optional.skills.ServedSkills(partial(toolset_server.list_skills, client))
 
-    if served.has_offers or served.has_skills or kept is not None:
-        from .resources_and_prompts import offers
+    if (
+        toolset_server.has_resources_or_prompts
+        or toolset_server.has_skills
+        or content_store is not None
+    ):
+        from .resources_and_prompts import build_handlers
 
-        further = offers(served, who, seal, kept, skills if served.has_skills else None)
+        handlers = build_handlers(
+            toolset_server,
+            client,
+            get_sealer,
+            content_store,
+            get_skills if toolset_server.has_skills else None,
+        )
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         started = time.perf_counter()
         if context.request is not None:
-            context.request.scope[CALLED] = True
+            context.request.scope[CALLED_KEY] = True
         is_found = False
-        if served.search:
-            from .tool_search import meant
+        if toolset_server.search:
+            from .tool_search import resolve_found_tool
 
-            name, arguments, is_found = meant(params.name, params.arguments)
-            named = {"name": name, "arguments": arguments}
-            params = params.model_copy(update=named)
-        answer = partial(answered, context, params, is_found)
+            name, arguments, is_found = resolve_found_tool(
+                params.name, params.arguments
+            )
+            params = params.model_copy(update={"name": name, "arguments": arguments})
+        answer = partial(answer_call, context, params, is_found)
         result: types.CallToolResult | types.InputRequiredResult
         try:
-            result = await through_seal(seal, context, params.request_state, answer)
+            result = await answer_with_state(
+                get_sealer, context, params.request_state, answer
+            )
         except MCPError:
-            # A name that nobody has may be anything that its caller knows.
-            is_known = served.has(served.registry.resolve(params.name))
+            # An unknown name is not logged: it may be any text, also a secret.
+            is_known = toolset_server.has_tool(
+                toolset_server.registry.resolve(params.name)
+            )
             tool = params.name if is_known else None
-            log_call(tool, "refused", started, who, CALLER.get())
+            log_call(tool, "refused", started, client, CALLER.get())
             raise
         return result
 
-    async def answered(
+    async def answer_call(
         context: ServerRequestContext[Any, Any],
         params: types.CallToolRequestParams,
         is_found: bool,
         state: str | None,
     ) -> types.CallToolResult | types.InputRequiredResult:
-        found = await served.find(params.name, who, is_found=is_found)
-        if found is None:
-            unknown = f"Unknown tool: {params.name}"
-            raise MCPError(types.INVALID_PARAMS, sendable(unknown))
-        if context.request is not None and served.parts:
-            # For this call, and for those that its handler makes through the registry.
-            CALL_GUARD.set(partial(served.refusal, headers=context.request.headers))
-        # The client's program knew of another tool when it asked its person.
-        approved = client_confirms and not is_found
-        ask = _Person(context, params, state, seal, client_confirms=approved)
+        match = await toolset_server.find(params.name, client, is_found=is_found)
+        if match is None:
+            message = f"Unknown tool: {params.name}"
+            raise MCPError(types.INVALID_PARAMS, escape_surrogates(message))
+        if context.request is not None and toolset_server.parts:
+            # Applies to this call, and to the calls that its handler makes by the registry.
+            CALL_GUARD.set(
+                partial(toolset_server.find_refusal, headers=context.request.headers)
+            )
+        # The user confirmed `call_found_tool`, and not the tool that it calls.
+        is_confirmed_by_client = client_confirms and not is_found
+        ask = _UserPrompt(
+            context, params, state, get_sealer, client_confirms=is_confirmed_by_client
+        )
         try:
             call = partial(
-                found.toolset.calls.admit,
-                found.tool,
-                found.provider,
+                match.toolset.calls.admit,
+                match.tool,
+                match.provider,
                 params.arguments,
-                who,
+                client,
                 ask=ask,
                 store_content=(
-                    None if kept is None else partial(kept.keep, CALLER.get().user)
+                    None
+                    if content_store is None
+                    else partial(content_store.store, CALLER.get().user)
                 ),
             )
             if context.meta and "progress_token" in context.meta:
-                from .elicitation import asked_for
+                from .elicitation import make_progress_notifications
 
-                async with asked_for(context, served.heartbeat) as progress:
+                async with make_progress_notifications(
+                    context, toolset_server.heartbeat
+                ) as progress:
                     response = await call(report_progress=progress)
             else:
                 response = await call()
-            if ask.asker is not None and (needed := ask.asker.result()) is not None:
-                return needed
-            tool = found.tool
+            if ask.asker is not None:
+                input_required = ask.asker.build_result()
+                if input_required is not None:
+                    return input_required
+            tool = match.tool
             structured = "outputSchema" in tool.definition
-            if structured and is_before_2026(context.protocol_version):
+            if structured and is_handshake_version(context.protocol_version):
                 schema = tool.definition["outputSchema"]
                 is_object = isinstance(response.result, dict)
                 structured = is_object and has_object_root(schema)
             if tool.proxy is not None and isinstance(response.result, dict):
-                structured = True  # the server's own, which needs no schema
+                # An external server may send structured content without a schema.
+                structured = True
             send = "both" if tool.result is None else tool.result.send
             structured = structured and send != "text"
-            return call_result(response, structured=structured, send=send)
+            return build_call_result(response, structured=structured, send=send)
         except Exception:
-            # What gets out of here reaches legacy clients with its text.
-            _logger.exception("the answer of %s cannot be sent", params.name)
-            return failure("the answer cannot be sent; the server's log says why")
+            # The SDK would send the exception's message to clients with handshake versions.
+            _logger.exception("the result of %s cannot be sent", params.name)
+            return build_error_result(
+                "the result cannot be sent; the server's log contains the error"
+            )
 
-    requests = _Requests(served, who, takes_raw_json=takes_raw_json)
-    server: Server[Any] = Server(
-        served.name,
-        lifespan=requests.lifespan,
-        title=served.title,
-        version=served.version,
-        instructions=served.instructions,
-        on_list_tools=_empty_list,
-        on_call_tool=call_tool,
-        get_tool_input_schema=_header_schemas(served, who),
-        **further,
+    middleware = _RequestMiddleware(
+        toolset_server, client, takes_raw_json=takes_raw_json
     )
-    if served.has_skills:
+    server: Server[Any] = Server(
+        toolset_server.name,
+        lifespan=middleware.lifespan,
+        title=toolset_server.title,
+        version=toolset_server.version,
+        instructions=toolset_server.instructions,
+        on_list_tools=_list_no_tools,
+        on_call_tool=call_tool,
+        get_tool_input_schema=_make_header_schema_lookup(toolset_server, client),
+        **handlers,
+    )
+    if toolset_server.has_skills:
         from .resources_and_prompts import add_skill_methods
 
-        add_skill_methods(server, skills)
-    # In place of the SDK's own, which is all that stands there.
-    server.middleware[:] = [requests]
+        add_skill_methods(server, get_skills)
+    # Replaces the SDK's only default middleware, which creates spans of its own.
+    server.middleware[:] = [middleware]
     return server
 
 
-class _Person:
-    """Asks the person in front of a client, as `AskUser`: most calls ask nobody.
+class _UserPrompt:
+    """Asks the client's user, as an `AskUser`.
+
+    What it needs is created at the first question, because most calls ask none.
 
     Attributes:
-        asker: what asks, once something is asked.
-        is_later: the call may end with the question, and is made again with its answer.
+        asker: asks by the client's protocol version; None before the first question.
     """
 
-    __slots__ = ("_client_confirms", "_context", "_params", "_seal", "_state", "asker")
+    __slots__ = (
+        "_client_confirms",
+        "_context",
+        "_get_sealer",
+        "_params",
+        "_state",
+        "asker",
+    )
 
     def __init__(
         self,
         context: ServerRequestContext[Any, Any],
         params: types.CallToolRequestParams,
         state: str | None,
-        seal: Callable[[], StateSealer],
+        get_sealer: Callable[[], StateSealer],
         *,
         client_confirms: bool,
     ) -> None:
         self._context = context
         self._params = params
         self._state = state
-        self._seal = seal
+        self._get_sealer = get_sealer
         self._client_confirms = client_confirms
         self.asker: Asker | None = None
 
     @property
-    def is_later(self) -> bool:
-        return self._client_confirms or not is_before_2026(
+    def can_repeat_call(self) -> bool:
+        """Whether the call may end with the question, to be repeated with the answer."""
+        return self._client_confirms or not is_handshake_version(
             self._context.protocol_version
         )
 
     async def __call__(self, question: Question) -> Answer:
-        from .elicitation import approved, asker
+        from .elicitation import confirm_by_client, make_asker
 
         if self._client_confirms and question.approval is not None:
-            return approved(question)
+            return confirm_by_client(question)
         if self.asker is None:
             responses = self._params.input_responses
-            refusal = self._seal().refusal
-            self.asker = asker(self._context, responses, self._state, refusal)
+            refusal = self._get_sealer().refusal
+            self.asker = make_asker(self._context, responses, self._state, refusal)
         return await self.asker(question)
 
 
-class _Requests:
-    """The middleware of every request: it tells who asks, and does more with some of them.
+class _RequestMiddleware:
+    """The middleware of every request: it sets the caller, and extends some requests.
 
-    What the transport has found out is read from the request itself: the task that answers
-    a request of a session was begun by an earlier one.
+    The caller is read from the request itself and not from a context variable of the transport: in
+    a session, an earlier request started the task that answers.
     """
 
     def __init__(
-        self, served: ToolsetServer, client: str | None, *, takes_raw_json: bool
+        self,
+        toolset_server: ToolsetServer,
+        client: str | None,
+        *,
+        takes_raw_json: bool,
     ) -> None:
-        self._served = served
+        self._toolset_server = toolset_server
         self._client = client
         self._takes_raw_json = takes_raw_json
-        headers = () if served.http is None else served.http.headers
+        http = toolset_server.http
+        headers = () if http is None else http.headers
         self._headers = tuple(name.lower() for name in headers)
 
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        token = CALLER.set(_caller(ctx, self._headers))
+        token = CALLER.set(_build_caller(ctx, self._headers))
         try:
             if ctx.method == "tools/list":
-                call_next = partial(self._listed, call_next)
+                call_next = partial(self._list_tools, call_next)
             elif (
-                ctx.method in ("initialize", "server/discover") and self._served.search
+                ctx.method in ("initialize", "server/discover")
+                and self._toolset_server.search
             ):
-                call_next = partial(self._introduced, call_next)
-            is_handed_on = ctx.meta is not None and _PARENT in ctx.meta
-            # By itself nothing imports the API of metrics.
+                call_next = partial(self._add_search_instructions, call_next)
+            has_trace_parent = ctx.meta is not None and _TRACE_PARENT in ctx.meta
+            # OpenTelemetry's metrics are used only if the program has imported them.
             is_measured = "opentelemetry.metrics" in sys.modules
-            if is_handed_on or is_measured or is_tracing_enabled():
+            if has_trace_parent or is_measured or is_tracing_enabled():
                 return await self._observed(ctx, call_next)
             return await call_next(ctx)
         finally:
@@ -295,7 +345,7 @@ class _Requests:
 
     @asynccontextmanager
     async def lifespan(self, server: object) -> AsyncIterator[dict[str, Any]]:
-        """The SDK's server's: it is left when the connection ends."""
+        """Run for the duration of a connection, as the lifespan of the SDK's server."""
         try:
             yield {}
         finally:
@@ -303,73 +353,83 @@ class _Requests:
                 self._observed.end_session()
 
     @cached_property
-    def _listed(self) -> Callable[..., Any]:
-        from .tools_list import exact_tools
+    def _list_tools(self) -> Callable[..., Any]:
+        from .tools_list import make_tools_list_middleware
 
-        raw = self._takes_raw_json
-        return exact_tools(self._served, self._client, takes_raw_json=raw)
+        return make_tools_list_middleware(
+            self._toolset_server, self._client, takes_raw_json=self._takes_raw_json
+        )
 
-    async def _introduced(
+    async def _add_search_instructions(
         self, call_next: CallNext, ctx: ServerRequestContext[Any, Any]
     ) -> HandlerResult:
-        from .tool_search import introduced
+        from .tool_search import add_search_instructions
 
         result: Any = await call_next(ctx)
-        hidden = self._served.hidden(self._client)
-        others = self._served.external
-        text = introduced(result.get("instructions"), hidden, has_others=others)
-        return result if text is None else {**result, "instructions": text}
+        instructions = add_search_instructions(
+            result.get("instructions"),
+            self._toolset_server.count_unlisted_tools(self._client),
+            has_others=self._toolset_server.external,
+        )
+        return (
+            result if instructions is None else {**result, "instructions": instructions}
+        )
 
     @cached_property
     def _observed(self) -> ObservedRequests:
         from ..telemetry.mcp_requests import ObservedRequests
 
-        return ObservedRequests(self._served, self._client)
+        return ObservedRequests(self._toolset_server, self._client)
 
 
-def _caller(ctx: ServerRequestContext[Any, Any], names: Sequence[str]) -> Caller:
+def _build_caller(
+    ctx: ServerRequestContext[Any, Any], header_names: Sequence[str]
+) -> Caller:
     request = ctx.request
     if request is None:
         return Caller(request_id=ctx.request_id)
-    known: Caller = request.scope.get(IDENTITY, Caller())
-    sent: Mapping[str, str] = request.headers
-    return known._replace(
+    caller: Caller = request.scope.get(CALLER_KEY, Caller())
+    headers: Mapping[str, str] = request.headers
+    return caller._replace(
         request_id=ctx.request_id,
-        session=sent.get(_SESSION),
-        headers={name: sent[name] for name in names if name in sent},
+        session=headers.get(_SESSION_HEADER),
+        headers={name: headers[name] for name in header_names if name in headers},
     )
 
 
-async def _empty_list(
+async def _list_no_tools(
     context: ServerRequestContext[Any, Any],
     params: types.PaginatedRequestParams | None,
 ) -> types.ListToolsResult:
-    """The handler of `tools/list`; `exact_tools` puts the tools in."""
-    refuse_cursor(params)
+    """Answer `tools/list` without tools; `make_tools_list_middleware` inserts them."""
+    reject_cursor(params)
     return types.ListToolsResult(tools=[])
 
 
-def _header_schemas(
-    served: ToolsetServer, client: str | None
+def _make_header_schema_lookup(
+    toolset_server: ToolsetServer, client: str | None
 ) -> Callable[[str], Mapping[str, Any] | None]:
-    """Gives the schema that the SDK compares a call's headers with; None compares none.
+    """Return the function that provides the schema for checking the headers of a call.
 
-    Without it the SDK lists all tools for each call over HTTP.
+    It returns None for tools without header parameters. Without such a function the SDK would
+    list all tools at each call over HTTP.
     """
-    plain: set[str] = set()
+    tools_without_headers: set[str] = set()
 
-    def input_schema(name: str) -> Mapping[str, Any] | None:
-        # One look-up a call, and no walk through a schema that asks for no header.
-        present = served.registry.resolve(name)
-        if present in plain or not served.has(present):
+    def find_schema(name: str) -> Mapping[str, Any] | None:
+        current_name = toolset_server.registry.resolve(name)
+        # Cached, so that a schema without header parameters is searched only once.
+        if current_name in tools_without_headers or not toolset_server.has_tool(
+            current_name
+        ):
             return None
         try:
-            schema = served.registry.get_tool(present, client).parameters
+            schema = toolset_server.registry.get_tool(current_name, client).parameters
         except UnknownToolError:
             return None
-        if _HEADER_KEY not in json.dumps(schema):
-            plain.add(present)
+        if _HEADER_ANNOTATION not in json.dumps(schema):
+            tools_without_headers.add(current_name)
             return None
         return schema
 
-    return input_schema
+    return find_schema

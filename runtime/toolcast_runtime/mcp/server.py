@@ -1,7 +1,7 @@
-"""A toolset's MCP server, as its generated module declares it.
+"""The MCP server of a toolset, as the generated module `mcp_server` creates it.
 
-It is served over stdio, over HTTP, or as an ASGI application by any server, to be mounted if
-need be. What each needs is imported when something is served, not before.
+It runs over stdio, over HTTP, or as an ASGI application in any ASGI server, where it can also be
+mounted. The packages for each of these are imported when the server starts.
 """
 
 from __future__ import annotations
@@ -27,122 +27,131 @@ if TYPE_CHECKING:
 
 
 class McpServer(ToolsetServer):
-    """A toolset's MCP server. `main()` serves it as the command line says."""
+    """The MCP server of a toolset; `main()` runs it from the command line."""
 
     @classmethod
     def combine(
-        cls, package: str, servers: tuple[ToolsetServer, ...], **given: Any
+        cls, package: str, servers: tuple[ToolsetServer, ...], **settings: Any
     ) -> Self:
-        """The server that several toolsets share.
+        """Return one server for several toolsets.
 
         Args:
-            package: the generated package of the server, by its name.
-            servers: the toolsets' own servers, in the declared order.
-            given: what is said of the shared one; see `ToolsetServer`.
+            package: the name of the combined server's generated package.
+            servers: the servers of the toolsets, in the declared order.
+            settings: the settings of the combined server; see `ToolsetServer`.
 
         Raises:
-            DefinitionError: two have a tool of one name, or only some have clients, or two
-                answer at one path for administrators.
+            DefinitionError: two toolsets have a tool of the same name, only some of them have
+                clients, or two use the same path for administrators.
         """
         registry = Registry.combine(
             package,
-            [one.registry for one in servers],
-            external=[one.registry for one in servers if one.external],
+            [server.registry for server in servers],
+            external=[server.registry for server in servers if server.external],
         )
-        return cls(registry, sharing=servers, **given)
+        return cls(registry, member_servers=servers, **settings)
 
     def build(self, client: str | None = None) -> Server[Any]:
-        """The SDK's low-level server for one client, for any transport.
+        """Return the MCP SDK's low-level server for one client, for any transport.
 
         Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
+            UnknownClientError: the toolset has clients, and `client` is not one of them.
+            AccessError: the client's access cannot be resolved.
         """
         from .sdk_server import build_server
 
         return build_server(self, client)
 
     def asgi_app(self, *, one_process: bool = False) -> AsgiApp:
-        """The ASGI application of all endpoints, with tokens, hosts and its own lifespan.
+        """Return the ASGI application of all endpoints, with its own lifespan.
 
-        It is built when its lifespan starts.
+        The endpoints are built when the lifespan starts.
 
         Args:
-            one_process: no other process answers at its address. Then clients of the older
-                era have sessions, and a person is asked without a key.
+            one_process: whether no other process answers at the same address. Then clients
+                with handshake versions get sessions, and the server can ask users without a
+                shared key.
         """
         return AsgiApp(self, one_process=one_process)
 
     def main(self, arguments: list[str] | None = None) -> None:
-        """Serves stdio or HTTP, or prints the tools; `--help` names the options."""
+        """Run over stdio or HTTP, or print the tools, as the command line requests."""
         from .server_options import main
 
         main(self, arguments)
 
 
-_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - it is told to nobody who listens
+# Nothing listens here: the address only selects the settings for a server on all interfaces.
+_ALL_INTERFACES = "0.0.0.0"  # noqa: S104
 
 
 class AsgiApp:
-    """What a server such as uvicorn runs, or an application of Starlette or FastAPI mounts.
+    """ASGI application to run in a server such as uvicorn, or to mount in Starlette or FastAPI.
 
-    Nobody tells it the address that it is reached at. So it takes itself for one at every
-    address: without a token for each client, and without allowed hosts, it does not start.
+    It does not know its address, so it assumes that it can be reached at any. It therefore
+    starts only if each client has a token and allowed hosts are set.
 
     Args:
-        server: what is served.
+        server: the toolset's server.
         one_process: see `McpServer.asgi_app`.
     """
 
     def __init__(self, server: ToolsetServer, *, one_process: bool = False) -> None:
         self._server = server
-        self._several = not one_process
-        self._running: ASGIApp | None = None
+        self._is_one_of_several = not one_process
+        self._app: ASGIApp | None = None
 
     @asynccontextmanager
     async def lifespan(self, app: object = None) -> AsyncIterator[None]:
-        """Serves within it: `FastAPI(lifespan=app.lifespan)` where this one is mounted.
+        """Start the server for the duration of the context.
+
+        Pass it to the outer app if this app is mounted: `FastAPI(lifespan=app.lifespan)`.
 
         Raises:
-            SettingsError: a package is missing; or tokens, allowed hosts, the key that a tool
-                with a `confirm` needs, or who may have which tool: all of them in one line.
-            UnknownClientError: an endpoint is of a client that the toolset does not have.
-            LifespanError: the toolset's own lifespan cannot be started.
+            SettingsError: a package is missing; or settings are: tokens, allowed hosts, the
+                key for tools with a `confirm`, or the clients' access. One message has all.
+            UnknownClientError: an endpoint names a client that the toolset does not have.
+            LifespanError: the toolset's own lifespan cannot start.
         """
         if importlib.util.find_spec("mcp") is None:
-            raise SettingsError("it needs mcp: pip install 'toolcast-runtime[mcp]'")
+            raise SettingsError(_format_missing_package("mcp"))
         from ..http.app import build_http_app, resolve_listen_settings
         from ..http.endpoints import log_endpoints
 
-        server, several = self._server, self._several
+        server, is_one_of_several = self._server, self._is_one_of_several
         if server.http is None:
-            raise SettingsError("the toolset has no settings for HTTP")
-        listening = resolve_listen_settings(
-            server, server.http, _ANY_ADDRESS, several=several
+            raise SettingsError(
+                "the toolset has no settings for HTTP; help: declare `targets.mcp.http`"
+            )
+        settings = resolve_listen_settings(
+            server, server.http, _ALL_INTERFACES, several=is_one_of_several
         )
-        router = build_http_app(
-            server, listening, is_one_of_several=several, is_alone=False
+        endpoints_app = build_http_app(
+            server, settings, is_one_of_several=is_one_of_several, is_alone=False
         )
-        async with server.registry, router.lifespan_context(router):
-            self._running = router
-            log_endpoints(listening)
+        async with (
+            server.registry,
+            endpoints_app.lifespan_context(endpoints_app),
+        ):
+            self._app = endpoints_app
+            log_endpoints(settings)
             try:
                 yield
             finally:
-                self._running = None
+                self._app = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request, or runs the lifespan for a server."""
+        """Answer a request, or run the lifespan if the ASGI server requests it."""
         if scope["type"] == "lifespan":
-            await self._serve(receive, send)
-        elif self._running is not None:
-            await self._running(scope, receive, send)
+            await self._run_lifespan(receive, send)
+        elif self._app is not None:
+            await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close"})
         else:
-            await _not_started(send)
+            await _send_not_started(send)
 
-    async def _serve(self, receive: Receive, send: Send) -> None:
+    async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         await receive()
         is_started = False
         try:
@@ -159,16 +168,25 @@ class AsgiApp:
         ) as error:
             if is_started:
                 raise
-            # A server logs the message; without it, some would serve all the same.
+            # ASGI servers log the message. Without it some of them start serving anyway.
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             return
         await send({"type": "lifespan.shutdown.complete"})
 
 
-async def _not_started(send: Send) -> None:
-    """Answers while the lifespan does not run; the caller can do nothing about it."""
-    error = "the server has not started: its lifespan does not run"
-    help_ = "where it is mounted, the outer application needs `lifespan=app.lifespan`"
+def _format_missing_package(package: str) -> str:
+    return (
+        f"the package {package} is not installed; help: pip install"
+        " 'toolcast-runtime[mcp]'"
+    )
+
+
+async def _send_not_started(send: Send) -> None:
+    """Answer 503 to a request while the lifespan is not running."""
+    error = "the server has not started: its lifespan is not running"
+    help_ = (
+        "if the app is mounted, pass `lifespan=app.lifespan` to the outer application"
+    )
     body = json.dumps({"error": error, "help": help_}).encode()
     headers: list[Any] = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": 503, "headers": headers})

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 
 def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
-    """Serves stdio, HTTP, or prints the tools; ends with 2 when that cannot be.
+    """Run a server over stdio or HTTP, or print its tools, as the command line requests.
 
-    It ends with 3 when the toolset's lifespan cannot be started.
+    Exits with 2 if the options or settings do not allow that, and with 3 if the toolset's
+    lifespan cannot start.
     """
-    parser = _parser(server)
+    parser = _build_parser(server)
     options = parser.parse_args(arguments)
     if options.local_tools:
         server = replace(server, external=False)
@@ -37,14 +38,17 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
             return
         for package in ("mcp", "uvicorn") if options.http else ("mcp",):
             if importlib.util.find_spec(package) is None:
-                parser.error(f"it needs {package}: pip install 'toolcast-runtime[mcp]'")
+                parser.error(
+                    f"the package {package} is not installed; help: pip install"
+                    " 'toolcast-runtime[mcp]'"
+                )
         if options.http:
             _serve_http(server, options, parser)
         else:
-            # Over stdio nobody would see that they have no effect.
+            # Rejected, because these options would have no effect over stdio.
             for name in ("host", "port", "path", "workers", "replica"):
                 if name in options:
-                    parser.error(f"--{name} needs --http")
+                    parser.error(f"--{name} requires --http")
             if options.no_lifespan:
                 server.registry.disable_lifespan()
             write_logs(options.log_format, options.log_level)
@@ -61,62 +65,69 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
         parser.exit(START_FAILED, f"{parser.prog}: error: {error}\n")
 
 
-def _parser(server: ToolsetServer) -> argparse.ArgumentParser:
+def _build_parser(server: ToolsetServer) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m {server.registry.package}.mcp_server",
         usage="%(prog)s [options]",
-        description="Serves MCP over stdio, or over streamable HTTP with --http.",
+        description="Serve MCP over stdio, or over streamable HTTP with --http.",
     )
-    parser.add_argument("--client", default=None, help="serve this client alone")
+    parser.add_argument("--client", default=None, help="serve only this client")
     parser.add_argument(
         "--local-tools",
         action="store_true",
-        help="leave out the tools of external servers",
+        help="omit the tools of external servers",
     )
     parser.add_argument(
         "--no-lifespan",
         action="store_true",
-        help="over stdio, start nothing that tools use; their calls fail",
+        help="over stdio: do not start the toolset's lifespan; calls of tools that use its"
+        " dependencies fail",
     )
-    parser.add_argument("--list", action="store_true", help="print the tools and end")
+    parser.add_argument(
+        "--list", action="store_true", help="print the names of the tools and exit"
+    )
     parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
     parser.add_argument(
         "--grace",
         type=int,
         default=DEFAULT_GRACE_S,
         metavar="SECONDS",
-        help="how long running calls have when the server ends: %(default)s, if not given",
+        help="how long running calls may continue when the server stops (default: %(default)s)",
     )
     parser.add_argument(
         "--log-format",
         choices=get_args(LogFormat),
         default="text",
-        help="lines for people, or JSON, on stderr: %(default)s, if not given",
+        help="format of the log lines on stderr (default: %(default)s)",
     )
     parser.add_argument(
         "--log-level",
         choices=get_args(LogLevel),
         default="info",
-        help="the lowest level that is logged: %(default)s, if not given, which has a line"
-        " for each call",
+        help="lowest level that is logged (default: %(default)s, with one line per call)",
     )
     http = parser.add_argument_group("with --http", argument_default=argparse.SUPPRESS)
     http.add_argument(
         "--host",
-        help="127.0.0.1, if not given; beyond loopback, every client needs a token",
-    )
-    http.add_argument("--port", type=int, help="8000, if not given; 0 takes a free one")
-    http.add_argument(
-        "--path", help="the path of one client alone: /mcp/, if not given"
+        help="address to listen on (default: 127.0.0.1); for an address other than loopback"
+        " every client needs a token",
     )
     http.add_argument(
-        "--workers", type=int, help="processes that answer: 1, if not given"
+        "--port",
+        type=int,
+        help="port to listen on (default: 8000); 0 selects a free one",
+    )
+    http.add_argument(
+        "--path", help="path of the endpoint, with one client (default: /mcp/)"
+    )
+    http.add_argument(
+        "--workers", type=int, help="number of worker processes (default: 1)"
     )
     http.add_argument(
         "--replica",
         action="store_true",
-        help="it is one of several processes behind a balancer: nothing that a client is"
-        " given holds for this one alone",
+        help="the server is one of several behind a load balancer: keep no state between"
+        " requests that only this process has",
     )
     return parser
 
@@ -125,12 +136,13 @@ def _serve_http(
     server: ToolsetServer, options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> None:
     if options.no_lifespan:
-        parser.error("--no-lifespan is for stdio alone")
+        parser.error("--no-lifespan cannot be used with --http")
     with gc_freeze():
         from ..http.runner import HttpOptions, serve_http
     names = [field.name for field in fields(HttpOptions)]
-    given = {name: getattr(options, name) for name in names if name in options}
-    http = HttpOptions(**given)
+    http = HttpOptions(
+        **{name: getattr(options, name) for name in names if name in options}
+    )
     if not 0 <= http.port <= 65535:
         parser.error("--port must be a number from 0 to 65535")
     if http.path is not None and not http.path.startswith("/"):

@@ -1,8 +1,8 @@
-"""Tools that are found: a server lists those of every turn, and two that lead to the others.
+"""Tool search: a server lists few tools, and two that search and call the others.
 
-`search_tools` answers with definitions. A call of `call_found_tool` is a call of the tool that it
-names, from its arguments to its answer, as if that tool had been called by its own name. Clients
-see no more of it than these two names, so the second is annotated as the worst that it can be.
+`search_tools` returns definitions. A call of `call_found_tool` is processed as a call of the tool
+that it names. Clients see only the names of these two tools, so `call_found_tool` is annotated with
+the worst case of the tools behind it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from ..core.definitions.tool import ToolProvider
     from ..core.registry import Registry
 
-SEARCH, CALL = "search_tools", "call_found_tool"
-USUAL, _MAX_RESULTS = 5, 20
-"""So many tools are found where nobody says how many, and never more."""
-_NOTHING = "No tool has these words. Try others: what is done, and to what."
+SEARCH = "search_tools"
+CALL = "call_found_tool"
+DEFAULT_RESULTS = 5
+"""How many tools a search returns without a `limit`."""
+_MAX_RESULTS = 20
+"""The largest `limit` of a search."""
+_NO_MATCH = "No tool matches. Try other terms: the action and its object."
 _QUERY = {
     "type": "string",
     "minLength": 1,
@@ -37,16 +40,16 @@ _LIMIT = {
     "type": "integer",
     "minimum": 1,
     "maximum": _MAX_RESULTS,
-    "description": f"How many tools at most; {USUAL}, if not given.",
+    "description": f"How many tools at most; {DEFAULT_RESULTS}, if not given.",
 }
 _NAME = {"type": "string", "description": "The tool's name."}
 _ARGUMENTS = {"type": "object", "description": "As the tool's inputSchema has them."}
-_READS = {"readOnlyHint": True, "openWorldHint": False}
-# Which tool it will be, no client can know when it asks its person.
-_ANYTHING = {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
+_SEARCH_HINTS = {"readOnlyHint": True, "openWorldHint": False}
+# A client asks for its user's approval before it knows which tool is called.
+_CALL_HINTS = {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
 
 
-def _tool(
+def _build_tool(
     name: str, description: str, hints: Mapping[str, bool], /, **properties: Any
 ) -> Tool:
     definition = {
@@ -59,101 +62,120 @@ def _tool(
             "additionalProperties": False,
         },
         "annotations": hints,
-        # Clients that search by themselves (Claude Code) show these two all the same.
+        # Clients with their own tool search (Claude Code) list these two tools in any case.
         "_meta": {"anthropic/alwaysLoad": True},
     }
     return Tool(name, description, description, definition, always=True)
 
 
-_FINDS = (
+_SEARCH_DESCRIPTION = (
     "Finds tools of this server that are not listed, by what they do. It answers with their"
     f" definitions, the best first; {CALL} calls them."
 )
-_CALLS = f"Calls a tool that {SEARCH} has found."
-OWN = {
-    SEARCH: _tool(SEARCH, _FINDS, _READS, query=_QUERY, limit=_LIMIT),
-    CALL: _tool(CALL, _CALLS, _ANYTHING, name=_NAME, arguments=_ARGUMENTS),
+_CALL_DESCRIPTION = f"Calls a tool that {SEARCH} has found."
+SEARCH_TOOLS = {
+    SEARCH: _build_tool(
+        SEARCH, _SEARCH_DESCRIPTION, _SEARCH_HINTS, query=_QUERY, limit=_LIMIT
+    ),
+    CALL: _build_tool(
+        CALL, _CALL_DESCRIPTION, _CALL_HINTS, name=_NAME, arguments=_ARGUMENTS
+    ),
 }
-"""The server's own two tools by their names, as they are listed."""
+"""The server's own two tools, by name."""
 
 
-def introduced(
+def add_search_instructions(
     instructions: str | None, hidden: int, *, has_others: bool = False
 ) -> str | None:
-    """A server's instructions, behind a sentence that says how many tools are not listed.
+    """Return a server's instructions, preceded by how many tools only a search finds.
 
-    It stands in front because clients cut long instructions off. With `has_others` the tools
-    of external servers are not listed either.
+    The sentence comes first because clients truncate long instructions.
+
+    Args:
+        instructions: the toolset's own instructions.
+        hidden: the number of local tools that are not listed.
+        has_others: whether there are tools of external servers, which are not listed either.
     """
     tools = f"{hidden} more tool{'' if hidden == 1 else 's'}" if hidden else ""
     others = "tools of external servers" if has_others else ""
     if not tools and not others:
         return instructions
-    told = (
-        f"Beyond its list this server has {' and '.join(filter(None, (tools, others)))}:"
+    unlisted = " and ".join(filter(None, (tools, others)))
+    sentence = (
+        f"Beyond its list this server has {unlisted}:"
         f" {SEARCH} finds them by what they do, and {CALL} calls them."
     )
-    return f"{told}\n\n{instructions}" if instructions else told
+    return f"{sentence}\n\n{instructions}" if instructions else sentence
 
 
-def meant(name: str, arguments: Any) -> tuple[str, Any, bool]:
-    """The name and the arguments of the tool that a call means; and whether it is a found one.
+def resolve_found_tool(name: str, arguments: Any) -> tuple[str, Any, bool]:
+    """Return the name and arguments of the called tool, and whether `call_found_tool` called it.
 
-    A `call_found_tool` whose own arguments are not valid means itself, and is refused as a call
-    of any tool is.
+    A `call_found_tool` with invalid arguments of its own is returned unchanged, and is rejected
+    like any call with invalid arguments.
     """
     if name == CALL and isinstance(arguments, Mapping):
-        tool, given = arguments.get("name"), arguments.get("arguments", {})
-        is_valid = isinstance(tool, str) and isinstance(given, Mapping)
+        tool = arguments.get("name")
+        tool_arguments = arguments.get("arguments", {})
+        is_valid = isinstance(tool, str) and isinstance(tool_arguments, Mapping)
         if is_valid and not arguments.keys() - {"name", "arguments"}:
-            return str(tool), given, True
+            return str(tool), tool_arguments, True
     return name, arguments, False
 
 
 @dataclass(frozen=True)
-class OwnTools:
-    """Answers the calls of a server's own tools.
+class SearchToolProvider:
+    """Answers the calls of the server's own two tools.
 
     Attributes:
-        registry: ranks tools, and runs these calls as others: with a line in the log, and a span.
-        offered: gives the tools that the client may have now.
+        registry: ranks the tools, and runs these calls like all others: with a log line and a
+            span.
+        list_tools: returns the tools that the client may call now.
     """
 
     registry: Registry
-    offered: Callable[[], Awaitable[list[Tool]]]
+    list_tools: Callable[[], Awaitable[list[Tool]]]
 
     def find(self, name: str) -> ToolMatch:
-        """One of the two, to be called."""
-        # Of the provider of a tool, its call asks for nothing but `call_tool`.
+        """Return one of the two tools, ready to be called."""
+        # A call uses only the method `call_tool` of a tool's provider.
         return ToolMatch(
-            OWN[name], cast("ToolProvider", self), self.registry.toolsets[0]
+            SEARCH_TOOLS[name], cast("ToolProvider", self), self.registry.toolsets[0]
         )
 
     async def call_tool(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
     ) -> ToolResponse:
-        """The answer to a search, as of `ToolProvider`.
+        """Return the response to a search, as a `ToolProvider`.
 
-        It is text alone: a copy as structured content would cost what the search saves.
+        The response is only text. Structured content would repeat it, at the cost of the
+        tokens that a search saves.
 
         Raises:
-            ArgumentConversionError: the arguments are not valid; a valid `call_found_tool` means another tool.
-            ToolError: there is no router.
+            ArgumentConversionError: the arguments are invalid. This includes every
+                `call_found_tool`, because a valid one is replaced by the tool that it names.
+            ToolError: the router cannot be loaded.
         """
         validators = self.registry.toolsets[0].calls.validators
         problems = validators.check_arguments(tool, arguments)
         if problems or tool.name == CALL:
             raise ArgumentConversionError(problems)
-        tools = {one.name: one for one in await self.offered() if not one.always}
+        tools = {
+            available.name: available
+            for available in await self.list_tools()
+            if not available.always
+        }
         query = arguments["query"].strip()
         try:
             names = await self.registry.best_first(query, [*tools.values()])
         except OptionalPartError as missing:
-            raise ToolError(f"nothing can be searched for: {missing}") from missing
-        # What is asked for by its name is the best, whatever its words are.
+            raise ToolError(f"tools cannot be searched: {missing}") from missing
+        # A query that is a tool's name has this tool first, whatever its rank.
         names = [*dict.fromkeys([self.registry.resolve(query), *names])]
-        best = [tools[name] for name in names if name in tools]
-        best = best[: int(arguments.get("limit", USUAL))]
-        found = b",".join(tool.to_mcp_json() for tool in best).decode()
-        texts = [f'{{"tools":[{found}]}}', *([] if best else [_NOTHING])]
-        return ToolResponse(content=[{"type": "text", "text": one} for one in texts])
+        matches = [tools[name] for name in names if name in tools]
+        matches = matches[: int(arguments.get("limit", DEFAULT_RESULTS))]
+        definitions = b",".join(match.to_mcp_json() for match in matches).decode()
+        texts = [f'{{"tools":[{definitions}]}}']
+        if not matches:
+            texts.append(_NO_MATCH)
+        return ToolResponse(content=[{"type": "text", "text": text} for text in texts])

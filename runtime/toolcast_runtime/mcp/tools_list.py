@@ -1,11 +1,11 @@
-"""The answer to `tools/list`: the tools exactly as the specs have them.
+"""The answer to `tools/list`: exactly the definitions of the specs.
 
-A server whose tools are searched for lists those of every turn alone, and two of its own.
+A server with tool search lists only the tools marked `always`, and its two search tools.
 
-The SDK's models drop unknown keys and nulls, change the order of keys, and refuse the whole
-list for one tool. So its answer gets its tools behind the models, in the SDK's middleware: as
-JSON text where the transport writes `RawJson`, else as plain objects. One thing is not as in the
-specs: clients before 2026-07-28 are not shown an `outputSchema` that they would refuse.
+The SDK's models would drop unknown keys and nulls, reorder keys, and reject the whole list for one
+tool. So middleware replaces the tools in the SDK's answer: with JSON text if the transport writes
+`RawJson`, otherwise with plain objects. Only one thing differs from the specs: an `outputSchema`
+that clients with handshake versions would reject is omitted for them.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/server/tools
 """
@@ -24,7 +24,7 @@ from ..core.validation.protocol import (
     downgrade_definition,
 )
 from ..stdio.framing import RawJson
-from .results import is_before_2026
+from .results import is_handshake_version
 
 if TYPE_CHECKING:
     from mcp.server.context import (
@@ -42,88 +42,100 @@ _MAX_CACHED_LISTS = 16
 """Tool lists that are cached."""
 
 
-def exact_tools(
-    served: ToolsetServer, client: str | None, *, takes_raw_json: bool
+def make_tools_list_middleware(
+    server: ToolsetServer, client: str | None, *, takes_raw_json: bool
 ) -> Callable[[CallNext, ServerRequestContext[Any, Any]], Awaitable[HandlerResult]]:
-    """What puts a client's tools into the answer that the SDK would give.
+    """Return middleware that puts a client's tools into the SDK's answer.
 
     Args:
-        served: whose tools.
-        client: who is served.
-        takes_raw_json: the transport writes `RawJson` as it is, so that a list is sent
-            without one object being built for it.
+        server: the server whose tools are listed.
+        client: the client that requests the list.
+        takes_raw_json: whether the transport writes `RawJson` unchanged, so that a list is
+            sent without building an object for each tool.
     """
-    # Callers with other permissions are shown other lists.
-    shown: dict[tuple[bool, tuple[str, ...]], Any] = {}
-    left_out: set[tuple[str, bool]] = set()
+    # Callers with different permissions get different lists.
+    cached_lists: dict[tuple[bool, tuple[str, ...]], Any] = {}
+    logged: set[tuple[str, bool]] = set()
 
-    async def put_in(
+    async def insert_tools(
         call_next: CallNext, ctx: ServerRequestContext[Any, Any]
     ) -> HandlerResult:
         result = await call_next(ctx)
         if not isinstance(result, dict):
             return result
-        old = is_before_2026(ctx.protocol_version)
-        present = served.names(client)
-        local = shown.get((old, present))
-        if local is None:
-            if len(shown) == _MAX_CACHED_LISTS:
-                shown.clear()
-            local = _local(served.listed(client), old, takes_raw_json=takes_raw_json)
-            shown[old, present] = local
-        external = await served.external_tools(client, is_always=served.search)
-        return {
-            **result,
-            "tools": _with(local, _taken(external, old, left_out)),
-        }
+        has_handshake = is_handshake_version(ctx.protocol_version)
+        key = has_handshake, server.names(client)
+        local_tools = cached_lists.get(key)
+        if local_tools is None:
+            if len(cached_lists) == _MAX_CACHED_LISTS:
+                cached_lists.clear()
+            local_tools = _encode_local_tools(
+                server.list_directly_listed(client),
+                has_handshake,
+                takes_raw_json=takes_raw_json,
+            )
+            cached_lists[key] = local_tools
+        external_tools = await server.external_tools(client, is_always=server.search)
+        definitions = _filter_external_tools(external_tools, has_handshake, logged)
+        return {**result, "tools": _append_tools(local_tools, definitions)}
 
-    return put_in
+    return insert_tools
 
 
-def _local(
-    tools: list[Tool], old: bool, *, takes_raw_json: bool
+def _encode_local_tools(
+    tools: list[Tool], has_handshake: bool, *, takes_raw_json: bool
 ) -> RawJson | list[Mapping[str, Any]]:
     if not takes_raw_json:
-        return [_shown(tool.definition, old) for tool in tools]
+        return [_adapt_definition(tool.definition, has_handshake) for tool in tools]
     texts = []
     for tool in tools:
-        is_whole = _shown(tool.definition, old) is tool.definition
-        texts.append(tool.to_mcp_json(omit=None if is_whole else "outputSchema"))
+        is_unchanged = (
+            _adapt_definition(tool.definition, has_handshake) is tool.definition
+        )
+        texts.append(tool.to_mcp_json(omit=None if is_unchanged else "outputSchema"))
     return RawJson(b"[" + b",".join(texts) + b"]")
 
 
-def _taken(
-    external: list[Tool], old: bool, left_out: set[tuple[str, bool]]
+def _filter_external_tools(
+    tools: list[Tool], has_handshake: bool, logged: set[tuple[str, bool]]
 ) -> list[Mapping[str, Any]]:
-    """External tools that strict clients of an era take; no spec could warn of the others.
+    """Return the definitions of external tools that strict clients accept; log the others.
+
+    The rules report such definitions only for local tools, which have specs.
 
     Args:
-        external: the tools, of strangers.
-        old: the client speaks a revision before 2026-07-28.
-        left_out: what has been logged already, which is added to.
+        tools: the tools of external servers.
+        has_handshake: whether the client uses a handshake version.
+        logged: the tools that are already logged; updated.
     """
-    taken = []
-    for tool in external:
-        shown = _shown(tool.definition, old)
-        refusals = check_tool_definition(shown, REVISIONS[0 if old else -1])
-        if not refusals:
-            taken.append(shown)
-        elif (tool.name, old) not in left_out:
-            left_out.add((tool.name, old))
-            why = escape_excerpt(f"`{refusals[0].path_text}` {refusals[0].problem}")
-            _logger.warning("%s is not listed: clients refuse %s", tool.name, why)
-    return taken
+    accepted = []
+    for tool in tools:
+        definition = _adapt_definition(tool.definition, has_handshake)
+        problems = check_tool_definition(
+            definition, REVISIONS[0 if has_handshake else -1]
+        )
+        if not problems:
+            accepted.append(definition)
+        elif (tool.name, has_handshake) not in logged:
+            logged.add((tool.name, has_handshake))
+            problem = escape_excerpt(f"`{problems[0].path_text}` {problems[0].problem}")
+            _logger.warning("%s is not listed: clients reject %s", tool.name, problem)
+    return accepted
 
 
-def _shown(definition: Mapping[str, Any], old: bool) -> Mapping[str, Any]:
-    return downgrade_definition(definition) if old else definition
+def _adapt_definition(
+    definition: Mapping[str, Any], has_handshake: bool
+) -> Mapping[str, Any]:
+    return downgrade_definition(definition) if has_handshake else definition
 
 
-def _with(own: Any, further: list[Mapping[str, Any]]) -> Any:
-    """A list of tools and further ones, as JSON text where the list is."""
-    if not further:
-        return own
-    if not isinstance(own, RawJson):
-        return [*own, *further]
-    text = json.dumps(further, ensure_ascii=False).encode("utf-8")
-    return RawJson(text if own.text == b"[]" else own.text[:-1] + b"," + text[1:])
+def _append_tools(local_tools: Any, external_tools: list[Mapping[str, Any]]) -> Any:
+    """Return the local and the external tools, in the form of the local list."""
+    if not external_tools:
+        return local_tools
+    if not isinstance(local_tools, RawJson):
+        return [*local_tools, *external_tools]
+    text = json.dumps(external_tools, ensure_ascii=False).encode("utf-8")
+    if local_tools.text == b"[]":
+        return RawJson(text)
+    return RawJson(local_tools.text[:-1] + b"," + text[1:])

@@ -1,4 +1,4 @@
-"""What one MCP server serves: its name, its tools, who gets which."""
+"""The content of an MCP server: its tools, resources and prompts, and their access."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
     from ..core.toolset import ToolMatch
     from ..core.toolset_settings import LinkLimits
     from ..http.settings import AdminRoute, HttpSettings
-    from ..resources.mcp_definitions import McpOffer
+    from ..resources.mcp_definitions import ResourceOrPrompt
     from ..skills import Skill, Skills
 
 
 class ServerPart(Protocol):
-    """What one target adds to the toolset's server over HTTP."""
+    """An addition to the toolset's HTTP server by another target."""
 
     @property
     def admin_routes(self) -> Sequence[AdminRoute]:
-        """Paths for administrators."""
+        """The routes for administrators."""
 
     @property
-    def started(self) -> Sequence[Callable[[], Awaitable[None]]]:
-        """What runs beside the requests once the server answers."""
+    def background_tasks(self) -> Sequence[Callable[[], Awaitable[None]]]:
+        """The coroutine functions that run in the background while the server runs."""
 
     def guard(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
-        """Why a call over HTTP is refused; None when it is not.
+        """Return why a call over HTTP is refused; None if it is not.
 
-        It is asked for each call of a client, and for those that a handler makes through
-        the registry meanwhile, in the same context: in its own task or thread, or in one
-        that it starts with a copy of its context.
+        It checks each call of a client, and each call that a handler makes by the registry in
+        the same context: in the handler's task or thread, or in one that it starts with a copy
+        of its context.
 
         Args:
-            tool_name: the called tool's present name.
-            headers: the request's, by their names in lower case.
+            tool_name: the called tool's current name.
+            headers: the headers of the request, by lower-case name.
         """
 
     def definition_members(
@@ -62,35 +62,35 @@ class ServerPart(Protocol):
 
 @dataclass(frozen=True)
 class ToolsetServer:
-    """What one MCP server serves.
+    """The content and the settings of one MCP server.
 
     Attributes:
-        registry: looks tools up and calls them.
-        name: serverInfo's name.
-        title: serverInfo's title.
-        version: serverInfo's version.
+        registry: finds and calls tools.
+        name: the name in `serverInfo`.
+        title: the title in `serverInfo`.
+        version: the version in `serverInfo`.
         instructions: how to use the server as a whole.
-        client: the client that is served when none is asked for; None in a toolset
-            without clients.
-        http: where and how each client is served over HTTP.
-        external: shows and calls the tools of external servers, too.
-        state_key_variable: the environment variable with the key that seals what a client
-            keeps while a person is asked; None for a key of each process alone.
-        mcp_resources: the package whose `.json` files are the resources' definitions; None
-            when there are none.
-        mcp_prompts: the same for MCP prompts.
-        skills: the Agent Skills, or the package below the toolset's that has them, such as
-            `.skills`, which the first request for one imports; None when there are none.
-        links: how long and how much content behind links is kept; None keeps none.
-        heartbeat: reports that a call still runs, where its caller asked for progress and
-            its handler reports none.
-        search: lists the tools of every turn alone, and two that find and call the others.
-        parts: what other targets of the toolset add.
-        sharing: the own servers of the toolsets that share this one, in the declared order;
-            empty where it is one toolset's alone.
+        client: the client that is served by default; None in a toolset without clients.
+        http: the HTTP settings, with an endpoint for each client.
+        external: whether the tools of external servers are listed and called.
+        state_key_variable: the environment variable with the key that seals the state of
+            questions to the user; None for a random key in each process.
+        mcp_resources: the package whose `.json` files define the resources; None if there are
+            none.
+        mcp_prompts: the package whose `.json` files define the prompts; None if there are none.
+        skills: the Agent Skills; or the relative name of the package that contains them, such
+            as `.skills`, which is imported on first use; None if there are none.
+        links: the limits of stored content behind links; None stores no content.
+        heartbeat: whether progress is repeated while a handler reports none, if the caller
+            requested progress.
+        search: whether only the tools marked `always` are listed, with two tools that search
+            and call the others.
+        parts: the additions by other targets of the toolset.
+        member_servers: the servers of the toolsets that this server combines, in the declared
+            order; empty for the server of one toolset.
 
     Raises:
-        DefinitionError: two toolsets that share it answer at one path for administrators.
+        DefinitionError: two member servers use the same path for administrators.
     """
 
     registry: Registry
@@ -110,21 +110,23 @@ class ToolsetServer:
     heartbeat: bool = True
     search: bool = False
     parts: tuple[ServerPart, ...] = ()
-    sharing: tuple[ToolsetServer, ...] = ()
+    member_servers: tuple[ToolsetServer, ...] = ()
 
     def __post_init__(self) -> None:
         if self.search:
-            from .tool_search import OWN
+            from .tool_search import SEARCH_TOOLS
 
-            self.registry.reserve_names(OWN)
-        if not self.sharing:
+            self.registry.reserve_names(SEARCH_TOOLS)
+        if not self.member_servers:
             return
-        parts = tuple(part for one in self.sharing for part in one.parts)
+        parts = tuple(part for server in self.member_servers for part in server.parts)
         paths = [route.path for part in parts for route in part.admin_routes]
         for path in paths:
             if paths.count(path) > 1:
                 package = self.registry.package
-                raise DefinitionError(f"{package}: two toolsets answer at {path}")
+                raise DefinitionError(
+                    f"{package}: two toolsets use the administration path {path}"
+                )
         object.__setattr__(self, "parts", parts)
 
     @cached_property
@@ -132,228 +134,285 @@ class ToolsetServer:
         return frozenset(self.registry.list_names_in("mcp"))
 
     @cached_property
-    def _called_names(self) -> frozenset[str]:
-        """The present and the former names of the local tools that are served."""
+    def _callable_names(self) -> frozenset[str]:
+        """The current and former names of the local tools."""
         tools = (t for t in self.registry.local_tools if t.name in self._names)
         return frozenset(name for t in tools for name in (t.name, *t.former_names))
 
-    def has(self, name: str) -> bool:
-        """Whether a local tool of this present name is served, for anybody."""
+    def has_tool(self, name: str) -> bool:
+        """Return whether any client has a local tool with this current name."""
         return name in self._names
 
     def tools(self, client: str | None) -> list[Tool]:
-        """The local tools that a client gets, in their order.
+        """Return a client's local tools, in their declared order.
 
         Raises:
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have which tool cannot be found out.
+            UnknownClientError: the toolset has clients, and `client` is not one of them.
+            AccessError: the client's access cannot be resolved.
         """
         return self.registry.tools(client, target="mcp")
 
     def names(self, client: str | None) -> tuple[str, ...]:
-        """The names of `tools`; raises as it does."""
+        """Return the names of `tools`; for the errors see there."""
         return self.registry.names(client, target="mcp")
 
-    def hidden(self, client: str | None) -> int:
-        """How many of `tools` are searched for instead of listed; raises as it does."""
-        return sum(not t.always for t in self.tools(client)) if self.search else 0
+    def count_unlisted_tools(self, client: str | None) -> int:
+        """Return how many of `tools` only a search finds; for the errors see there."""
+        if not self.search:
+            return 0
+        return sum(not tool.always for tool in self.tools(client))
 
-    def listed(self, client: str | None) -> list[Tool]:
-        """What `tools/list` shows without the tools of external servers; raises as `tools`.
+    def list_directly_listed(self, client: str | None) -> list[Tool]:
+        """Return the local tools in the client's `tools/list`; for the errors see `tools`.
 
-        The two that find others are there where the client has others.
+        The two search tools are included if there are tools that are not listed.
         """
         tools = self.tools(client)
         if not self.search:
             return tools
-        from .tool_search import OWN
+        from .tool_search import SEARCH_TOOLS
 
-        listed = [tool for tool in tools if tool.always]
-        has_others = len(listed) < len(tools) or self.external
-        return [*listed, *OWN.values()] if has_others else listed
+        listed_tools = [tool for tool in tools if tool.always]
+        has_unlisted_tools = len(listed_tools) < len(tools) or self.external
+        if has_unlisted_tools:
+            return [*listed_tools, *SEARCH_TOOLS.values()]
+        return listed_tools
 
     def list_tools(self, client: str | None) -> list[Mapping[str, Any]]:
-        """The client's `tools/list`, without the tools of external servers."""
-        return [tool.definition for tool in self.listed(client)]
+        """Return the definitions in the client's `tools/list`, without external tools."""
+        return [tool.definition for tool in self.list_directly_listed(client)]
 
     @property
     def toolsets(self) -> tuple[ToolsetServer, ...]:
-        """What is served, a toolset each: those that share the server, or this one."""
-        return self.sharing or (self,)
+        """The servers of the single toolsets: the combined ones, or this one."""
+        return self.member_servers or (self,)
 
     @property
-    def has_offers(self) -> bool:
-        """Whether there are resources or MCP prompts, for anybody."""
-        packages = [(one.mcp_resources, one.mcp_prompts) for one in self.toolsets]
-        return any(package is not None for two in packages for package in two)
+    def has_resources_or_prompts(self) -> bool:
+        """Whether any client has resources or MCP prompts."""
+        return any(
+            server.mcp_resources is not None or server.mcp_prompts is not None
+            for server in self.toolsets
+        )
 
     @cached_property
-    def offer_handlers(self) -> tuple[Tool, ...]:
-        """The handlers of resources and MCP prompts, as tools; raises as `all_resources`."""
-        handlers = (one.handler for one in (*self.all_resources, *self.all_prompts))
+    def resource_and_prompt_handlers(self) -> tuple[Tool, ...]:
+        """The handlers of resources and prompts, as tools; errors as `all_resources`."""
+        definitions = (*self.all_resources, *self.all_prompts)
+        handlers = (definition.handler for definition in definitions)
         return tuple(handler for handler in handlers if handler is not None)
 
-    def calls_of(self, handler: Tool | None) -> ToolCalls:
-        """What runs the handler of a resource or an MCP prompt: its own toolset's calls."""
-        for one in self.toolsets:
-            if handler is None or handler in one.offer_handlers:
-                return one.registry.calls
-        raise LookupError("the handler is of none of the toolsets")
+    def get_handler_calls(self, handler: Tool | None) -> ToolCalls:
+        """Return the calls of the toolset that has the handler of a resource or prompt.
 
-    def asks(self, client: str | None) -> bool:
-        """Whether a client has to count on questions to its person; raises as `tools`.
+        Raises:
+            LookupError: no toolset has this handler.
+        """
+        for server in self.toolsets:
+            if handler is None or handler in server.resource_and_prompt_handlers:
+                return server.registry.calls
+        raise LookupError("no toolset has this handler")
 
-        A toolset whose handlers ask says so by the key's variable.
+    def can_ask_user(self, client: str | None) -> bool:
+        """Return whether calls of a client may ask its user; for the errors see `tools`.
+
+        A toolset whose handlers ask questions declares the variable of the state key.
         """
         return self.state_key_variable is not None or any(
             tool.confirm is not None for tool in self.tools(client)
         )
 
-    def resources(self, client: str | None) -> list[McpOffer]:
-        """The resources and templates that a client may read.
+    def resources(self, client: str | None) -> list[ResourceOrPrompt]:
+        """Return the resources and resource templates that a client may read.
 
-        In a toolset with clients those of none are nobody's.
+        In a toolset with clients, a resource without clients is available to none.
 
         Raises:
-            DefinitionError: the definitions are not what was generated.
-            UnknownClientError: the toolset has clients and this is none of them.
-            AccessError: who may have what cannot be found out.
+            DefinitionError: the definitions differ from the generated ones.
+            UnknownClientError: the toolset has clients, and `client` is not one of them.
+            AccessError: the client's access cannot be resolved.
         """
-        return [one for one in self.all_resources if self._is_for(client, one.clients)]
+        return [
+            resource
+            for resource in self.all_resources
+            if self._is_available(client, resource.clients)
+        ]
 
-    def prompts(self, client: str | None) -> list[McpOffer]:
-        """The MCP prompts that a client may get; raises as `resources`."""
-        return [one for one in self.all_prompts if self._is_for(client, one.clients)]
+    def prompts(self, client: str | None) -> list[ResourceOrPrompt]:
+        """Return the MCP prompts that a client may get; for the errors see `resources`."""
+        return [
+            prompt
+            for prompt in self.all_prompts
+            if self._is_available(client, prompt.clients)
+        ]
 
     @property
     def has_skills(self) -> bool:
-        """Whether there are Agent Skills, for anybody."""
-        return any(one.skills is not None for one in self.toolsets)
+        """Whether any client has Agent Skills."""
+        return any(server.skills is not None for server in self.toolsets)
 
-    def skills_of(self, client: str | None) -> list[Skill]:
-        """The Agent Skills that a client may have, of all toolsets that have the client.
+    def list_skills(self, client: str | None) -> list[Skill]:
+        """Return a client's Agent Skills, of all toolsets that have the client.
 
-        Raises: as `tools`.
-            DefinitionError: two toolsets have one of one name.
+        Raises:
+            DefinitionError: two toolsets have a skill of the same name.
+            UnknownClientError: the toolset has clients, and `client` is not one of them.
+            AccessError: the client's access cannot be resolved.
         """
         self.registry.access().get_client(client)
-        found = [
+        skills = [
             skill
-            for one in self.toolsets
-            if one.own_skills is not None and _has(one.registry, client)
-            for skill in one.own_skills.of(client, target="mcp")
+            for server in self.toolsets
+            if server.loaded_skills is not None and _has_client(server.registry, client)
+            for skill in server.loaded_skills.list_skills(client, target="mcp")
         ]
-        self._refuse_twice("skill", [skill.name for skill in found])
-        return found
+        self._reject_duplicates("skill", [skill.name for skill in skills])
+        return skills
 
     @cached_property
-    def own_skills(self) -> Skills | None:
-        """The toolset's own, imported if need be."""
+    def loaded_skills(self) -> Skills | None:
+        """The toolset's own skills; their package is imported on first use."""
         if isinstance(self.skills, str):
-            found: Skills = import_module(self.skills, self.registry.package).SKILLS
-            return found
+            skills: Skills = import_module(self.skills, self.registry.package).SKILLS
+            return skills
         return self.skills
 
     @cached_property
-    def all_resources(self) -> tuple[McpOffer, ...]:
-        """The resources, whoever may read them.
+    def all_resources(self) -> tuple[ResourceOrPrompt, ...]:
+        """The resources of all clients.
 
         Raises:
-            DefinitionError: one is not what was generated, or its handler uses what the
-                lifespan does not give; or two toolsets have one of one URI.
+            DefinitionError: a definition differs from the generated one; a handler uses a
+                dependency that the lifespan does not provide; or two toolsets have a resource
+                with the same URI.
         """
-        if self.sharing:
-            found = [offer for one in self.sharing for offer in one.all_resources]
-            told = [one.definition for one in found]
-            keys = [str(one.get("uri", one.get("uriTemplate"))) for one in told]
-            self._refuse_twice("resource", keys)
-            return tuple(found)
+        if self.member_servers:
+            resources = [
+                resource
+                for server in self.member_servers
+                for resource in server.all_resources
+            ]
+            definitions = [resource.definition for resource in resources]
+            uris = [
+                str(definition.get("uri", definition.get("uriTemplate")))
+                for definition in definitions
+            ]
+            self._reject_duplicates("resource", uris)
+            return tuple(resources)
         if self.mcp_resources is None:
             return ()
-        return self._usable(optional.mcp_definitions.read_resources(self.mcp_resources))
+        return self._check_dependencies(
+            optional.mcp_definitions.read_resources(self.mcp_resources)
+        )
 
     @cached_property
-    def all_prompts(self) -> tuple[McpOffer, ...]:
-        """The MCP prompts, whoever may get them; raises as `all_resources`, for names."""
-        if self.sharing:
-            found = [offer for one in self.sharing for offer in one.all_prompts]
-            self._refuse_twice("prompt", [one.name for one in found])
-            return tuple(found)
+    def all_prompts(self) -> tuple[ResourceOrPrompt, ...]:
+        """The MCP prompts of all clients; errors as `all_resources`, by name."""
+        if self.member_servers:
+            prompts = [
+                prompt
+                for server in self.member_servers
+                for prompt in server.all_prompts
+            ]
+            self._reject_duplicates("prompt", [prompt.name for prompt in prompts])
+            return tuple(prompts)
         if self.mcp_prompts is None:
             return ()
-        return self._usable(optional.mcp_definitions.read_prompts(self.mcp_prompts))
+        return self._check_dependencies(
+            optional.mcp_definitions.read_prompts(self.mcp_prompts)
+        )
 
-    def _usable(self, found: tuple[McpOffer, ...]) -> tuple[McpOffer, ...]:
-        handlers = [one.handler for one in found if one.handler is not None]
-        known = self.registry.lifespan_dependencies
-        validate_dependencies(self.registry.package, handlers, known)
-        return found
+    def _check_dependencies(
+        self, definitions: tuple[ResourceOrPrompt, ...]
+    ) -> tuple[ResourceOrPrompt, ...]:
+        handlers = [
+            definition.handler
+            for definition in definitions
+            if definition.handler is not None
+        ]
+        available = self.registry.lifespan_dependencies
+        validate_dependencies(self.registry.package, handlers, available)
+        return definitions
 
-    def _refuse_twice(self, what: str, keys: Sequence[str]) -> None:
-        if len({*keys}) == len(keys) or not self.sharing:
+    def _reject_duplicates(self, kind: str, keys: Sequence[str]) -> None:
+        """Raise if two combined toolsets have a definition with the same key."""
+        if len({*keys}) == len(keys) or not self.member_servers:
             return
-        twice = next(key for key in keys if keys.count(key) > 1)
+        duplicate = next(key for key in keys if keys.count(key) > 1)
         package = self.registry.package
-        raise DefinitionError(f"{package}: two toolsets have a {what} `{twice}`")
+        raise DefinitionError(f"{package}: two toolsets have a {kind} `{duplicate}`")
 
-    def _is_for(self, client: str | None, clients: tuple[str, ...]) -> bool:
+    def _is_available(self, client: str | None, clients: tuple[str, ...]) -> bool:
         self.registry.access().get_client(client)
         return not self.registry.has_clients or client in clients
 
-    async def offered(self, client: str | None) -> list[Tool]:
-        """The tools that a client is offered, the local before the external.
+    async def list_available_tools(self, client: str | None) -> list[Tool]:
+        """Return the tools that a client may call, local tools first.
 
-        Raises: as `tools`.
+        Raises:
+            UnknownClientError: the toolset has clients, and `client` is not one of them.
+            AccessError: the client's access cannot be resolved.
         """
         return [*self.tools(client), *await self.external_tools(client)]
 
     async def external_tools(
         self, client: str | None, *, is_always: bool = False
     ) -> list[Tool]:
-        """The external servers' tools that a client is offered; or those of every turn."""
-        remote = self.registry.list_remote_tools
-        return await remote(client, is_always=is_always) if self.external else []
+        """Return the external tools that a client may call, optionally only `always` tools."""
+        if not self.external:
+            return []
+        return await self.registry.list_remote_tools(client, is_always=is_always)
 
     async def find(
         self, name: str, client: str | None, *, is_found: bool = False
     ) -> ToolMatch | None:
-        """A tool that a client is offered, by its present or a former name; or None.
+        """Return a tool that a client may call, by its current or a former name.
 
-        Every call comes here, and what is found is called: it costs one look-up.
-        `is_found`: it is called as a found one, which the server's own two never are.
+        Args:
+            name: the name in the call.
+            client: the client that calls.
+            is_found: whether `call_found_tool` calls it; that cannot call the two search
+                tools.
         """
         if self.search and not is_found:
-            from .tool_search import OWN, OwnTools
+            from .tool_search import SEARCH_TOOLS, SearchToolProvider
 
-            if name in OWN:
-                return OwnTools(self.registry, partial(self.offered, client)).find(name)
-        if name not in self._called_names and not self.external:
+            if name in SEARCH_TOOLS:
+                list_tools = partial(self.list_available_tools, client)
+                return SearchToolProvider(self.registry, list_tools).find(name)
+        # Unknown names of local toolsets cost one lookup, without resolving access.
+        if name not in self._callable_names and not self.external:
             return None
         try:
-            found = await self.registry.find(name, client)
+            match = await self.registry.find(name, client)
         except UnknownToolError:
             return None
-        is_offered = found.provider is not None or found.tool.name in self._names
-        return found if is_offered else None
+        is_available = match.provider is not None or match.tool.name in self._names
+        return match if is_available else None
 
     def import_handlers(
         self, begin: Callable[[str], object] = str
     ) -> dict[str, BaseException]:
-        """Imports the handlers of tools, resources and prompts; see `Toolset`."""
-        failed: dict[str, BaseException] = {}
-        for one in self.toolsets:
-            start = one.registry.get_single_toolset()
-            failed |= start.import_handlers(one.offer_handlers, begin)
-        return failed
+        """Import the handlers of tools, resources and prompts; see `Toolset`."""
+        errors: dict[str, BaseException] = {}
+        for server in self.toolsets:
+            toolset = server.registry.get_single_toolset()
+            errors |= toolset.import_handlers(
+                server.resource_and_prompt_handlers, begin
+            )
+        return errors
 
-    def refusal(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
-        """Why a part of the tool's own toolset refuses a call over HTTP; None for none."""
-        for one in self.toolsets:
-            if not self.sharing or one.registry.is_local(tool_name):
-                reasons = (part.guard(tool_name, headers) for part in one.parts)
-                return next((reason for reason in reasons if reason is not None), None)
+    def find_refusal(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
+        """Return why a part of the tool's toolset refuses a call over HTTP; None if allowed."""
+        for server in self.toolsets:
+            if not self.member_servers or server.registry.is_local(tool_name):
+                for part in server.parts:
+                    reason = part.guard(tool_name, headers)
+                    if reason is not None:
+                        return reason
+                return None
         return None
 
 
-def _has(registry: Registry, client: str | None) -> bool:
+def _has_client(registry: Registry, client: str | None) -> bool:
     return client in registry.clients if registry.has_clients else client is None

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 
 from ..core.context import Caller, calling_as
 from ..http.request_limits import error_response, parse_message, replay_body
-from ..mcp.sdk_server import IDENTITY
+from ..mcp.sdk_server import CALLER_KEY
 from .access_tokens import AccessTokens, InvalidTokenError
 from .authorization_server import AuthorizationServer, AuthorizationServerError
 
@@ -125,7 +125,7 @@ class ResourceServer:
                 realm, error="insufficient_scope", error_description=reason
             )
             return error_response(403, reason, {"www-authenticate": challenge})
-        scope[IDENTITY] = caller
+        scope[CALLER_KEY] = caller
         # The SDK binds sessions and request states to this user. It does not need the token.
         scope["user"] = AuthenticatedUser(
             AccessToken(
@@ -295,7 +295,7 @@ def require_scopes(
         return permission if oauth.can_grant(permission) else None
 
     async def wrapped_app(scope: Scope, receive: Receive, send: Send) -> None:
-        caller: Caller | None = scope.get(IDENTITY)
+        caller: Caller | None = scope.get(CALLER_KEY)
         if caller is not None and oauth.can_grant_more(caller):
             body = (await receive()).get("body", b"")
             receive = replay_body(body, receive)
@@ -323,7 +323,7 @@ def _find_called_tool(body: bytes, served: ToolsetServer) -> str | None:
     params = message.get("params")
     name = params.get("name") if isinstance(params, dict) else None
     if params and isinstance(name, str) and served.search:
-        from ..mcp.tool_search import meant
+        from ..mcp.tool_search import resolve_found_tool
 
-        name, *_ = meant(name, params.get("arguments"))
+        name, *_ = resolve_found_tool(name, params.get("arguments"))
     return name if isinstance(name, str) else None

@@ -1,6 +1,6 @@
-"""What schemas say: of which types, two of them as one, either of several, or null.
+"""Operations on schemas: their types, merging two of them, alternatives, and nullable types.
 
-Nothing here knows a dialect's words, but for the ways to spell null.
+Nothing here depends on the keywords of a dialect, except for the spelling of nullable types.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from .dialect import ANNOTATIONS, Nullable, only_annotated
+from .dialect import ANNOTATIONS, Nullable, has_only_annotations
 
 _TYPES = (
     (bool, "boolean"),
@@ -20,7 +20,7 @@ _TYPES = (
     ((list, tuple), "array"),
     (type(None), "null"),
 )
-_TOGETHER = (
+_DEPENDENT_KEYWORDS = (
     frozenset("properties patternProperties additionalProperties".split()),
     frozenset("prefixItems items additionalItems".split()),
     frozenset("contains minContains maxContains".split()),
@@ -30,24 +30,26 @@ _TOGETHER = (
 )
 """Keywords that depend on each other within their own schema."""
 
-_LOWEST = "minimum exclusiveMinimum minLength minItems minProperties".split()
-_HIGHEST = "maximum exclusiveMaximum maxLength maxItems maxProperties".split()
-_TIGHTER: Mapping[str, Callable[[Any, Any], Any]] = {
-    **dict.fromkeys(_LOWEST, max),
-    **dict.fromkeys(_HIGHEST, min),
+_LOWER_LIMITS = "minimum exclusiveMinimum minLength minItems minProperties".split()
+_UPPER_LIMITS = "maximum exclusiveMaximum maxLength maxItems maxProperties".split()
+_SELECT_STRICTER: Mapping[str, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys(_LOWER_LIMITS, max),
+    **dict.fromkeys(_UPPER_LIMITS, min),
 }
-_OF_NUMBERS = "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()
-_OF_TYPE = {
+_NUMBER_KEYWORDS = (
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()
+)
+_KEYWORDS_BY_TYPE = {
     "string": "minLength maxLength pattern format".split(),
-    "number": _OF_NUMBERS,
-    "integer": _OF_NUMBERS,
+    "number": _NUMBER_KEYWORDS,
+    "integer": _NUMBER_KEYWORDS,
     "array": "items prefixItems minItems maxItems uniqueItems contains".split(),
     "object": (
         "properties required additionalProperties patternProperties propertyNames"
         " minProperties maxProperties"
     ).split(),
 }
-_OF_ANY_TYPE = frozenset(["enum", "const"])
+_VALUE_KEYWORDS = frozenset(["enum", "const"])
 _MAX_REFERENCES = 40
 """References that are followed one after another."""
 
@@ -56,127 +58,160 @@ class InexactError(Exception):
     """Two schemas without a simple equivalent; the argument is the keyword that prevents it."""
 
 
-def type_name(value: Any) -> str:
-    """The type of a JSON value; of a number that is not a Python int, `number`."""
-    return next((name for kind, name in _TYPES if isinstance(value, kind)), "number")
+def get_type_name(value: Any) -> str:
+    """Return the JSON type of a value; `number` for every number that is not an int."""
+    for python_type, name in _TYPES:
+        if isinstance(value, python_type):
+            return name
+    return "number"
 
 
-def types_of(schema: Mapping[str, Any]) -> list[str] | None:
-    """The types that a schema names; None when it names none."""
-    named = schema.get("type")
-    if isinstance(named, str):
-        return [named]
-    return list(named) if isinstance(named, (list, tuple)) else None
+def get_types(schema: Mapping[str, Any]) -> list[str] | None:
+    """Return the types in a schema's `type`; None without `type`."""
+    types = schema.get("type")
+    if isinstance(types, str):
+        return [types]
+    return list(types) if isinstance(types, (list, tuple)) else None
 
 
 def is_of_type(value: Any, types: Sequence[str] | None) -> bool:
-    """Whether a value may be of one of some types; of None it may be."""
-    return types is None or _wide([type_name(value)]) <= _wide(types)
+    """Return whether a value has one of some types; True if there are none."""
+    if types is None:
+        return True
+    return _widen_integers([get_type_name(value)]) <= _widen_integers(types)
 
 
-def _wide(types: Sequence[str]) -> set[str]:
-    """Types, of which a whole number is no other than any."""
-    return {"number" if one == "integer" else one for one in types}
+def _widen_integers(types: Sequence[str]) -> set[str]:
+    """Return types with `number` instead of `integer`."""
+    return {"number" if type_ == "integer" else type_ for type_ in types}
 
 
-def typed_values(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A schema that names the types of the values that it lists, and lists no others.
+def add_value_types(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Add the types of the values of `enum` or `const`, and remove values of other types.
 
     Returns:
-        None when it allows none of them.
+        The schema; None if it allows none of its values.
     """
     keyword = next((key for key in ("enum", "const") if key in schema), None)
     values = schema.get("enum", [schema.get("const")])
     if keyword is None or not isinstance(values, (list, tuple)) or not values:
         return dict(schema)
-    own = [value for value in values if is_of_type(value, types_of(schema))]
-    if not own:
+    valid_values = [value for value in values if is_of_type(value, get_types(schema))]
+    if not valid_values:
         return None
-    types = list(dict.fromkeys(map(type_name, own)))
-    typed = {"type": types[0] if len(types) == 1 else types, **schema}
-    if types_of(typed) == ["null"]:
-        del typed[keyword]
+    types = list(dict.fromkeys(map(get_type_name, valid_values)))
+    with_types = {"type": types[0] if len(types) == 1 else types, **schema}
+    if get_types(with_types) == ["null"]:
+        del with_types[keyword]
     elif keyword == "enum":
-        typed["enum"] = own
-    return typed
+        with_types["enum"] = valid_values
+    return with_types
 
 
-def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema of exactly the values that both allow; words of the first win.
+def merge_schemas(
+    first: Mapping[str, Any], second: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a schema of exactly the values that both schemas allow.
+
+    The annotations of the first one take precedence.
 
     Raises:
-        InexactError: there is none that is as simple.
+        InexactError: there is no simple schema for these values.
     """
     if "$ref" in first or "$ref" in second:
-        if only_annotated(second) or only_annotated(first):
+        if has_only_annotations(second) or has_only_annotations(first):
             return {**second, **first}
         raise InexactError("$ref")
-    both = dict(first)
-    for group in _TOGETHER:
-        mine, its = group & first.keys(), group & second.keys()
-        if mine and its and not _only_properties(first, second, mine | its):
-            raise InexactError(sorted(mine | its)[0])
+    merged = dict(first)
+    for group in _DEPENDENT_KEYWORDS:
+        first_keywords, second_keywords = group & first.keys(), group & second.keys()
+        keywords = first_keywords | second_keywords
+        if (
+            first_keywords
+            and second_keywords
+            and not _has_compatible_properties(first, second, keywords)
+        ):
+            raise InexactError(sorted(keywords)[0])
     for key, value in second.items():
-        if key not in both:
-            both[key] = value
-        elif key not in ANNOTATIONS and not _equal(both[key], value):
-            both[key] = _both(key, both[key], value)
-    return both
+        if key not in merged:
+            merged[key] = value
+        elif key not in ANNOTATIONS and not _equal(merged[key], value):
+            merged[key] = _merge_keyword(key, merged[key], value)
+    return merged
 
 
-def _only_properties(
+def _has_compatible_properties(
     first: Mapping[str, Any], second: Mapping[str, Any], used: frozenset[str]
 ) -> bool:
-    """Whether two objects are open to each other's properties, or declare the same ones."""
+    """Return whether the keywords of two objects can be merged independently.
+
+    This is so if each object allows the other's properties, or they declare the same ones.
+    """
     if used == {"properties"}:
         return True
     if used != {"properties", "additionalProperties"}:
         return all(_equal(first.get(key), second.get(key)) for key in used)
-    names = [set(one.get("properties", ())) for one in (first, second)]
-    further = [one.get("additionalProperties", True) for one in (first, second)]
-    if further[0] is False and names[1] <= names[0]:
-        return further[1] is True or (further[1] is False and names[0] == names[1])
-    if further[0] is not True:
+    first_names = set(first.get("properties", ()))
+    second_names = set(second.get("properties", ()))
+    first_additional = first.get("additionalProperties", True)
+    second_additional = second.get("additionalProperties", True)
+    if first_additional is False and second_names <= first_names:
+        return second_additional is True or (
+            second_additional is False and first_names == second_names
+        )
+    if first_additional is not True:
         return False
-    return further[1] is True or (further[1] is False and names[0] <= names[1])
+    return second_additional is True or (
+        second_additional is False and first_names <= second_names
+    )
 
 
-def _both(key: str, first: Any, second: Any) -> Any:
-    if key in _TIGHTER:
-        return _TIGHTER[key](first, second)
+def _merge_keyword(key: str, first: Any, second: Any) -> Any:
+    """Return the value of a keyword that allows what two values of it allow."""
+    if key in _SELECT_STRICTER:
+        return _SELECT_STRICTER[key](first, second)
     if key == "type":
-        return _common_types(first, second)
+        return _find_common_types(first, second)
     if key == "required":
         return list(dict.fromkeys([*first, *second]))
     if key == "enum":
-        common = [one for one in first if any(_equal(one, other) for other in second)]
+        common = [
+            value for value in first if any(_equal(value, other) for other in second)
+        ]
         if common:
             return common
     if key == "properties":
-        shared = {
-            name: _merged_values(schema, second[name]) if name in second else schema
-            for name, schema in first.items()
-        }
-        return {**shared, **{n: s for n, s in second.items() if n not in first}}
-    if key == "additionalProperties":  # One is false; all else was refused before.
+        properties = dict(first)
+        for name, schema in second.items():
+            if name in first:
+                schema = _merge_subschemas(first[name], schema)
+            properties[name] = schema
+        return properties
+    if key == "additionalProperties":
+        # One value is false: all other differences were rejected before.
         return False
     raise InexactError(key)
 
 
-def _merged_values(first: Any, second: Any) -> Any:
+def _merge_subschemas(first: Any, second: Any) -> Any:
     if isinstance(first, Mapping) and isinstance(second, Mapping):
-        return merged(first, second)
+        return merge_schemas(first, second)
     if True in (first, second):
         return second if first is True else first
     raise InexactError("properties")
 
 
-def _common_types(first: Any, second: Any) -> Any:
-    mine, its = types_of({"type": first}) or [], types_of({"type": second}) or []
+def _find_common_types(first: Any, second: Any) -> Any:
+    first_types = get_types({"type": first}) or []
+    second_types = get_types({"type": second}) or []
     common = [
-        one for one in mine if one in its or (one == "integer" and "number" in its)
+        type_
+        for type_ in first_types
+        if type_ in second_types or (type_ == "integer" and "number" in second_types)
     ]
-    if "number" in mine and "integer" in its and "integer" not in common:
+    # Every integer is a number.
+    is_number_and_integer = "number" in first_types and "integer" in second_types
+    if is_number_and_integer and "integer" not in common:
         common.append("integer")
     if not common:
         raise InexactError("type")
@@ -184,7 +219,7 @@ def _common_types(first: Any, second: Any) -> Any:
 
 
 def _equal(first: Any, second: Any) -> bool:
-    """Whether two JSON values are one; true is not 1."""
+    """Return whether two JSON values are equal; true is not equal to 1."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, Mapping) and isinstance(second, Mapping):
@@ -197,66 +232,85 @@ def _equal(first: Any, second: Any) -> bool:
 
 
 def exclude_each_other(members: Sequence[Any]) -> bool:
-    """Whether no value can be of two alternatives, so that `anyOf` says what `oneOf` says."""
+    """Return whether no value can match two alternatives, so that `anyOf` equals `oneOf`."""
     return all(_are_disjoint(*pair) for pair in combinations(members, 2))
 
 
-def one_object(
+def merge_alternatives(
     base: Mapping[str, Any], members: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """An object that takes whatever one of the alternatives takes, and more.
+    """Return an object schema that allows what any of the alternatives allows, and more.
 
     Args:
-        base: what holds for all of them.
+        base: the schema that contains the alternatives.
         members: the alternatives.
 
     Returns:
-        None when one of them is no object.
+        The schema; None if an alternative is not an object.
     """
-    if any((types_of(one) or ["object"]) != ["object"] for one in members):
+    if any((get_types(member) or ["object"]) != ["object"] for member in members):
         return None
-    if not all(isinstance(one.get("properties", {}), Mapping) for one in members):
+    if not all(isinstance(member.get("properties", {}), Mapping) for member in members):
         return None
-    ways: dict[str, list[Any]] = {}
+    schemas_by_name: dict[str, list[Any]] = {}
     for member in members:
         for name, schema in member.get("properties", {}).items():
-            known = ways.setdefault(name, [])
-            if schema not in known:
-                known.append(schema)
-    own = dict(base.get("properties", {}))
-    if base.get("additionalProperties") is False:  # It refuses what they add.
-        ways = {name: known for name, known in ways.items() if name in own}
-    properties = {name: own.get(name, _any_of(known)) for name, known in ways.items()}
-    required = [set(one.get("required", ())) for one in members]
-    common = set.intersection(*required) if required else set()
-    needed = dict.fromkeys(base.get("required", ()))
-    first = members[0].get("required", ()) if members else ()
-    needed.update(dict.fromkeys(name for name in first if name in common))
-    whole = {**base, "type": "object", "properties": {**own, **properties}}
-    if needed:
-        whole["required"] = list(needed)
-    if members and all(one.get("additionalProperties") is False for one in members):
-        whole["additionalProperties"] = False
-    return whole
+            schemas = schemas_by_name.setdefault(name, [])
+            if schema not in schemas:
+                schemas.append(schema)
+    base_properties = dict(base.get("properties", {}))
+    if base.get("additionalProperties") is False:
+        # It rejects the properties that only an alternative has.
+        schemas_by_name = {
+            name: schemas
+            for name, schemas in schemas_by_name.items()
+            if name in base_properties
+        }
+    properties = {
+        name: base_properties.get(name, _build_any_of(schemas))
+        for name, schemas in schemas_by_name.items()
+    }
+    required_sets = [set(member.get("required", ())) for member in members]
+    always_required = set.intersection(*required_sets) if required_sets else set()
+    required = dict.fromkeys(base.get("required", ()))
+    first_required = members[0].get("required", ()) if members else ()
+    required.update(
+        dict.fromkeys(name for name in first_required if name in always_required)
+    )
+    merged = {
+        **base,
+        "type": "object",
+        "properties": {**base_properties, **properties},
+    }
+    if required:
+        merged["required"] = list(required)
+    if members and all(
+        member.get("additionalProperties") is False for member in members
+    ):
+        merged["additionalProperties"] = False
+    return merged
 
 
-def _any_of(schemas: list[Any]) -> Any:
+def _build_any_of(schemas: list[Any]) -> Any:
+    """Return a schema that allows what any of the schemas allows; an `enum` if possible."""
     if len(schemas) == 1:
         return schemas[0]
-    values = [_values(schema) for schema in schemas]
-    if all(values):
-        of_each: list[Any] = []
-        for known in values:
-            of_each += [one for one in known or () if one not in of_each]
-        types = {t for schema in schemas for t in types_of(schema) or ()}
-        one_type = {"type": types.pop()} if len(types) == 1 else {}
-        words = {k: v for k, v in schemas[0].items() if k == "description"}
-        return {**one_type, **words, "enum": of_each}
+    value_lists = [_get_values(schema) for schema in schemas]
+    if all(value_lists):
+        all_values: list[Any] = []
+        for values in value_lists:
+            all_values += [value for value in values or () if value not in all_values]
+        types = {type_ for schema in schemas for type_ in get_types(schema) or ()}
+        type_keyword = {"type": types.pop()} if len(types) == 1 else {}
+        description = {
+            key: value for key, value in schemas[0].items() if key == "description"
+        }
+        return {**type_keyword, **description, "enum": all_values}
     return {"anyOf": schemas}
 
 
-def _values(schema: Any) -> list[Any] | None:
-    """All values of a schema that lists them."""
+def _get_values(schema: Any) -> list[Any] | None:
+    """Return the values of `const` or `enum`; None if there is neither."""
     if isinstance(schema, Mapping):
         if "const" in schema:
             return [schema["const"]]
@@ -266,149 +320,163 @@ def _values(schema: Any) -> list[Any] | None:
 
 
 def _are_disjoint(first: Any, second: Any) -> bool:
+    """Return whether two schemas certainly have no common value."""
     if first is False or second is False:
         return True
     if not isinstance(first, Mapping) or not isinstance(second, Mapping):
         return False
-    mine, its = _values(first), _values(second)
-    if mine is not None and its is not None:
-        return not any(one in its for one in mine)
-    types = types_of(first), types_of(second)
-    if types[0] is not None and types[1] is not None:
-        if not _wide(types[0]) & _wide(types[1]):
-            return True
-        if types[0] != ["object"] or types[1] != ["object"]:
-            return False
-        needed = set(first.get("required", ())) & set(second.get("required", ()))
-        mine, its = first.get("properties", {}), second.get("properties", {})
-        return any(
-            _are_disjoint(mine[name], its[name])
-            for name in needed
-            if name in mine and name in its
-        )
-    return False
+    first_values, second_values = _get_values(first), _get_values(second)
+    if first_values is not None and second_values is not None:
+        return not any(value in second_values for value in first_values)
+    first_types, second_types = get_types(first), get_types(second)
+    if first_types is None or second_types is None:
+        return False
+    if not _widen_integers(first_types) & _widen_integers(second_types):
+        return True
+    if first_types != ["object"] or second_types != ["object"]:
+        return False
+    # A property that both require, with disjoint values, such as a tag.
+    required = set(first.get("required", ())) & set(second.get("required", ()))
+    first_properties = first.get("properties", {})
+    second_properties = second.get("properties", {})
+    return any(
+        _are_disjoint(first_properties[name], second_properties[name])
+        for name in required
+        if name in first_properties and name in second_properties
+    )
 
 
-def takes_null(
+def allows_null(
     schema: Any,
-    target: Callable[[str], Any],
+    resolve: Callable[[str], Any],
     steps: int = _MAX_REFERENCES,
-    known: dict[int, bool] | None = None,
+    results: dict[int, bool] | None = None,
 ) -> bool:
-    """Whether a schema surely allows null.
+    """Return whether a schema certainly allows null.
 
     Args:
-        schema: of the spec.
-        target: gives what a reference names; LookupError when that is nothing.
-        steps: how far references and alternatives are followed.
-        known: the answers that are found already, by the schemas' `id`.
+        schema: the spec's schema.
+        resolve: returns the target of a reference; raises LookupError if there is none.
+        steps: how many more references and alternatives are followed.
+        results: the results so far, by the `id` of the schema.
     """
     if not isinstance(schema, Mapping) or not steps:
         return schema is True
-    known = {} if known is None else known
-    if id(schema) in known:
-        return known[id(schema)]
-    known[id(schema)] = False  # While it is looked at, it leads back to itself.
+    results = {} if results is None else results
+    if id(schema) in results:
+        return results[id(schema)]
+    # The result for a reference from the schema to itself.
+    results[id(schema)] = False
     if schema.keys() & {"not", "if", "$dynamicRef", "$recursiveRef"}:
         return False
-    allowed = []
+    is_allowed = []
     if "enum" in schema:
-        allowed.append(None in schema["enum"])
+        is_allowed.append(None in schema["enum"])
     if "const" in schema:
-        allowed.append(schema["const"] is None)
+        is_allowed.append(schema["const"] is None)
     if "type" in schema:
-        allowed.append("null" in (types_of(schema) or ()))
+        is_allowed.append("null" in (get_types(schema) or ()))
     if "$ref" in schema:
         try:
-            named = target(schema["$ref"])
+            target = resolve(schema["$ref"])
         except LookupError:
             return False
-        allowed.append(takes_null(named, target, steps - 1, known))
+        is_allowed.append(allows_null(target, resolve, steps - 1, results))
     for key, combine in (("anyOf", any), ("oneOf", any), ("allOf", all)):
         if key in schema:
-            members = [takes_null(one, target, steps - 1, known) for one in schema[key]]
-            allowed.append(combine(members))
-    known[id(schema)] = all(allowed)
-    return known[id(schema)]
+            members = [
+                allows_null(member, resolve, steps - 1, results)
+                for member in schema[key]
+            ]
+            is_allowed.append(combine(members))
+    results[id(schema)] = all(is_allowed)
+    return results[id(schema)]
 
 
-def nullable_schema(rendered: dict[str, Any], spelling: Nullable) -> dict[str, Any]:
-    """A rendered schema that allows null besides."""
-    types = types_of(rendered)
-    is_plain = rendered.keys().isdisjoint(["$ref", "anyOf", "oneOf", "const"])
-    if types is not None and is_plain and spelling is not Nullable.ANY_OF:
-        return _with_null(rendered)
-    words = {key: value for key, value in rendered.items() if key in ANNOTATIONS}
-    rest = {key: value for key, value in rendered.items() if key not in words}
+def make_nullable(rendered: dict[str, Any], spelling: Nullable) -> dict[str, Any]:
+    """Return a rendered schema that also allows null, in the dialect's spelling."""
+    types = get_types(rendered)
+    has_only_type = rendered.keys().isdisjoint(["$ref", "anyOf", "oneOf", "const"])
+    if types is not None and has_only_type and spelling is not Nullable.ANY_OF:
+        return _add_null(rendered)
+    annotations = {key: value for key, value in rendered.items() if key in ANNOTATIONS}
+    rest = {key: value for key, value in rendered.items() if key not in annotations}
     members = rest["anyOf"] if rest.keys() == {"anyOf"} else [rest]
-    return {**words, "anyOf": [*members, {"type": "null"}]}
+    return {**annotations, "anyOf": [*members, {"type": "null"}]}
 
 
-def spelled(rendered: dict[str, Any], spelling: Nullable) -> dict[str, Any]:
-    """A rendered schema, its alternative to null spelled the provider's way."""
+def spell_nullable(rendered: dict[str, Any], spelling: Nullable) -> dict[str, Any]:
+    """Return a rendered schema whose nullable types have the dialect's spelling."""
     if spelling is Nullable.ANY:
         return rendered
     if spelling is Nullable.TYPE_LIST:
-        return _as_type_list(rendered)
-    types = types_of(rendered)
+        return _merge_into_type_list(rendered)
+    types = get_types(rendered)
     if types is None and None in rendered.get("enum", ()):
-        types = [*dict.fromkeys(map(type_name, rendered["enum"]))]
-        return _without_type_list(rendered, types)
+        types = [*dict.fromkeys(map(get_type_name, rendered["enum"]))]
+        return _split_type_list(rendered, types)
     if isinstance(rendered.get("type"), (list, tuple)) and types:
-        return _without_type_list(rendered, types)
+        return _split_type_list(rendered, types)
     return rendered
 
 
-def _with_null(rendered: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema of a type, or some, that allows null besides."""
-    both = dict(rendered)
-    types = types_of(both) or []
-    both["type"] = [*types, *(["null"] if "null" not in types else [])]
-    if "enum" in both and None not in both["enum"]:
-        both["enum"] = [*both["enum"], None]
-    return both
+def _add_null(rendered: Mapping[str, Any]) -> dict[str, Any]:
+    """Add null to the types of a schema, and to its `enum`."""
+    nullable = dict(rendered)
+    types = get_types(nullable) or []
+    nullable["type"] = [*types, *(["null"] if "null" not in types else [])]
+    if "enum" in nullable and None not in nullable["enum"]:
+        nullable["enum"] = [*nullable["enum"], None]
+    return nullable
 
 
-def _as_type_list(rendered: dict[str, Any]) -> dict[str, Any]:
+def _merge_into_type_list(rendered: dict[str, Any]) -> dict[str, Any]:
+    """Replace an `anyOf` of one type and null by a list of types."""
     members = rendered.get("anyOf")
     if not isinstance(members, list) or len(members) != 2:
         return rendered
-    others = [one for one in members if types_of(one) != ["null"]]
-    if len(others) != 1 or not types_of(others[0]):
+    others = [member for member in members if get_types(member) != ["null"]]
+    if len(others) != 1 or not get_types(others[0]):
         return rendered
     if others[0].keys() & {"anyOf", "const"}:
         return rendered
-    rest = {key: value for key, value in rendered.items() if key != "anyOf"}
-    if not only_annotated(rest):
+    siblings = {key: value for key, value in rendered.items() if key != "anyOf"}
+    if not has_only_annotations(siblings):
         return rendered
-    return {**_with_null(others[0]), **rest}
+    return {**_add_null(others[0]), **siblings}
 
 
-def _without_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, Any]:
-    """One alternative a type, each with the keywords that are about it."""
-    used = {key for one in types for key in _OF_TYPE.get(one, ())} | _OF_ANY_TYPE
+def _split_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, Any]:
+    """Replace a list of types by an `anyOf`; each keyword goes to the types it applies to."""
+    moved_keywords = {
+        key for type_ in types for key in _KEYWORDS_BY_TYPE.get(type_, ())
+    } | _VALUE_KEYWORDS
+    const_values = [rendered["const"]] if "const" in rendered else None
+    values = rendered.get("enum", const_values)
     members = []
-    for name in types:
-        member: dict[str, Any] = {"type": name}
-        for key in _OF_TYPE.get(name, ()):
+    for type_ in types:
+        member: dict[str, Any] = {"type": type_}
+        for key in _KEYWORDS_BY_TYPE.get(type_, ()):
             if key in rendered:
                 member[key] = rendered[key]
-        values = rendered.get(
-            "enum", [rendered["const"]] if "const" in rendered else None
-        )
         if values is not None:
-            own = [value for value in values if is_of_type(value, [name])]
-            if not own:
+            values_of_type = [value for value in values if is_of_type(value, [type_])]
+            if not values_of_type:
                 continue
-            if name != "null":
-                member["enum"] = own
+            if type_ != "null":
+                member["enum"] = values_of_type
         members.append(member)
-    if not members:  # No value of `enum` is of one of the types.
+    if not members:  # no value of `enum` has one of the types
         return {**rendered, "type": types[0]}
-    rest = {k: v for k, v in rendered.items() if k != "type" and k not in used}
+    rest = {
+        key: value
+        for key, value in rendered.items()
+        if key != "type" and key not in moved_keywords
+    }
     if len(members) == 1:
         return {**rest, **members[0]}
-    if "anyOf" in rest:  # Both have to hold.
+    if "anyOf" in rest:
+        # A value must match one member of each.
         alternatives = rest.pop("anyOf")
-        members = [{**one, "anyOf": alternatives} for one in members]
+        members = [{**member, "anyOf": alternatives} for member in members]
     return {**rest, "anyOf": members}

@@ -22,7 +22,7 @@ ANNOTATIONS = frozenset(
 """Keywords that do not affect validation (JSON Schema 2020-12, validation, section 9)."""
 
 
-def only_annotated(schema: Mapping[str, Any]) -> bool:
+def has_only_annotations(schema: Mapping[str, Any]) -> bool:
     """Return whether a schema has only annotation keywords and so accepts every value."""
     return not schema.keys() - ANNOTATIONS
 
@@ -264,6 +264,6 @@ def _format_keyword(keyword: str, value: Any) -> str:
     return f"{'for example' if keyword == 'examples' else keyword}: {text}"
 
 
-def added(description: Any, text: str) -> str:
+def append_text(description: Any, text: str) -> str:
     """Append text to a description that may be missing or empty."""
     return f"{description} {text}" if description else text

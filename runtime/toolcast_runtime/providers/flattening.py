@@ -1,26 +1,25 @@
-"""A schema of a spec in the words of 2020-12, and of these in those that a dialect has.
+"""Simplification of a spec's schema to JSON Schema 2020-12 with the keywords of a dialect.
 
-References and `allOf` go as far as a dialect has none; `const`, `oneOf`, `prefixItems` and
-alternatives of an object are said otherwise; closed dialects want a type everywhere, and objects
-of their declared properties alone.
+References and `allOf` are resolved if the dialect does not have them. `const`, `oneOf`, `prefixItems`
+and alternatives of an object are replaced by other keywords. Closed dialects require a type
+everywhere, and objects with only their declared properties.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..core.validation.references import References, list_subschemas, walk_schemas
 from .combined_schemas import (
     InexactError,
+    allows_null,
     exclude_each_other,
-    merged,
-    nullable_schema,
-    one_object,
-    takes_null,
-    type_name,
+    get_type_name,
+    make_nullable,
+    merge_alternatives,
+    merge_schemas,
 )
 from .dialect import (
     ANNOTATIONS,
@@ -30,122 +29,39 @@ from .dialect import (
     InexpressibleError,
     Losses,
     Severity,
-    added,
+    append_text,
     describe_lost_keywords,
-    only_annotated,
+    has_only_annotations,
 )
-from .dialect import References as Referring
+from .dialect import References as ReferenceMode
 from .provider_names import new_names, renamed_everywhere
-
-Path = tuple[str | int, ...]
+from .schema_parts import Path, SchemaParts
 
 MAX_DEPTH = 50
 """Levels of schemas, or of nested references; deeper ones are cut."""
 
-# Subschemas that are inlined.
 _MAX_INLINED_SCHEMAS = 2_000
-_NOT_OF_NAMES = re.compile(r"[^a-zA-Z0-9_.-]")
-_WITHOUT_MEANING = frozenset(
-    "$schema $id $comment $anchor $dynamicAnchor $recursiveAnchor $vocabulary".split()
-)
-_OLD_DRAFTS = ("draft-04", "draft-06", "draft-07")
-
-
-class SchemaParts:
-    """A schema of a spec.
-
-    Args:
-        root: in any dialect; 2020-12 when it does not say.
-        path: where it stands in the spec.
-
-    Attributes:
-        root: the whole schema.
-    """
-
-    def __init__(self, root: Mapping[str, Any], path: Path) -> None:
-        self._references = References(root)
-        self.root = root
-        self._path = path
-        self._places: dict[int, Path] = {}
-        named = str(root.get("$schema", ""))
-        self._is_old = any(draft in named for draft in _OLD_DRAFTS)
-        self._cyclic: dict[int, bool] = {}
-
-    def target(self, reference: str) -> Any:
-        """What a reference names.
-
-        Raises:
-            LookupError: it leads out of the schema, nowhere, or to one of several.
-        """
-        return self._references.resolve(reference)
-
-    def location(self, part: Any) -> Path:
-        """Where a part stands that a reference names."""
-        if not self._places:
-            waiting: list[tuple[Path, Any]] = [(self._path, self.root)]
-            while waiting:
-                path, held = waiting.pop()
-                if isinstance(held, Mapping) and id(held) not in self._places:
-                    self._places[id(held)] = path
-                    for steps, inner in list_subschemas(held):
-                        waiting.append((path + steps, inner))
-        return self._places.get(id(part), self._path)
-
-    def is_cyclic(self, part: Any) -> bool:
-        """Whether what a part refers to leads back to it."""
-        if id(part) not in self._cyclic:
-            targets = self._references.list_targets
-            named = map(targets, walk_schemas([part], self._beyond))
-            self._cyclic[id(part)] = any(one is part for each in named for one in each)
-        return self._cyclic[id(part)]
-
-    def _beyond(self, part: Mapping[str, Any]) -> Iterator[Any]:
-        yield from self._references.list_targets(part)
-        yield from (s for steps, s in list_subschemas(part) if steps[0] != "$defs")
-
-    def in_new_words(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """A schema as 2020-12 says it; its order is kept, what has no meaning is left out."""
-        new = {k: v for k, v in schema.items() if k not in _WITHOUT_MEANING}
-        if self._is_old and "$ref" in new:
-            # Before 2019-09 whatever stands beside a reference is ignored.
-            return {k: v for k, v in new.items() if k == "$ref" or k in ANNOTATIONS}
-        if isinstance(new.get("items"), (list, tuple)):
-            new = _renamed(new, "items", "prefixItems")
-            new = _renamed(new, "additionalItems", "items")
-        new.pop("additionalItems", None)
-        for bound in ("minimum", "maximum"):
-            exclusive = f"exclusive{bound.capitalize()}"
-            is_draft_4 = isinstance(new.get(exclusive), bool)
-            if is_draft_4 and new.pop(exclusive) and bound in new:
-                new = _renamed(new, bound, exclusive)
-        if isinstance(new.get("dependencies"), Mapping):
-            for name, needed in new.pop("dependencies").items():
-                is_names = isinstance(needed, (list, tuple))
-                key = "dependentRequired" if is_names else "dependentSchemas"
-                new[key] = {**new.get(key, {}), name: needed}
-        return new
-
-
-def _renamed(schema: dict[str, Any], old: str, new: str) -> dict[str, Any]:
-    return {new if key == old else key: value for key, value in schema.items()}
+"""Subschemas that replace references."""
+_INVALID_NAME_CHARACTER = re.compile(r"[^a-zA-Z0-9_.-]")
 
 
 class Flattener:
-    """What stands in place of the references of a schema and of its `allOf`.
+    """Replaces the references and `allOf` of a schema that a dialect does not accept.
 
     Args:
-        root: the schema, which is an object's.
-        dialect: what is taken.
-        tool: the spec's name of the tool.
-        field: the spec's field that the schema is the value of.
+        root: the schema, of an object.
+        dialect: the provider's dialect.
+        tool: the tool's name in the spec.
+        field: the field of the spec that contains the schema.
 
     Attributes:
-        parts: the schema by its parts.
-        dialect: what is taken.
-        losses: where losses are noted.
-        names: the provider's names of properties by the spec's, where they differ.
-        opened: the `id`s of the schemas that stand around the present place by references.
-        definitions: what kept references lead to, by their names in `$defs`; it grows.
+        parts: the schema with its references.
+        dialect: the provider's dialect.
+        losses: collects the losses.
+        names: the provider's property names by the spec's, where they differ.
+        opened: the `id`s of the schemas that enclose the current one by references.
+        definitions: the targets of references that are kept, by their names in `$defs`;
+            grows while schemas are flattened.
     """
 
     def __init__(
@@ -157,133 +73,160 @@ class Flattener:
         self.names = new_names(root, dialect.property_names)
         self.opened = [id(root)]
         self.definitions: list[tuple[str, Any]] = []
-        self._names: dict[int, str] = {}
-        self._named: dict[str, Any] = {"#": root}
-        self._left = _MAX_INLINED_SCHEMAS
+        self._definition_names: dict[int, str] = {}
+        self._targets_by_reference: dict[str, Any] = {"#": root}
+        self._remaining = _MAX_INLINED_SCHEMAS
 
-    def flat(
+    def flatten(
         self, schema: Mapping[str, Any], path: Path, is_root: bool = False
     ) -> tuple[dict[str, Any], Path]:
-        """A schema without references that are not kept, and without `allOf` that is not."""
-        flat = self.parts.in_new_words(schema)
+        """Return a schema with only accepted references and `allOf`, and its path.
+
+        The path is that of the target if the schema is just a reference.
+        """
+        flat = self.parts.upgrade(schema)
         for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
             if isinstance(flat.get(keyword), str):
-                flat, path = self._followed(flat, keyword, path, is_root)
+                flat, path = self._replace_reference(flat, keyword, path, is_root)
         members = flat.get("allOf")
-        takes_all = self.dialect.takes("allOf", at_root=is_root)
-        is_split = self.dialect.is_closed or not takes_all
-        if is_split and isinstance(members, (list, tuple)):
+        accepts_all_of = self.dialect.takes("allOf", at_root=is_root)
+        is_merged = self.dialect.is_closed or not accepts_all_of
+        if is_merged and isinstance(members, (list, tuple)):
             del flat["allOf"]
             for index, member in enumerate(members):
-                flat = self._with_member(flat, member, (*path, "allOf", index))
+                flat = self._merge_member(flat, member, (*path, "allOf", index))
         return flat, path
 
-    def _with_member(
+    def _merge_member(
         self, flat: dict[str, Any], member: Any, path: Path
     ) -> dict[str, Any]:
+        """Merge a member of `allOf`, or the target of a reference, into a schema."""
         if not isinstance(member, Mapping):
-            return {**flat, **(self.nothing(path) if member is False else {})}
-        inner, place = self.flat(member, path)
-        if "$ref" in inner and not only_annotated(flat):
-            inner, place = self._inlined(inner, "$ref", place)
-        if "$ref" in flat and not only_annotated(inner):
-            flat, _ = self._inlined(flat, "$ref", path)
+            return {**flat, **(self.build_false(path) if member is False else {})}
+        flat_member, member_path = self.flatten(member, path)
+        # A reference cannot be merged, unless the other schema has only annotations.
+        if "$ref" in flat_member and not has_only_annotations(flat):
+            flat_member, member_path = self._inline(flat_member, "$ref", member_path)
+        if "$ref" in flat and not has_only_annotations(flat_member):
+            flat, _ = self._inline(flat, "$ref", path)
         try:
-            return merged(flat, inner)
-        except InexactError as refusal:
-            is_of_all = path[-2:-1] == ("allOf",)
-            place, keyword = (path[:-2], "allOf") if is_of_all else (path, "$ref")
-            what = f"what it adds of `{refusal}` cannot be said together with the rest"
-            self._wider(place, keyword, f"{what}; dropped")
-            return {**{k: v for k, v in inner.items() if k in ANNOTATIONS}, **flat}
+            return merge_schemas(flat, flat_member)
+        except InexactError as error:
+            loss_path, keyword = path, "$ref"
+            if path[-2:-1] == ("allOf",):
+                loss_path, keyword = path[:-2], "allOf"
+            message = f"its `{error}` cannot be combined with the rest of the schema"
+            self._add_wider_loss(loss_path, keyword, f"{message}; dropped")
+            annotations = {
+                key: value for key, value in flat_member.items() if key in ANNOTATIONS
+            }
+            return {**annotations, **flat}
 
-    def _followed(
+    def _replace_reference(
         self, flat: dict[str, Any], keyword: str, path: Path, is_root: bool
     ) -> tuple[dict[str, Any], Path]:
+        """Return a schema whose reference is kept, inlined, or dropped."""
         try:
-            target = self.parts.target(flat[keyword])
+            target = self.parts.resolve(flat[keyword])
         except LookupError:
             del flat[keyword]
-            self._wider(path, keyword, "it names nothing here", Severity.ERROR)
+            message = "the reference has no target in the schema"
+            self._add_wider_loss(path, keyword, message, Severity.ERROR)
             return flat, path
-        kind = self.dialect.references
+        mode = self.dialect.references
         is_kept = self.dialect.takes("$ref") and not is_root
-        is_kept &= kind is Referring.KEPT or (
-            kind is Referring.NO_CYCLES and not self.parts.is_cyclic(target)
+        is_kept &= mode is ReferenceMode.KEPT or (
+            mode is ReferenceMode.NO_CYCLES and not self.parts.is_cyclic(target)
         )
         is_kept &= flat.keys() - ANNOTATIONS <= {keyword}
         if is_kept and isinstance(target, Mapping):
             del flat[keyword]
-            return {"$ref": self._name_of(target), **flat}, path
-        return self._inlined(flat, keyword, path)
+            return {"$ref": self._make_reference(target), **flat}, path
+        return self._inline(flat, keyword, path)
 
-    def _inlined(
+    def _inline(
         self, flat: dict[str, Any], keyword: str, path: Path
     ) -> tuple[dict[str, Any], Path]:
-        beside = {key: value for key, value in flat.items() if key != keyword}
+        """Replace a reference by its flattened target; cut a schema that contains itself."""
+        siblings = {key: value for key, value in flat.items() if key != keyword}
         reference = flat[keyword]
-        target = self._named.get(reference)
+        target = self._targets_by_reference.get(reference)
         if target is None or keyword != "$ref":
-            target = self.parts.target(reference)
+            target = self.parts.resolve(reference)
         if not isinstance(target, Mapping):
-            return self._with_member(beside, target, path), path
-        place = self.parts.location(target)
-        self._left -= 1
+            return self._merge_member(siblings, target, path), path
+        target_path = self.parts.get_path(target)
+        self._remaining -= 1
         is_open = id(target) in self.opened
-        if is_open or len(self.opened) > MAX_DEPTH or self._left < 0:
-            cut = self.cut(target, keyword, place)
-            return self._with_member(beside, cut, path), path
+        if is_open or len(self.opened) > MAX_DEPTH or self._remaining < 0:
+            cut = self.cut(target, keyword, target_path)
+            return self._merge_member(siblings, cut, path), path
         self.opened.append(id(target))
-        inner, place = self.flat(target, place)
-        if "$ref" in inner and not only_annotated(beside):
-            inner, place = self._inlined(inner, "$ref", place)
-        if not only_annotated(beside):
-            return self._with_member(beside, inner, path), path
-        return {**inner, **beside}, place
+        flat_target, target_path = self.flatten(target, target_path)
+        if "$ref" in flat_target and not has_only_annotations(siblings):
+            flat_target, target_path = self._inline(flat_target, "$ref", target_path)
+        if not has_only_annotations(siblings):
+            return self._merge_member(siblings, flat_target, path), path
+        return {**flat_target, **siblings}, target_path
 
     def cut(
-        self, target: Mapping[str, Any], keyword: str, place: Path
+        self, target: Mapping[str, Any], keyword: str, path: Path
     ) -> dict[str, Any]:
-        """What stands where a schema would hold itself."""
+        """Return the replacement for a schema inside itself: any value of its type.
+
+        Raises:
+            InexpressibleError: the dialect is closed.
+        """
         if self.dialect.is_closed:
-            raise InexpressibleError(place, keyword, "holds itself")
-        what = "it holds itself; within itself any value of its type stands for it"
-        self._wider(place, keyword, what)
+            raise InexpressibleError(path, keyword, "contains itself")
+        message = (
+            "the schema contains itself; inside itself it is replaced by any value of its"
+            " type"
+        )
+        self._add_wider_loss(path, keyword, message)
         return {"type": target["type"]} if "type" in target else {}
 
-    def nothing(self, path: Path) -> dict[str, Any]:
-        """A schema that allows no value."""
+    def build_false(self, path: Path) -> dict[str, Any]:
+        """Return a schema that allows no value.
+
+        Raises:
+            InexpressibleError: the dialect is closed.
+        """
         if self.dialect.is_closed:
-            raise InexpressibleError(path, str(path[-1]), "takes no value at all")
+            raise InexpressibleError(path, str(path[-1]), "accepts no value")
         if self.dialect.takes("not"):
             return {"not": {}}
-        self._wider(path, "false", "no value at all")
+        self._add_wider_loss(path, "false", "no value is valid")
         return {}
 
-    def _wider(
-        self, path: Path, keyword: str, what: str, weight: Severity = Severity.WARNING
+    def _add_wider_loss(
+        self,
+        path: Path,
+        keyword: str,
+        message: str,
+        severity: Severity = Severity.WARNING,
     ) -> None:
-        self.losses.add(path, keyword, what, Effect.WIDER, weight)
+        self.losses.add(path, keyword, message, Effect.WIDER, severity)
 
-    def _name_of(self, target: Mapping[str, Any]) -> str:
-        """The reference to a definition of the rendered schema."""
+    def _make_reference(self, target: Mapping[str, Any]) -> str:
+        """Return the reference to a target in the rendered schema; add its definition."""
         if target is self.parts.root:
             return "#"
-        if id(target) not in self._names:
-            place = self.parts.location(target)
-            name = _NOT_OF_NAMES.sub("_", str(place[-1]))
-            taken = set(self._names.values())
-            free, number = name, 2
-            while free in taken:
-                free, number = f"{name}_{number}", number + 1
-            self._names[id(target)] = free
-            self.definitions.append((free, target))
-        reference = f"#/$defs/{self._names[id(target)]}"
-        self._named[reference] = target
+        if id(target) not in self._definition_names:
+            path = self.parts.get_path(target)
+            name = _INVALID_NAME_CHARACTER.sub("_", str(path[-1]))
+            used_names = set(self._definition_names.values())
+            unique_name, number = name, 2
+            while unique_name in used_names:
+                unique_name, number = f"{name}_{number}", number + 1
+            self._definition_names[id(target)] = unique_name
+            self.definitions.append((unique_name, target))
+        reference = f"#/$defs/{self._definition_names[id(target)]}"
+        self._targets_by_reference[reference] = target
         return reference
 
 
-_IMPLIED = {
+_IMPLIED_TYPES = {
     **dict.fromkeys(("properties", "additionalProperties"), "object"),
     **dict.fromkeys(("items", "prefixItems"), "array"),
     **dict.fromkeys(("pattern", "minLength", "maxLength", "format"), "string"),
@@ -291,165 +234,232 @@ _IMPLIED = {
 }
 
 
-def restated(
-    on: Flattener, schema: dict[str, Any], path: Path, is_root: bool
+def replace_keywords(
+    flattener: Flattener, schema: dict[str, Any], path: Path, is_root: bool
 ) -> dict[str, Any]:
-    """Says `const` and `oneOf` otherwise where the dialect has no such word."""
-    takes, types = on.dialect.takes, on.dialect.enum_types
-    is_listed = types is None or type_name(schema.get("const")) in types
-    if "const" in schema and not takes("const") and takes("enum") and is_listed:
-        schema = _replaced(schema, "const", "enum", [schema["const"]])
-    is_any = takes("anyOf") and not takes("oneOf") and "anyOf" not in schema
+    """Replace `const`, combinations and `prefixItems` if the dialect lacks them."""
+    accepts, enum_types = flattener.dialect.takes, flattener.dialect.enum_types
+    if "const" in schema and not accepts("const") and accepts("enum"):
+        value = schema["const"]
+        if enum_types is None or get_type_name(value) in enum_types:
+            schema = _replace_keyword(schema, "const", "enum", [value])
+    becomes_any_of = accepts("anyOf") and not accepts("oneOf") and "anyOf" not in schema
     for keyword in ("oneOf", "anyOf"):
         members = schema.get(keyword)
         if not isinstance(members, (list, tuple)) or not members:
             continue
-        if is_root and not takes(keyword, at_root=True):
-            schema = _as_one_object(on, schema, keyword, path)
-        elif keyword == "oneOf" and is_any:
-            if not exclude_each_other([_seen(on, one) for one in members]):
-                what = "that exactly one alternative holds; `anyOf` stands for it"
-                on.losses.add(path, "oneOf", what, Effect.WIDER)
-            schema = _replaced(schema, "oneOf", "anyOf", list(members))
-    if "prefixItems" in schema and not takes("prefixItems"):
-        schema = _as_items(on, schema, path)
-    if on.dialect.is_closed and "anyOf" in schema and not is_root:
-        schema = _distributed(on, schema, path)
+        if is_root and not accepts(keyword, at_root=True):
+            schema = _merge_into_object(flattener, schema, keyword, path)
+        elif keyword == "oneOf" and becomes_any_of:
+            if not exclude_each_other(
+                [_expand_reference(flattener, member) for member in members]
+            ):
+                message = "exactly one alternative must match; replaced by `anyOf`"
+                flattener.losses.add(path, "oneOf", message, Effect.WIDER)
+            schema = _replace_keyword(schema, "oneOf", "anyOf", list(members))
+    if "prefixItems" in schema and not accepts("prefixItems"):
+        schema = _replace_prefix_items(flattener, schema, path)
+    if flattener.dialect.is_closed and "anyOf" in schema and not is_root:
+        schema = _distribute_siblings(flattener, schema, path)
     return schema
 
 
-def _as_items(on: Flattener, schema: dict[str, Any], path: Path) -> dict[str, Any]:
-    """One schema for all items, which allows at each place what one place allows."""
-    places = list(schema["prefixItems"])
-    rest = schema.get("items", True)
-    most = schema.get("maxItems")
-    if rest is False or (isinstance(most, int) and most <= len(places)):
-        schema = {**schema, "maxItems": min(len(places), most or len(places))}
+def _replace_prefix_items(
+    flattener: Flattener, schema: dict[str, Any], path: Path
+) -> dict[str, Any]:
+    """Replace `prefixItems` by one schema for all items that allows each of them."""
+    item_schemas = list(schema["prefixItems"])
+    other_items = schema.get("items", True)
+    max_items = schema.get("maxItems")
+    count = len(item_schemas)
+    if other_items is False or (isinstance(max_items, int) and max_items <= count):
+        schema = {**schema, "maxItems": min(count, max_items or count)}
     else:
-        places.append(rest)
-    each = [one for n, one in enumerate(places) if one not in places[:n]]
-    what = "which place of the list has which item; each may have any of them"
-    severity = Severity.WARNING if len(each) > 1 else Severity.NOTE
-    on.losses.add(path, "prefixItems", what, Effect.WIDER, severity)
-    items = each[0] if len(each) == 1 else {"anyOf": each}
-    kept = {k: v for k, v in schema.items() if k not in ("prefixItems", "items")}
-    return {**kept, "items": items}
+        item_schemas.append(other_items)
+    distinct = [
+        item
+        for index, item in enumerate(item_schemas)
+        if item not in item_schemas[:index]
+    ]
+    message = "the position of each item; every item may match any of the schemas"
+    severity = Severity.WARNING if len(distinct) > 1 else Severity.NOTE
+    flattener.losses.add(path, "prefixItems", message, Effect.WIDER, severity)
+    items = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+    remaining = {
+        key: value
+        for key, value in schema.items()
+        if key not in ("prefixItems", "items")
+    }
+    return {**remaining, "items": items}
 
 
-def _seen(on: Flattener, member: Any) -> Any:
-    """An alternative as far as its own keywords say what it is."""
+def _expand_reference(flattener: Flattener, member: Any) -> Any:
+    """Return an alternative, or the target of its reference."""
     if not isinstance(member, Mapping):
         return member
-    flat = on.parts.in_new_words(member)
+    schema = flattener.parts.upgrade(member)
     with suppress(LookupError):
         for _ in range(MAX_DEPTH):
-            if not isinstance(flat.get("$ref"), str):
+            if not isinstance(schema.get("$ref"), str):
                 break
-            target = on.parts.target(flat["$ref"])
+            target = flattener.parts.resolve(schema["$ref"])
             if not isinstance(target, Mapping):
                 break
-            flat = on.parts.in_new_words(target)
-    return flat
+            schema = flattener.parts.upgrade(target)
+    return schema
 
 
-def _as_one_object(
-    on: Flattener, schema: dict[str, Any], keyword: str, path: Path
+def _merge_into_object(
+    flattener: Flattener, schema: dict[str, Any], keyword: str, path: Path
 ) -> dict[str, Any]:
-    members = [_seen(on, one) for one in schema[keyword] if isinstance(one, Mapping)]
+    """Replace alternatives by one object with the properties of all of them."""
+    members = [
+        _expand_reference(flattener, member)
+        for member in schema[keyword]
+        if isinstance(member, Mapping)
+    ]
     base = {key: value for key, value in schema.items() if key != keyword}
-    whole = one_object(base, members)
-    if whole is None:
+    merged_object = merge_alternatives(base, members)
+    if merged_object is None:
         return schema
-    # The alternatives are told where they are short: which parameters go together.
-    needs = [{"required": one["required"]} for one in members if "required" in one]
+    # The description states which properties belong together, if all alternatives have
+    # `required`.
+    required = [
+        {"required": member["required"]} for member in members if "required" in member
+    ]
     text = ""
-    if len(needs) == len(members) and on.dialect.takes("description", at_root=True):
-        text, _ = describe_lost_keywords(renamed_everywhere({keyword: needs}, on.names))
+    accepts_description = flattener.dialect.takes("description", at_root=True)
+    if len(required) == len(members) and accepts_description:
+        lost = renamed_everywhere({keyword: required}, flattener.names)
+        text, _ = describe_lost_keywords(lost)
     if text:
-        whole["description"] = added(whole.get("description"), text)
-    what = "one object takes the parameters of every alternative"
-    what += "; which go together is told in the description" if text else ""
+        merged_object["description"] = append_text(
+            merged_object.get("description"), text
+        )
+    message = "the alternatives are merged into one object with all parameters"
+    if text:
+        message += "; the description states which belong together"
     severity = Severity.NOTE if text else Severity.WARNING
-    on.losses.add(path, keyword, what, Effect.WIDER, severity)
-    return whole
+    flattener.losses.add(path, keyword, message, Effect.WIDER, severity)
+    return merged_object
 
 
-def _distributed(on: Flattener, schema: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Alternatives that each say what stood beside them: a closed object says all at once."""
-    beside = {k: v for k, v in schema.items() if k in STANDARD and k != "anyOf"}
-    if not beside:
+def _distribute_siblings(
+    flattener: Flattener, schema: dict[str, Any], path: Path
+) -> dict[str, Any]:
+    """Move the keywords next to `anyOf` into its members: a closed object has all of them."""
+    siblings = {
+        key: value
+        for key, value in schema.items()
+        if key in STANDARD and key != "anyOf"
+    }
+    if not siblings:
         return schema
-    members = [_seen(on, one) for one in schema["anyOf"]]
-    rest = {key: value for key, value in schema.items() if key not in beside}
+    remaining = {key: value for key, value in schema.items() if key not in siblings}
     try:
-        words = [o if isinstance(o, Mapping) or o is False else {} for o in members]
-        each = [one if one is False else merged(one, beside) for one in words]
-        return {**rest, "anyOf": each}
+        members: list[Any] = []
+        for member in schema["anyOf"]:
+            expanded = _expand_reference(flattener, member)
+            if expanded is False:
+                members.append(False)
+            else:
+                alternative = expanded if isinstance(expanded, Mapping) else {}
+                members.append(merge_schemas(alternative, siblings))
+        return {**remaining, "anyOf": members}
     except (InexactError, AttributeError):
-        what = "cannot be said together with what stands beside it; dropped"
-        on.losses.add(path, "anyOf", what, Effect.WIDER, Severity.WARNING)
+        message = "it cannot be combined with the other keywords; dropped"
+        flattener.losses.add(path, "anyOf", message, Effect.WIDER, Severity.WARNING)
         return {key: value for key, value in schema.items() if key != "anyOf"}
 
 
-def _replaced(
+def _replace_keyword(
     schema: Mapping[str, Any], old: str, new: str, value: Any
 ) -> dict[str, Any]:
+    """Return a schema with a keyword replaced; removed if it already has the new one."""
     if new in schema:
-        return {key: held for key, held in schema.items() if key != old}
+        return {key: item for key, item in schema.items() if key != old}
     return {
-        new if key == old else key: value if key == old else held
-        for key, held in schema.items()
+        new if key == old else key: value if key == old else item
+        for key, item in schema.items()
     }
 
 
-def typed(on: Flattener, schema: dict[str, Any], path: Path) -> dict[str, Any]:
-    """A schema that names its type, as closed dialects want it."""
+def add_implied_type(
+    flattener: Flattener, schema: dict[str, Any], path: Path
+) -> dict[str, Any]:
+    """Add the type that keywords imply, because closed dialects require a type.
+
+    Raises:
+        InexpressibleError: no keyword implies a type.
+    """
     if schema.keys() & {"type", "anyOf", "oneOf"}:
         return schema
-    implied = next((_IMPLIED[key] for key in _IMPLIED if key in schema), None)
+    implied = next(
+        (type_ for key, type_ in _IMPLIED_TYPES.items() if key in schema), None
+    )
     if implied is None:
-        raise InexpressibleError(path, "type", "takes a value of any type")
-    on.losses.add(path, "type", f"values that are no {implied}", Effect.NARROWER)
+        raise InexpressibleError(path, "type", "accepts a value of any type")
+    message = f"values of other types than {implied}"
+    flattener.losses.add(path, "type", message, Effect.NARROWER)
     return {"type": implied, **schema}
 
 
 def close(
-    on: Flattener, schema: Mapping[str, Any], out: dict[str, Any], path: Path
+    flattener: Flattener, schema: Mapping[str, Any], out: dict[str, Any], path: Path
 ) -> frozenset[str]:
-    """Closes an object, and makes its optional properties nullable where all are required.
+    """Close a rendered object; make optional properties nullable if all must be required.
+
+    Args:
+        flattener: has the dialect and collects losses.
+        schema: the flattened schema of the object.
+        out: the rendered schema; updated.
+        path: the path of the schema in the spec.
 
     Returns:
-        The properties whose null means that they are absent.
+        The properties that are omitted if they are null.
+
+    Raises:
+        InexpressibleError: the object allows undeclared properties that calls need.
     """
     properties = out.setdefault("properties", {})
-    further = schema.get("additionalProperties", True)
+    additional = schema.get("additionalProperties", True)
     if schema.get("unevaluatedProperties") is False:
-        further = False
+        additional = False
     if schema.get("patternProperties"):
-        raise InexpressibleError(path, "patternProperties", "takes names by a pattern")
+        raise InexpressibleError(
+            path, "patternProperties", "accepts names that match a pattern"
+        )
     is_map = not properties and (len(path) > 1 or "additionalProperties" in schema)
-    if further is not False:
-        if is_map or (isinstance(further, Mapping) and further):
-            raise InexpressibleError(path, "additionalProperties", "takes any names")
-        what = "names that are not declared"
-        on.losses.add(path, "additionalProperties", what, Effect.NARROWER)
+    if additional is not False:
+        if is_map or (isinstance(additional, Mapping) and additional):
+            raise InexpressibleError(path, "additionalProperties", "accepts any names")
+        flattener.losses.add(
+            path, "additionalProperties", "undeclared names", Effect.NARROWER
+        )
     out["additionalProperties"] = False
     for name in out.get("required", ()):
         if name not in properties:
-            why = f"needs `{name}`, which is not declared"
-            raise InexpressibleError(path, "required", why)
-    if not on.dialect.is_required_whole:
+            reason = f"requires `{name}`, which is not declared"
+            raise InexpressibleError(path, "required", reason)
+    if not flattener.dialect.is_required_whole:
         return frozenset()
-    absent = frozenset(properties) - frozenset(out.get("required", ()))
-    for name in absent:
-        inner = schema["properties"][name]
-        if takes_null(inner, on.parts.target):
-            has_none = isinstance(inner, Mapping) and inner.get("default", 0) is None
-            what = "null cannot be sent: it means that the parameter is absent"
-            severity = Severity.NOTE if has_none else Severity.WARNING
-            place = (*path, "properties", name)
-            on.losses.add(place, "null", what, Effect.NARROWER, severity)
+    optional = frozenset(properties) - frozenset(out.get("required", ()))
+    for name in optional:
+        subschema = schema["properties"][name]
+        if allows_null(subschema, flattener.parts.resolve):
+            # With the default null, omitting the parameter has the same effect.
+            has_null_default = (
+                isinstance(subschema, Mapping) and subschema.get("default", 0) is None
+            )
+            message = "null cannot be sent: it marks an omitted parameter"
+            severity = Severity.NOTE if has_null_default else Severity.WARNING
+            property_path = (*path, "properties", name)
+            flattener.losses.add(
+                property_path, "null", message, Effect.NARROWER, severity
+            )
         else:
-            properties[name] = nullable_schema(properties[name], on.dialect.nullable)
+            properties[name] = make_nullable(
+                properties[name], flattener.dialect.nullable
+            )
     out["required"] = list(properties)
-    return absent
+    return optional

@@ -26,14 +26,10 @@ from ..core.context import ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.validation.compiled import build_validator
 from ..core.validation.references import format_pointer, list_subschemas
+from .argument_restoration import list_valid_examples, restore_arguments
 from .dialect import Dialect, InexpressibleError, Loss, Severity
 from .provider_names import provider_names
-from .schema_rendering import (
-    RenderedSchema,
-    rendered_schema,
-    restored_arguments,
-    sendable_examples,
-)
+from .schema_rendering import RenderedSchema, render_schema
 from .tool_results import Answer
 
 _OPTIONAL_FIELDS = ("returns", "examples", "confirm", "annotations", "title")
@@ -260,7 +256,7 @@ class ProviderTools:
         if tool is None:
             return ToolCall(name, dict(arguments))
         try:
-            restored = restored_arguments(arguments, tool.parameters)
+            restored = restore_arguments(arguments, tool.parameters)
         except ValueError:  # A string is not valid Unicode: the call rejects it.
             restored = dict(arguments)
         return ToolCall(tool.tool.name, restored)
@@ -324,7 +320,7 @@ def render_tools(
         try:
             rendered.append(_render_tool(provider, tool, names[tool.name], options))
         except InexpressibleError as error:
-            message = f"the schema {error.why}; the tool is left out"
+            message = f"the schema {error.why}; the tool is omitted"
             left_out.append(_build_loss(tool, error, message, Severity.ERROR))
     return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
 
@@ -354,12 +350,12 @@ def _render_tool(
             returns = _render_schema(tool, "returns", provider.returns)
             losses += returns.losses
         except InexpressibleError as error:
-            message = f"the schema {error.why}; it is left out"
+            message = f"the schema {error.why}; it is omitted"
             loss = _build_loss(tool, error, message, Severity.NOTE, "returns")
             losses.append(loss)
     examples: list[Mapping[str, Any]] = []
     if "examples" in provider.takes:
-        examples = list(sendable_examples(tool, parameters))
+        examples = list(list_valid_examples(tool, parameters))
         if omitted := len(tool.examples) - len(examples):
             message = (
                 f"{omitted} of {len(tool.examples)} are left out: they fail, or the form"
@@ -425,7 +421,7 @@ def _render_schema(tool: Tool, field_name: str, dialect: Dialect) -> RenderedSch
                 )
     try:
         build_validator(schema)
-        return rendered_schema(schema, dialect, tool.name, field_name)
+        return render_schema(schema, dialect, tool.name, field_name)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         reason = "is no valid one"
         raise InexpressibleError((field_name,), field_name, reason) from None
@@ -438,7 +434,7 @@ def _result_schema(tool: Tool) -> Any:
 
 def _list_lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterable[Loss]:
     if name != tool.name:
-        yield Loss(tool.name, "/name", "name", f"it is called `{name}`")
+        yield Loss(tool.name, "/name", "name", f"renamed to `{name}`")
     is_set = {
         "returns": _result_schema(tool) is not None,
         "examples": bool(tool.examples),

@@ -57,7 +57,7 @@ def provider_named(name: str) -> ModelProvider:
 class LockedServers(Protocol):
     """Access to the locked tools of a toolset's external servers."""
 
-    def locked_tools(self, server: str, client: str | None) -> Mapping[str, Tool]:
+    def list_locked_tools(self, server: str, client: str | None) -> Mapping[str, Tool]:
         """Return the tools in a server's lock that a client may use, by their local names.
 
         Raises:
@@ -218,7 +218,7 @@ class ProviderLists:
         access.get_client(client)  # Raises if the client does not exist.
         if self._external is None:
             raise LookupError(f"there is no server `{server}` with a lock")
-        tools = self._external.locked_tools(server, client)
+        tools = self._external.list_locked_tools(server, client)
         return [tool for name, tool in tools.items() if access.is_allowed(client, name)]
 
     def _list_served_tools(self, client: str | None) -> list[Tool]:

@@ -1,8 +1,8 @@
-"""MCP's content blocks for handlers that answer with more than text, and what links lead to.
+"""MCP content blocks for the results of handlers, and the store for content behind links.
 
-A handler returns one of them, or a `ToolResponse` with several. They are held to
-the types of both protocol eras when the call is answered. The content of a link is kept until it
-is read or over.
+A handler returns a block, or a `ToolResponse` with several. The runtime validates them against the
+types of all supported protocol versions when it answers the call. Content behind a link is stored
+until it expires or newer content replaces it.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
 """
@@ -16,7 +16,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ..core.context import CURRENT_CALL, Block, ToolError
@@ -28,42 +28,44 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
 _SCRIPT = re.compile(r"(javascript|vbscript|data):", re.IGNORECASE)
 
 
-def text(words: str) -> Block:
-    """A text between other blocks."""
-    return Block(type="text", text=words)
+def text(text: str) -> Block:
+    """Return a text block, to combine text with other blocks."""
+    return Block(type="text", text=text)
 
 
 def image(data: bytes, mime_type: str = "image/png") -> Block:
-    """An image.
+    """Return an image block.
 
     Raises:
-        ValueError: the media type is none of an image.
+        ValueError: the media type is not an image type.
     """
-    return _media("image", data, mime_type)
+    return _media_block("image", data, mime_type)
 
 
 def audio(data: bytes, mime_type: str = "audio/wav") -> Block:
-    """A sound.
+    """Return an audio block.
 
     Raises:
-        ValueError: the media type is none of a sound.
+        ValueError: the media type is not an audio type.
     """
-    return _media("audio", data, mime_type)
+    return _media_block("audio", data, mime_type)
 
 
 def file(name: str, content: str | bytes, mime_type: str | None = None) -> Block:
-    """A file that is sent with the answer, an embedded resource.
+    """Return an embedded resource, which sends a file as part of the result.
 
     Args:
-        name: what it is called; no path.
-        content: what is in it.
-        mime_type: by default what its name says.
+        name: the file's name, without a path.
+        content: the file's content.
+        mime_type: the media type; by default guessed from the name.
 
     Raises:
-        ValueError: the media type is none.
+        ValueError: the media type is invalid.
     """
     uri = f"attachment:///{quote(name, safe='')}"
-    contents = resource_contents(uri, content, _mime_type(name, mime_type))
+    contents = build_resource_contents(
+        uri, content, _resolve_mime_type(name, mime_type)
+    )
     return Block(type="resource", resource=contents)
 
 
@@ -76,36 +78,37 @@ def link(
     description: str | None = None,
     mime_type: str | None = None,
 ) -> Block:
-    """A link to a resource, or to content that the caller may read later.
+    """Return a link to a resource, or to content that the caller can read later.
 
-    Content is kept by the MCP server, for the same client, as long and as much as
-    `targets.mcp.links` of toolset.yaml says, under a URI that nobody can guess. Where nothing
-    is kept (in a shell, in LangChain, with several processes, or without that option) the
-    content is sent with the answer, as `file` does.
+    The MCP server stores content for the same client under a random URI, within the limits of
+    `targets.mcp.links` in toolset.yaml. Without a store (in a shell, in LangChain, with several
+    processes, or without that option) the content is sent in the result, like `file`.
 
     Args:
-        name: what it is called; no path.
-        uri: what is linked to; instead of `content`.
-        content: what can be read; instead of `uri`.
-        title: what people are shown.
-        description: what models are told.
-        mime_type: by default what the name says of content.
+        name: the resource's name, without a path.
+        uri: the URI of the resource; instead of `content`.
+        content: the content to store; instead of `uri`.
+        title: the title for users.
+        description: the description for models.
+        mime_type: the media type; for content, by default guessed from the name.
 
     Raises:
-        ValueError: there is no `uri` and no `content`, or both, or the URI is none, or
-            runs a script, or the media type is none.
-        ToolError: the content is more than the server keeps.
+        ValueError: not exactly one of `uri` and `content` is set, the URI is invalid or would
+            run a script, or the media type is invalid.
+        ToolError: the content exceeds the store's limit.
     """
     if (uri is None) == (content is None):
-        raise ValueError("a link has a `uri` or a `content`, and not both")
+        raise ValueError("a link needs either `uri` or `content`")
     if uri is not None and (not _URI.fullmatch(uri) or _SCRIPT.match(uri)):
-        raise ValueError("the `uri` of a link is none that a client may open")
+        raise ValueError(
+            f"the `uri` of a link is not a URI that a client may open: {uri!r}"
+        )
     size = None
     if content is not None:
         call = CURRENT_CALL.get(None)
         if call is None or call.store_content is None:
             return file(name, content, mime_type)
-        mime_type = _mime_type(name, mime_type)
+        mime_type = _resolve_mime_type(name, mime_type)
         size = len(content.encode() if isinstance(content, str) else content)
         uri = call.store_content(name, content, mime_type)
     block = {
@@ -120,47 +123,53 @@ def link(
     return Block({key: value for key, value in block.items() if value is not None})
 
 
-def resource_contents(
+def build_resource_contents(
     uri: str, content: str | bytes, mime_type: str | None
 ) -> dict[str, Any]:
-    """What MCP sends of a resource: text as it is, bytes as base64."""
+    """Return the contents of a resource for MCP: text unchanged, bytes as base64."""
     if isinstance(content, str):
         return {"uri": uri, "mimeType": mime_type or "text/plain", "text": content}
     kind = mime_type or "application/octet-stream"
     return {"uri": uri, "mimeType": kind, "blob": base64.b64encode(content).decode()}
 
 
-def _media(kind: str, data: bytes, mime_type: str) -> Block:
+def _media_block(kind: str, data: bytes, mime_type: str) -> Block:
     if not mime_type.startswith(f"{kind}/") or not _MIME_TYPE.fullmatch(mime_type):
-        raise ValueError(f"`{mime_type}` is no media type of {kind}s")
+        raise ValueError(f"`{mime_type}` is not a media type of {kind}s")
     return Block(type=kind, data=base64.b64encode(data).decode(), mimeType=mime_type)
 
 
-def _mime_type(name: str, given: str | None) -> str | None:
-    if given is None:
+def _resolve_mime_type(name: str, mime_type: str | None) -> str | None:
+    if mime_type is None:
         return mimetypes.guess_type(name)[0]
-    if not _MIME_TYPE.fullmatch(given):
-        raise ValueError(f"`{given}` is no media type")
-    return given
+    if not _MIME_TYPE.fullmatch(mime_type):
+        raise ValueError(f"`{mime_type}` is not a media type")
+    return mime_type
 
 
 _MAX_LINKS = 1_000
-"""Links of one client, however small their contents are."""
+"""Links that are stored for one client, in addition to the limit of their bytes."""
 _MAX_NAME_CHARACTERS = 100
-"""Characters of a name in a URI."""
+"""Characters of the name that are part of a link's URI."""
 
 
-class KeptContent:
-    """What links of one client lead to.
+class _StoredContent(NamedTuple):
+    expires_at: float
+    size: int
+    contents: dict[str, Any]
+    user: str | None
 
-    A URI is made here and cannot be guessed, so that nothing that a caller says leads
-    anywhere but to what a handler gave for this client. Where users are known, it leads the one
-    alone there who made the call.
+
+class ContentStore:
+    """Stores the content behind the links of one client.
+
+    The URIs are random, so callers can read only content that a handler stored for this client.
+    If the user of the call is known, only this user can read the content.
 
     Args:
         toolset: the host part of the URIs.
-        limits: how long and how much.
-        clock: the time in seconds.
+        limits: how long content is stored, and how many bytes in total.
+        clock: returns the time in seconds.
     """
 
     def __init__(
@@ -173,47 +182,48 @@ class KeptContent:
         self._limits = limits
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: dict[str, tuple[float, int, dict[str, Any], str | None]] = {}
+        # By URI, oldest first.
+        self._stored: dict[str, _StoredContent] = {}
         self._bytes = 0
 
-    def keep(
+    def store(
         self, user: str | None, name: str, content: str | bytes, mime_type: str | None
     ) -> str:
-        """Keeps content for a user, or for whom nobody knows; the value is its URI.
+        """Store content for a user, or for all callers if `user` is None; return its URI.
 
         Raises:
-            ToolError: it alone is more than is kept.
+            ToolError: the content is larger than the limit for all links.
         """
         size = len(content.encode() if isinstance(content, str) else content)
         if size > self._limits.bytes:
             raise ToolError(
-                f"`{name}` has {size} bytes, and {self._limits.bytes} are kept for links"
+                f"`{name}` has {size} bytes; links may have at most {self._limits.bytes}"
             )
         host = quote(self._toolset, safe="")
         token = secrets.token_urlsafe(24)
         uri = f"kept://{host}/{token}/{quote(name[:_MAX_NAME_CHARACTERS], safe='')}"
-        contents = resource_contents(uri, content, mime_type)
+        contents = build_resource_contents(uri, content, mime_type)
         with self._lock:
-            self._make_room(size)
-            end = self._clock() + self._limits.seconds
-            self._kept[uri] = (end, size, contents, user)
+            self._free_space(size)
+            expires_at = self._clock() + self._limits.seconds
+            self._stored[uri] = _StoredContent(expires_at, size, contents, user)
             self._bytes += size
         return uri
 
-    def contents(self, user: str | None, uri: str) -> dict[str, Any] | None:
-        """What a URI leads a user to; None when that is nothing, or over."""
+    def find_contents(self, user: str | None, uri: str) -> dict[str, Any] | None:
+        """Return the contents at a URI; None if unknown, expired, or of another user."""
         with self._lock:
-            kept = self._kept.get(uri)
-            if kept is None or kept[0] <= self._clock() or kept[3] != user:
+            stored = self._stored.get(uri)
+            if stored is None or stored.expires_at <= self._clock():
                 return None
-        return kept[2]
+            return stored.contents if stored.user == user else None
 
-    def _make_room(self, room: int) -> None:
-        """Drops what is too old, and the oldest until there is room for one more."""
+    def _free_space(self, size: int) -> None:
+        """Remove expired content, and the oldest content until `size` bytes and a link fit."""
         now = self._clock()
-        for uri, (end, size, _, _) in list(self._kept.items()):
-            has_room = self._bytes + room <= self._limits.bytes
-            if end > now and has_room and len(self._kept) < _MAX_LINKS:
+        for uri, stored in list(self._stored.items()):
+            fits = self._bytes + size <= self._limits.bytes
+            if stored.expires_at > now and fits and len(self._stored) < _MAX_LINKS:
                 return
-            del self._kept[uri]
-            self._bytes -= size
+            del self._stored[uri]
+            self._bytes -= stored.size

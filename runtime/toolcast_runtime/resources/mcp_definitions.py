@@ -1,6 +1,6 @@
-"""What MCP clients are offered beside tools: resources and prompts, and what they give.
+"""Resources and MCP prompts: their definitions, and the contents that MCP clients get.
 
-The folders `mcp_resources/` and `mcp_prompts/` of a generated package define them.
+The packages `mcp_resources` and `mcp_prompts` of a generated package contain the definitions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.context import ToolError, ToolResponse
 from ..core.definitions.definitions import DefinitionError
 from ..core.definitions.tool import Tool, module_name
-from .content_blocks import resource_contents
+from .content_blocks import build_resource_contents
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..core.calls.tool_calls import ToolCalls
     from ..core.context import CallContext
 
-_PLACE = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")
+_PLACEHOLDER = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")
 _MAX_VALUES_SHOWN = 20
 """Allowed values of an argument that a message lists."""
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.yaml\. DO NOT EDIT\.")
@@ -33,94 +33,99 @@ class HandlerResultError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class McpOffer:
-    """A resource with a `uri`, a template of resources with a `uriTemplate`, or a prompt.
+class ResourceOrPrompt:
+    """A resource (with `uri`), a resource template (with `uriTemplate`), or an MCP prompt.
 
     Attributes:
-        name: its name.
-        definition: as MCP lists it.
-        held: of a resource its `text` or `blob`; of a prompt the `role` and `text` of each
-            message, with `{{argument}}` in it; None when a handler gives it.
-        handler: its handler as a tool, whose parameters are the variables or arguments.
-        values: the only values of variables or arguments that have some.
-        clients: who may have it; nobody else in a toolset with clients.
+        name: the name of the resource or prompt.
+        definition: the MCP definition, as listed.
+        static_content: for a resource, its `text` or `blob`; for a prompt, the `role` and
+            `text` of each message, with `{{argument}}` placeholders; None if a handler
+            provides the content.
+        handler: the handler as a tool, with the variables or arguments as its parameters.
+        values: the allowed values of variables or arguments, where they are restricted.
+        clients: the clients that may read it, in a toolset with clients.
     """
 
     name: str
     definition: Mapping[str, Any]
-    held: Any = None
+    static_content: Any = None
     handler: Tool | None = None
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
     clients: tuple[str, ...] = ()
 
 
-def read_resources(package: ModuleType | None) -> tuple[McpOffer, ...]:
-    """The resources of a generated `mcp_resources`, by their file names.
+def read_resources(package: ModuleType | None) -> tuple[ResourceOrPrompt, ...]:
+    """Return the resources of a generated `mcp_resources` package, by file name.
 
     Raises:
-        DefinitionError: one is not what was generated.
+        DefinitionError: the package is empty, or a file differs from the generated one.
     """
-    return _read(package, "resource", _contents)
+    return _read_definitions(package, "resource", _static_contents)
 
 
-def read_prompts(package: ModuleType | None) -> tuple[McpOffer, ...]:
-    """The prompts of a generated `mcp_prompts`; raises as `read_resources`."""
-    return _read(package, "prompt", lambda value: value.get("messages"))
+def read_prompts(package: ModuleType | None) -> tuple[ResourceOrPrompt, ...]:
+    """Return the prompts of a generated `mcp_prompts`; errors as `read_resources`."""
+    return _read_definitions(package, "prompt", lambda value: value.get("messages"))
 
 
-def _read(
-    package: ModuleType | None, kind: str, held: Callable[[Mapping[str, Any]], Any]
-) -> tuple[McpOffer, ...]:
+def _read_definitions(
+    package: ModuleType | None,
+    kind: str,
+    get_static_content: Callable[[Mapping[str, Any]], Any],
+) -> tuple[ResourceOrPrompt, ...]:
     if package is None:
         return ()
     from importlib.resources import files
 
-    found = []
+    definitions = []
     entries = {entry.name: entry for entry in files(package).iterdir()}
-    for name in sorted(name for name in entries if name.endswith(".json")):
+    for file_name in sorted(name for name in entries if name.endswith(".json")):
         try:
-            value = json.loads(entries[name].read_bytes())
-            signed = _SIGNATURE.fullmatch(value["generated"])
-            own = value["mcp"]["name"]
-            if signed is None or {signed[1], name} != {own, f"{module_name(own)}.json"}:
-                raise ValueError("its signature, its name and its file do not agree")
-            offer = McpOffer(
-                own,
+            value = json.loads(entries[file_name].read_bytes())
+            signature = _SIGNATURE.fullmatch(value["generated"])
+            name = value["mcp"]["name"]
+            expected = {name, f"{module_name(name)}.json"}
+            if signature is None or {signature[1], file_name} != expected:
+                raise ValueError("its signature, its name and its file name differ")
+            definition = ResourceOrPrompt(
+                name,
                 value["mcp"],
-                held(value),
-                _handler(kind, value),
+                get_static_content(value),
+                _build_handler(kind, value),
                 value.get("values", {}),
                 tuple(value.get("clients", ())),
             )
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise DefinitionError(
-                f"{package.__name__} cannot be loaded; `toolcast generate` writes it"
-                f" again:\n- {name} is no definition of a {kind}: {error}"
+                f"{package.__name__} cannot be loaded; help: run `toolcast generate`"
+                f"\n- {file_name} is not a definition of a {kind}: {error}"
             ) from None
-        found.append(offer)
-    if not found:
+        definitions.append(definition)
+    if not definitions:
         raise DefinitionError(
-            f"{package.__name__} has no {kind}: the definitions have to be installed, too"
+            f"{package.__name__} contains no {kind}; help: install the package with its"
+            " .json files"
         )
-    return tuple(found)
+    return tuple(definitions)
 
 
-def _contents(value: Mapping[str, Any]) -> Mapping[str, str] | None:
+def _static_contents(value: Mapping[str, Any]) -> Mapping[str, str] | None:
     if "uri" not in value["mcp"] and "uriTemplate" not in value["mcp"]:
         raise ValueError("it has no URI")
     return {key: value[key] for key in ("text", "blob") if key in value} or None
 
 
-def _handler(kind: str, value: Mapping[str, Any]) -> Tool | None:
-    """What runs the handler: a tool of a name that no tool can have."""
+def _build_handler(kind: str, value: Mapping[str, Any]) -> Tool | None:
+    """Return the handler as a tool, with a name that no tool can have."""
     if "handler" not in value:
         return None
-    declared = {name: {"type": "string"} for name in value["parameters"]}
+    properties = {name: {"type": "string"} for name in value["parameters"]}
     return Tool(
         name=f"{kind} {value['mcp']['name']}",
         summary="",
         description="",
-        definition={"inputSchema": {"type": "object", "properties": declared}},
+        definition={"inputSchema": {"type": "object", "properties": properties}},
         handler=value["handler"],
         timeout=value["timeout"],
         uses=tuple(value.get("uses", ())),
@@ -128,54 +133,56 @@ def _handler(kind: str, value: Mapping[str, Any]) -> Tool | None:
     )
 
 
-async def contents_of(
-    resource: McpOffer,
+async def read_contents(
+    resource: ResourceOrPrompt,
     uri: str,
     variables: Mapping[str, str],
     calls: ToolCalls,
     context: CallContext,
 ) -> dict[str, Any] | None:
-    """The contents of a resource, as `resources/read` sends them; None when there is none.
+    """Return the contents of a resource, as `resources/read` sends them; None if not found.
 
     Args:
-        resource: whose.
-        uri: that was asked for.
-        variables: of its template.
-        calls: runs handlers.
-        context: the request's.
+        resource: the resource or template.
+        uri: the requested URI.
+        variables: the values of the template's variables.
+        calls: runs the handler.
+        context: the context of the request.
 
     Raises:
         HandlerResultError: the handler failed.
     """
     mime_type = resource.definition.get("mimeType")
     if resource.handler is None:
-        held = resource.held or {}
-        default = "text/plain" if "text" in held else "application/octet-stream"
-        return {"uri": uri, "mimeType": mime_type or default, **held}
+        content = resource.static_content or {}
+        default = "text/plain" if "text" in content else "application/octet-stream"
+        return {"uri": uri, "mimeType": mime_type or default, **content}
 
-    def shaped(given: Any) -> ToolResponse:
-        if given is None:
+    def build_response(result: Any) -> ToolResponse:
+        if result is None:
             return ToolResponse(None)
-        if not isinstance(given, str | bytes):
-            raise ToolError("the resource's handler gave neither text nor bytes")
-        contents = resource_contents(uri, given, mime_type)
+        if not isinstance(result, str | bytes):
+            raise ToolError("the resource's handler returned neither str nor bytes")
+        contents = build_resource_contents(uri, result, mime_type)
         return ToolResponse(content=[{"type": "resource", "resource": contents}])
 
-    response, _ = await calls.run_handler(resource.handler, variables, context, shaped)
+    response, _ = await calls.run_handler(
+        resource.handler, variables, context, build_response
+    )
     if response.error is not None:
         raise HandlerResultError(response.error)
     return dict(response.content[0]["resource"]) if response.content else None
 
 
-async def messages_of(
-    prompt: McpOffer,
+async def build_messages(
+    prompt: ResourceOrPrompt,
     arguments: Mapping[str, str],
     calls: ToolCalls,
     context: CallContext,
 ) -> list[dict[str, Any]]:
-    """The messages of a prompt, as `prompts/get` sends them.
+    """Return the messages of a prompt, as `prompts/get` sends them.
 
-    The places of arguments in its texts are filled, once: what is filled in is text.
+    Placeholders in static messages are replaced once: placeholders in arguments remain text.
 
     Raises:
         HandlerResultError: the handler failed.
@@ -186,12 +193,14 @@ async def messages_of(
                 "role": message["role"],
                 "content": {
                     "type": "text",
-                    "text": _filled(message["text"], arguments),
+                    "text": _fill_placeholders(message["text"], arguments),
                 },
             }
-            for message in prompt.held or ()
+            for message in prompt.static_content or ()
         ]
-    response, _ = await calls.run_handler(prompt.handler, arguments, context, _said)
+    response, _ = await calls.run_handler(
+        prompt.handler, arguments, context, _shape_prompt_result
+    )
     if response.error is not None:
         raise HandlerResultError(response.error)
     roles = response.result
@@ -202,47 +211,56 @@ async def messages_of(
     ]
 
 
-def problems_with_arguments(
-    prompt: McpOffer, arguments: Mapping[str, str]
+def check_prompt_arguments(
+    prompt: ResourceOrPrompt, arguments: Mapping[str, str]
 ) -> list[str]:
-    """What is wrong with the arguments of a prompt; empty when nothing is."""
-    declared = {one["name"]: one for one in prompt.definition.get("arguments", ())}
+    """Return the problems with the arguments of a prompt."""
+    declared = {
+        argument["name"]: argument
+        for argument in prompt.definition.get("arguments", ())
+    }
     problems = [
-        f"`{name}` is no argument" for name in arguments if name not in declared
+        f"`{name}` is not an argument of the prompt"
+        for name in arguments
+        if name not in declared
     ]
-    for name, about in declared.items():
+    for name, argument in declared.items():
         if name not in arguments:
-            if about.get("required"):
+            if argument.get("required"):
                 problems.append(f"`{name}` is missing")
         elif name in prompt.values and arguments[name] not in prompt.values[name]:
             values = prompt.values[name]
-            shown = ", ".join(values[:_MAX_VALUES_SHOWN])
+            first_values = ", ".join(values[:_MAX_VALUES_SHOWN])
             more = len(values) - _MAX_VALUES_SHOWN
             rest = f" and {more} more" if more > 0 else ""
-            problems.append(f"`{name}` must be one of {shown}{rest}")
+            problems.append(f"`{name}` must be one of {first_values}{rest}")
     return problems
 
 
-def _filled(text: str, arguments: Mapping[str, str]) -> str:
-    return _PLACE.sub(lambda place: arguments.get(place[1], ""), text)
+def _fill_placeholders(text: str, arguments: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: arguments.get(match[1], ""), text)
 
 
-def _said(given: Any) -> ToolResponse:
-    """The messages of a handler: a text, a block, or a list of these and of messages.
+def _shape_prompt_result(result: Any) -> ToolResponse:
+    """Convert a prompt handler's result: a string, a block, or a list of these and of messages.
 
-    They are checked as blocks of content, with their roles beside them.
+    The response has the messages as content blocks, so that they are validated as such, and
+    their roles as its result.
     """
     roles, blocks = [], []
-    for one in given if isinstance(given, list | tuple) else [given]:
-        role, content = "user", one
-        if isinstance(one, Mapping) and "role" in one:
-            role, content = one["role"], one.get("content")
+    for message in result if isinstance(result, list | tuple) else [result]:
+        role, content = "user", message
+        if isinstance(message, Mapping) and "role" in message:
+            role, content = message["role"], message.get("content")
         if role not in ("user", "assistant"):
-            raise ToolError("the prompt's handler gave a message of another role")
+            raise ToolError(
+                "the prompt's handler returned a message with a role other than `user` and"
+                " `assistant`"
+            )
         if isinstance(content, str):
             content = {"type": "text", "text": content}
         roles.append(role)
         blocks.append(content)
     if not blocks:
-        raise ToolError("the prompt's handler gave no message")
+        raise ToolError("the prompt's handler returned no message")
     return ToolResponse(roles, content=blocks)

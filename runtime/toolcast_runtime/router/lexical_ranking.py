@@ -1,10 +1,10 @@
-"""Tools by the words of a message: BM25 over their names and texts, in memory.
+"""Lexical ranking of tools for a message: BM25 over their names and text, in memory.
 
-BM25 counts how often a tool has a word, more for a rare word and less in a long text. Two
-things are our own: a word of the tool's name or summary counts more than one of a parameter,
-and another form of the word (`commits`, `committed`) counts less, so that the exact word wins.
-A message in other words, or in another language, matches little, which counts as doubt: then
-all are shown. A greeting or thanks needs none.
+BM25 counts the words of a message in each tool's text. A rare word has more weight, and a word in a
+long text less. This ranking adds two things: a word in the tool's name or summary has more weight than
+one in a parameter, and another form of a word (`commits`, `committed`) has less weight than the word
+itself. A message in other words or in another language matches few of them. This counts as doubt, and
+all tools are offered. A greeting or thanks needs no tools.
 Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
 """
 
@@ -17,59 +17,69 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice, pairwise, takewhile
+from itertools import islice, pairwise
 from math import log
 from typing import Any
 
-# BM25's own: how soon repeating a word stops to count, and how much a text's length does.
+# BM25's parameters: how fast further occurrences of a word lose weight (k1), and how much the
+# length of a text matters (b).
 _SATURATION = 1.2
-_LENGTH = 0.75
-# What a word counts for in each text of a tool, and as another form or only a beginning.
-_NAME = 3.0
-_SUMMARY = 2.0
-_PARAMETERS = 0.3
-_OTHER_FORM = 0.6
-_BEGINNING = 0.3
-_SHORTEST_BEGINNING = 4
+_LENGTH_NORMALIZATION = 0.75
+# The weights of the parts of a tool's text; all other parts have the weight 1.
+_NAME_WEIGHT = 3.0
+_SUMMARY_WEIGHT = 2.0
+_PARAMETERS_WEIGHT = 0.3
+# The weights of a match that is not exact.
+_OTHER_FORM_WEIGHT = 0.6
+_PREFIX_WEIGHT = 0.3
+_MIN_PREFIX_LETTERS = 4
+"""Letters of a word that matches longer words with this beginning."""
 _MAX_PREFIX_MATCHES = 50
 """Words with the same beginning that are considered."""
-_SHORTEST_HALF = 3
-# Shown is what scores at least a part of the best, the larger the better the best one fits
-# the message, and at most so many.
+_MIN_HALF_LETTERS = 3
+"""Letters of each half of a compound word."""
+# A tool is offered if its score is at least a share of the best score. The share is between these
+# two: the better the best tool matches the message, the larger it is.
 _MIN_SCORE_SHARES = (0.25, 0.6)
+# At most this share of the tools is offered, but between _MIN_OFFERED and _MAX_OFFERED tools.
 _MAX_TOOLS_SHARE = 0.5
-_FEW, _MANY = 3, 30
-# A tool is shown only for a word that no more than this part of the tools have.
-_TELLING = 2 / 3
-# Doubt is when the tools' texts know fewer of the message's words than this part, unless it
-# begins with a word of few tools' texts, as orders do.
+_MIN_OFFERED = 3
+_MAX_OFFERED = 30
+_MAX_DISTINCTIVE_SHARE = 2 / 3
+"""A tool is offered only for a word that at most this share of the tools contains."""
 _MIN_KNOWN_SHARE = 0.3
-_FEW_OF_ALL = 0.125
-_HISTORY = 0.3
+"""The share of the message's words that the tools must contain, or else there is doubt."""
+_RARE_WORD_SHARE = 0.125
+"""There is no doubt if at most this share of the tools contains the message's first word.
+
+Commands begin with such a word.
+"""
+_HISTORY_WEIGHT = 0.3
+"""The weight of the previous messages."""
 _MAX_LEVELS = 4
-"""Levels of a parameter schema whose texts are indexed."""
+"""Levels of a parameter schema whose text is indexed."""
 _MAX_CACHED_RANKINGS = 32
-"""Cached results of the function below."""
-# What is read of a text: of a long message its beginning and its end.
-_HALF = 30
-_MAX_WORDS = 2 * _HALF
-_HALF_TEXT = 10_000
-_MAX_TEXT_CHARACTERS = 2 * _HALF_TEXT
+"""Rankings that are cached."""
+# A long message is read only at its beginning and its end.
+_MAX_WORDS_PER_END = 30
+_MAX_WORDS = 2 * _MAX_WORDS_PER_END
+_MAX_CHARACTERS_PER_END = 10_000
+_MAX_TEXT_CHARACTERS = 2 * _MAX_CHARACTERS_PER_END
 _MAX_WORD_CHARACTERS = 40
-"""Length of a word that is indexed."""
-# Chinese, Japanese, Thai and their neighbours put no blanks between words.
+"""Characters of a word that is indexed."""
+# Scripts without spaces between words.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"  # Japanese syllables
     "\u3400-\u9fff\U00020000-\U0003ffff"  # Chinese characters
 )
-# Vowels of India's scripts are marks, which are no letters to `re`.
+# The vowel signs of Indic scripts are marks, which `\w` does not match.
 _WORD = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}]+)|(?:[^\W_{_UNSPACED}]|[\u0900-\u0963\u0971-\u0dff])+"
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# Words that stand in any message and say nothing of what it is about.
-_COMMON = frozenset("""
+# Words that occur in any message, whatever its subject.
+_STOP_WORDS = frozenset("""
 a about after again all also am an and any are as at be been but by can could did do
 does doing done for from give go got had has have he her here him his how if in into is
 it its just let like make me my need no not now of off on one or our out over please put
@@ -77,8 +87,8 @@ say see she should so some tell than that the their them then there these they t
 those to too up us want was we were what when where which who why will with would you
 your
 """.split())
-# Words that any message can have that speaks of a time: that no tool knows them is no doubt.
-_TIMES = frozenset("""
+# Words for times: if no tool contains them, this is not a reason for doubt.
+_TIME_WORDS = frozenset("""
 afternoon am april august clock daily day days december evening every february first
 friday hour hours january july june last later march midnight minute minutes monday
 mondays month monthly months morning next night noon november october pm saturday
@@ -91,28 +101,29 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _MAX_GREETING_CHARACTERS = 200
-"""Length of a message that can be only a greeting."""
-# What stands beside a greeting; an answer such as `yes` or `do it` is none of these.
-_BESIDE = frozenset("""
+"""Characters of a message that may be only a greeting."""
+# Words that may accompany a greeting. Answers such as `yes` or `do it` are not among them.
+_GREETING_WORDS = frozenset("""
 a all and are everybody everyone for great how is it lot much my nice so that the there
 this to very was well wonderful you your
 """.split())
-# The longest first; what is left of a word has at least three letters.
+# English endings that `_stem` removes, longest first.
 _ENDINGS = """
 ations ation ings ing ions ion ment ers er ed ly es e s y
 """.split()
-_SHORTEST_STEM = 3
+_MIN_STEM_LETTERS = 3
+"""Letters of a word that remain without its ending."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutedTool:
-    """What is known of a tool when it is chosen.
+    """The text of a tool that the selection is based on.
 
     Attributes:
-        name: its name.
+        name: the tool's name.
         summary: one line.
-        description: what models read.
-        when_to_use: when to choose it.
+        description: the description for models.
+        when_to_use: when to choose the tool.
         parameters: the JSON Schema of its arguments.
     """
 
@@ -125,13 +136,12 @@ class RoutedTool:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A choice.
+    """A selection of tools.
 
     Attributes:
-        names: the chosen tools, in the order of the catalog.
-        scores: how well each tool that matched at all does, the best first; empty where a
-            model chose.
-        doubt: why every tool was chosen; empty when there was a choice.
+        names: the selected tools, in the order of the catalog.
+        scores: the score of each tool that matched, best first; empty if a model selected.
+        doubt: why all tools are selected; "" if a part of them is.
     """
 
     names: tuple[str, ...]
@@ -140,171 +150,215 @@ class Route:
 
 
 @lru_cache(maxsize=_MAX_CACHED_RANKINGS)
-def _cached(tools: tuple[_Key, ...]) -> LexicalRanking:
+def _build_cached(tools: tuple[_ToolKey, ...]) -> LexicalRanking:
     return LexicalRanking([key.tool for key in tools])
 
 
-class _Key:
-    """A tool as the key of a cache: equal to one that says the same.
+class _ToolKey:
+    """A tool as a cache key: tools with the same text are equal.
 
-    Its texts are hashed alone. Tools that say the same mostly have the same parameters, not
-    only equal ones, so that nothing large is compared.
+    The hash omits the parameters, which may be large. Tools with equal text usually have the
+    identical parameters object, so that these are rarely compared in full.
     """
 
     def __init__(self, tool: RoutedTool) -> None:
         self.tool = tool
-        self._said = (tool.name, tool.summary, tool.description, tool.when_to_use)
+        self._texts = (tool.name, tool.summary, tool.description, tool.when_to_use)
 
     def __hash__(self) -> int:
-        return hash(self._said)
+        return hash(self._texts)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Key) or self._said != other._said:
+        if not isinstance(other, _ToolKey) or self._texts != other._texts:
             return False
-        mine, others = self.tool.parameters, other.tool.parameters
-        return mine is others or mine == others
+        parameters, other_parameters = self.tool.parameters, other.tool.parameters
+        return parameters is other_parameters or parameters == other_parameters
 
 
-def ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
-    """The ranking of these tools, made at the first use and cached for the next."""
-    return _cached(tuple(_Key(tool) for tool in tools))
+def get_ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
+    """Return the ranking of these tools; it is built on first use and cached."""
+    return _build_cached(tuple(_ToolKey(tool) for tool in tools))
 
 
 class LexicalRanking:
-    """An index over the names and texts of tools."""
+    """An index of the words in the names and text of tools.
+
+    Internally a tool is identified by its row, the index in the list of tools.
+    """
 
     def __init__(self, tools: Sequence[RoutedTool]) -> None:
         self._names = [tool.name for tool in tools]
-        counted = [_counted(tool) for tool in tools]
-        lengths = [sum(counts.values()) for counts in counted]
-        usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
-        found: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
-        for row, (counts, length) in enumerate(zip(counted, lengths, strict=True)):
-            damping = _SATURATION * (1 - _LENGTH + _LENGTH * length / usual)
+        word_counts = [_count_words(tool) for tool in tools]
+        lengths = [sum(counts.values()) for counts in word_counts]
+        average_length = sum(lengths) / len(lengths) if any(lengths) else 1.0
+        frequencies: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        for row, (counts, length) in enumerate(zip(word_counts, lengths, strict=True)):
+            relative_length = length / average_length
+            damping = _SATURATION * (
+                1 - _LENGTH_NORMALIZATION + _LENGTH_NORMALIZATION * relative_length
+            )
             for word, count in counts.items():
-                found[word].append((row, count / (count + damping)))
-        self._tools: dict[str, list[tuple[int, float]]] = {}
-        for word, rows in found.items():
-            rarity = self._rarity(len(rows))
-            self._tools[word] = [(row, part * rarity) for row, part in rows]
-        self._forms: defaultdict[str, list[str]] = defaultdict(list)
-        for word in found:
-            self._forms[_stem(word)].append(word)
-        self._sorted = sorted(found)
+                frequencies[word].append((row, count / (count + damping)))
+        self._scores_by_word: dict[str, list[tuple[int, float]]] = {}
+        for word, rows in frequencies.items():
+            rarity = self._compute_rarity(len(rows))
+            self._scores_by_word[word] = [
+                (row, frequency * rarity) for row, frequency in rows
+            ]
+        self._words_by_stem: defaultdict[str, list[str]] = defaultdict(list)
+        for word in frequencies:
+            self._words_by_stem[_stem(word)].append(word)
+        self._sorted_words = sorted(frequencies)
 
     def route(self, message: str, history: Sequence[str] = ()) -> Route:
-        """The tools that the words of a message speak for.
+        """Select the tools that match the words of a message.
 
-        The messages before add to the scores of what the message speaks for itself.
+        Previous messages increase only the scores of tools that match the message itself.
         """
         if _is_greeting(message):
             return Route(())
-        evidence = self._evidence(message)
-        asked = list(evidence)
-        if not asked:
-            return self._all("the message has no word of its own")
-        scores = _sums(evidence.values())
-        telling = [word for word in asked if word not in _TIMES] or asked
-        known = sum(1 for word in telling if evidence[word])
-        is_sure = known >= _MIN_KNOWN_SHARE * len(telling) or self._is_of_few(
-            telling[0]
-        )
-        if not scores or not is_sure:
-            doubt = (
-                f"the tools' texts know {known} of the message's {len(telling)} words"
+        evidence = self._score_words(message)
+        words = list(evidence)
+        if not words:
+            return self._select_all("the message contains no specific word")
+        scores = _sum_scores(evidence.values())
+        specific_words = [word for word in words if word not in _TIME_WORDS] or words
+        known_count = sum(1 for word in specific_words if evidence[word])
+        is_certain = known_count >= _MIN_KNOWN_SHARE * len(
+            specific_words
+        ) or self._is_rare(specific_words[0])
+        if not scores or not is_certain:
+            return self._select_all(
+                f"the tools' text contains {known_count} of the message's"
+                f" {len(specific_words)} words",
+                scores,
             )
-            return self._all(doubt, scores)
-        # What a tool would have that is all about these words and nothing else.
-        perfect = sum(self._rarity(len(self._tools.get(word, ()))) for word in asked)
-        least = min(max(max(scores.values()) / perfect, _MIN_SCORE_SHARES[0]), 1.0)
-        before = _sums(self._evidence(" ".join(history[-3:])).values())
+        # The score of a tool whose text consists of exactly these words.
+        perfect_score = sum(
+            self._compute_rarity(len(self._scores_by_word.get(word, ())))
+            for word in words
+        )
+        min_share, max_share = _MIN_SCORE_SHARES
+        share = min(max(max(scores.values()) / perfect_score, min_share), 1.0)
+        history_scores = _sum_scores(self._score_words(" ".join(history[-3:])).values())
         for row in scores:
-            scores[row] += _HISTORY * before.get(row, 0.0)
-        ordered = self._ordered(scores)
-        enough = min(least, _MIN_SCORE_SHARES[1]) * next(iter(ordered.values()))
-        most = min(_MANY, max(_FEW, int(_MAX_TOOLS_SHARE * len(self._names))))
-        best = islice(ordered.items(), most)
-        told = self._told_apart(evidence) or frozenset(ordered)
-        chosen = frozenset(n for n, score in best if score >= enough and n in told)
-        return Route(tuple(n for n in self._names if n in chosen), ordered)
+            scores[row] += _HISTORY_WEIGHT * history_scores.get(row, 0.0)
+        ordered = self._order_by_score(scores)
+        best_score = next(iter(ordered.values()))
+        min_score = min(share, max_share) * best_score
+        max_offered = int(_MAX_TOOLS_SHARE * len(self._names))
+        max_offered = min(_MAX_OFFERED, max(_MIN_OFFERED, max_offered))
+        distinctive = self._find_distinctive(evidence) or frozenset(ordered)
+        chosen = frozenset(
+            name
+            for name, score in islice(ordered.items(), max_offered)
+            if score >= min_score and name in distinctive
+        )
+        return Route(tuple(name for name in self._names if name in chosen), ordered)
 
     def evidence(self, message: str) -> dict[str, dict[str, float]]:
-        """What each word of a message speaks for: tools with their part of the score.
+        """Return which tools match each word of a message, with the word's part of the score.
 
-        The words of the message that count, in its order; one that no tool has is empty.
+        The words are in the message's order, without those that are not specific. A word that
+        no tool contains has an empty dict.
         """
         return {
-            word: {self._names[row]: part for row, part in rows.items()}
-            for word, rows in self._evidence(message).items()
+            word: {self._names[row]: score for row, score in rows.items()}
+            for word, rows in self._score_words(message).items()
         }
 
-    def _evidence(self, message: str) -> dict[str, dict[int, float]]:
-        """The scores for each word, and for two that a tool writes as one."""
-        joined = (word for word in _joined_words(message) if word in self._tools)
-        asked = dict.fromkeys([*_message_words(message), *joined])
-        return {word: self._matches(word) for word in asked}
+    def _score_words(self, message: str) -> dict[str, dict[int, float]]:
+        """Return the scores for each word, and for word pairs that a tool writes as one word."""
+        pairs = [
+            pair for pair in _join_word_pairs(message) if pair in self._scores_by_word
+        ]
+        words = dict.fromkeys([*_split_message(message), *pairs])
+        return {word: self._score_word(word) for word in words}
 
-    def _told_apart(
+    def _find_distinctive(
         self, evidence: Mapping[str, Mapping[int, float]]
     ) -> frozenset[str]:
-        """The tools that have a word which tells them apart from most of the others."""
-        most = _TELLING * len(self._names)
-        telling = (rows for rows in evidence.values() if len(rows) <= most)
-        return frozenset(self._names[row] for rows in telling for row in rows)
+        """Return the tools that match a word which most other tools lack."""
+        max_tools = _MAX_DISTINCTIVE_SHARE * len(self._names)
+        return frozenset(
+            self._names[row]
+            for rows in evidence.values()
+            if len(rows) <= max_tools
+            for row in rows
+        )
 
-    def _all(self, doubt: str, scores: Mapping[int, float] | None = None) -> Route:
-        return Route(tuple(self._names), self._ordered(scores or {}), doubt)
+    def _select_all(
+        self, doubt: str, scores: Mapping[int, float] | None = None
+    ) -> Route:
+        return Route(tuple(self._names), self._order_by_score(scores or {}), doubt)
 
-    def _ordered(self, scores: Mapping[int, float]) -> dict[str, float]:
-        """The best first; of the same score, as the catalog has them."""
+    def _order_by_score(self, scores: Mapping[int, float]) -> dict[str, float]:
+        """Return the scores by name, best first; equal ones in the catalog's order."""
         best_first = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return {self._names[row]: score for row, score in best_first}
 
-    def _rarity(self, found: int) -> float:
-        """BM25's weight of a word that so many tools have; never nothing."""
-        return 1 + log(1 + (len(self._names) - found + 0.5) / (found + 0.5))
+    def _compute_rarity(self, tool_count: int) -> float:
+        """Return BM25's weight of a word that a number of tools contain; at least 1."""
+        missing = len(self._names) - tool_count
+        return 1 + log(1 + (missing + 0.5) / (tool_count + 0.5))
 
-    def _is_of_few(self, word: str) -> bool:
-        return 0 < len(self._matches(word)) <= max(1, _FEW_OF_ALL * len(self._names))
+    def _is_rare(self, word: str) -> bool:
+        max_tools = max(1, _RARE_WORD_SHARE * len(self._names))
+        return 0 < len(self._score_word(word)) <= max_tools
 
-    def _matches(self, word: str) -> dict[int, float]:
-        """The scores of the tools that have a word, a form of it, or else something near."""
-        return self._forms_of(word) or self._longer(word) or self._halves(word)
+    def _score_word(self, word: str) -> dict[int, float]:
+        """Return the scores of the tools that contain a word or a form of it.
 
-    def _forms_of(self, word: str) -> dict[int, float]:
-        rows = dict(self._tools.get(word, ()))
-        for other in self._forms.get(_stem(word), ()):
-            if other != word:
-                self._add(rows, other, _OTHER_FORM)
-        return rows
+        If there are none, longer words and the halves of the word are searched.
+        """
+        return (
+            self._score_forms(word)
+            or self._score_longer_words(word)
+            or self._score_halves(word)
+        )
 
-    def _longer(self, word: str) -> dict[int, float]:
-        """For `repo`, what `repository` gives."""
-        rows: dict[int, float] = {}
-        if len(word) >= _SHORTEST_BEGINNING:
-            first = bisect_left(self._sorted, word)
-            following = self._sorted[first : first + _MAX_PREFIX_MATCHES]
-            for longer in takewhile(lambda one: one.startswith(word), following):
-                self._add(rows, longer, _BEGINNING)
-        return rows
+    def _score_forms(self, word: str) -> dict[int, float]:
+        scores = dict(self._scores_by_word.get(word, ()))
+        for form in self._words_by_stem.get(_stem(word), ()):
+            if form != word:
+                self._add_scores(scores, form, _OTHER_FORM_WEIGHT)
+        return scores
 
-    def _halves(self, word: str) -> dict[int, float]:
-        """For `flowchart`, what tools have that write `flow chart`."""
-        rows: dict[int, float] = {}
-        for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
-            halves = word[:cut], word[cut:]
-            if all(_stem(half) in self._forms for half in halves):
-                one, other = map(self._forms_of, halves)
-                for row in one.keys() & other.keys():
-                    rows[row] = max(rows.get(row, 0.0), one[row] + other[row])
-        return rows
+    def _score_longer_words(self, word: str) -> dict[int, float]:
+        """Score words that begin with a word: `repo` matches `repository`."""
+        scores: dict[int, float] = {}
+        if len(word) >= _MIN_PREFIX_LETTERS:
+            start = bisect_left(self._sorted_words, word)
+            candidates = self._sorted_words[start : start + _MAX_PREFIX_MATCHES]
+            for candidate in candidates:
+                if not candidate.startswith(word):
+                    break
+                self._add_scores(scores, candidate, _PREFIX_WEIGHT)
+        return scores
 
-    def _add(self, rows: dict[int, float], word: str, weight: float) -> None:
-        for row, score in self._tools[word]:
-            rows[row] = max(rows.get(row, 0.0), weight * score)
+    def _score_halves(self, word: str) -> dict[int, float]:
+        """Score the halves of a compound word: `flowchart` matches `flow chart`."""
+        scores: dict[int, float] = {}
+        for cut in range(_MIN_HALF_LETTERS, len(word) - _MIN_HALF_LETTERS + 1):
+            first, second = word[:cut], word[cut:]
+            if (
+                _stem(first) not in self._words_by_stem
+                or _stem(second) not in self._words_by_stem
+            ):
+                continue
+            first_scores = self._score_forms(first)
+            second_scores = self._score_forms(second)
+            for row in first_scores.keys() & second_scores.keys():
+                total = first_scores[row] + second_scores[row]
+                scores[row] = max(scores.get(row, 0.0), total)
+        return scores
+
+    def _add_scores(self, scores: dict[int, float], word: str, weight: float) -> None:
+        for row, score in self._scores_by_word[word]:
+            scores[row] = max(scores.get(row, 0.0), weight * score)
 
 
-def _sums(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
+def _sum_scores(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
     sums: defaultdict[int, float] = defaultdict(float)
     for rows in matches:
         for row, score in rows.items():
@@ -312,95 +366,104 @@ def _sums(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return dict(sums)
 
 
-def _counted(tool: RoutedTool) -> dict[str, float]:
-    """How often a tool has each word, by the weights of its texts."""
+def _count_words(tool: RoutedTool) -> dict[str, float]:
+    """Count each word of a tool, weighted by the part of the text that it is in."""
     counts: defaultdict[str, float] = defaultdict(float)
-    for text, weight in _texts(tool):
-        for word in _words(text):
+    for text, weight in _list_weighted_texts(tool):
+        for word in _split_words(text):
             counts[word] += weight
     return counts
 
 
-def _texts(tool: RoutedTool) -> Iterator[tuple[str, float]]:
-    """The texts that are searched, and what a word of each counts for."""
+def _list_weighted_texts(tool: RoutedTool) -> Iterator[tuple[str, float]]:
+    """Yield the parts of a tool's text with their weights."""
     summary = tool.summary or tool.description.strip().partition("\n")[0]
-    yield tool.name, _NAME
-    yield summary, _SUMMARY
+    yield tool.name, _NAME_WEIGHT
+    yield summary, _SUMMARY_WEIGHT
+    # The description usually begins with the summary, which must not count twice.
     yield tool.description.replace(summary, "", 1), 1.0
     yield tool.when_to_use, 1.0
-    yield " ".join(_parameter_texts(tool.parameters, _MAX_LEVELS)), _PARAMETERS
+    parameter_texts = _list_parameter_texts(tool.parameters, _MAX_LEVELS)
+    yield " ".join(parameter_texts), _PARAMETERS_WEIGHT
 
 
-def _parameter_texts(schema: Any, levels: int) -> Iterator[str]:
-    """Names, descriptions and choices of the parameters of a schema."""
+def _list_parameter_texts(schema: Any, levels: int) -> Iterator[str]:
+    """Yield the names, descriptions and enum values of a schema's properties."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not levels:
         return
-    for name, inner in properties.items():
+    for name, subschema in properties.items():
         yield str(name)
-        if isinstance(inner, Mapping):
-            description, choices = inner.get("description"), inner.get("enum")
+        if isinstance(subschema, Mapping):
+            description, values = subschema.get("description"), subschema.get("enum")
             if isinstance(description, str):
                 yield description
-            if isinstance(choices, Sequence) and not isinstance(choices, str):
-                yield from (choice for choice in choices if isinstance(choice, str))
-            yield from _parameter_texts(inner, levels - 1)
+            if isinstance(values, Sequence) and not isinstance(values, str):
+                yield from (value for value in values if isinstance(value, str))
+            yield from _list_parameter_texts(subschema, levels - 1)
 
 
 def _is_greeting(message: str) -> bool:
-    """Whether a message says hello, goodbye or thanks, and nothing else."""
+    """Return whether a message is only a greeting, a goodbye or thanks."""
     if len(message) > _MAX_GREETING_CHARACTERS:
         return False
     rest, count = _GREETING.subn(" ", message)
-    return count > 0 and _BESIDE.issuperset(re.findall(r"\w+", rest.lower()))
+    return count > 0 and _GREETING_WORDS.issuperset(re.findall(r"\w+", rest.lower()))
 
 
-def _words(text: str) -> list[str]:
-    """The words of a text, in order, in lower case and without accents.
+def _split_words(text: str) -> list[str]:
+    """Return the words of a text, in order, in lower case and without accents.
 
-    Names are taken apart at `_`, `-`, `.` and where capitals begin. Where a script has no
-    blanks, every two neighbouring letters are a word, as in Lucene's `CJKAnalyzer`.
+    Names are split at `_`, `-`, `.` and capitals. In scripts without spaces each pair of
+    adjacent letters is a word, as in Lucene's `CJKAnalyzer`.
     """
-    plain = text[:_MAX_TEXT_CHARACTERS]
-    if not plain.isascii():
-        parts = unicodedata.normalize("NFKD", plain)[:_MAX_TEXT_CHARACTERS]
-        plain = "".join(c for c in parts if not unicodedata.combining(c))
-    found: list[str] = []
-    for match in _WORD.finditer(_CAMEL.sub(" ", plain)):
+    text = text[:_MAX_TEXT_CHARACTERS]
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text)[:_MAX_TEXT_CHARACTERS]
+        text = "".join(char for char in decomposed if not unicodedata.combining(char))
+    words: list[str] = []
+    for match in _WORD.finditer(_CAMEL.sub(" ", text)):
         word = match.group().lower()
         if match["unspaced"]:
-            found += map("".join, pairwise(word)) if len(word) > 1 else [word]
+            words += map("".join, pairwise(word)) if len(word) > 1 else [word]
         elif 2 <= len(word) <= _MAX_WORD_CHARACTERS:
-            found.append(word)
-    return found
+            words.append(word)
+    return words
 
 
-def _message_words(text: str) -> list[str]:
-    """The words that say what a message is about, each once.
+def _split_message(message: str) -> list[str]:
+    """Return the specific words of a message, each once.
 
-    Of a long message its beginning and its end: what is asked stands before or after what
-    was pasted.
+    A long message is read only at its beginning and its end, because the request is before or
+    after pasted text.
     """
-    if len(text) > _MAX_TEXT_CHARACTERS:
-        text = f"{text[: _HALF_TEXT - 1]} {text[-_HALF_TEXT:]}"
-    telling = (w for w in _words(text) if w not in _COMMON and not w.isdigit())
-    each = list(dict.fromkeys(telling))
-    return each if len(each) <= _MAX_WORDS else each[:_HALF] + each[-_HALF:]
+    if len(message) > _MAX_TEXT_CHARACTERS:
+        start = message[: _MAX_CHARACTERS_PER_END - 1]
+        message = f"{start} {message[-_MAX_CHARACTERS_PER_END:]}"
+    specific_words = (
+        word
+        for word in _split_words(message)
+        if word not in _STOP_WORDS and not word.isdigit()
+    )
+    words = list(dict.fromkeys(specific_words))
+    if len(words) <= _MAX_WORDS:
+        return words
+    return words[:_MAX_WORDS_PER_END] + words[-_MAX_WORDS_PER_END:]
 
 
-def _joined_words(text: str) -> Iterator[str]:
-    """Every two neighbouring words of a text, written as one."""
-    return (one + other for one, other in pairwise(_words(text)))
+def _join_word_pairs(text: str) -> Iterator[str]:
+    """Return each pair of adjacent words, written as one word."""
+    return (first + second for first, second in pairwise(_split_words(text)))
 
 
 def _stem(word: str) -> str:
-    """What forms of a word have in common, roughly: `commits` and `committed` are `commit`.
+    """Return the common part of a word's forms: `commits` and `committed` give `commit`.
 
-    No dictionary: an English ending is taken off, and a doubled letter before it.
+    Without a dictionary: an English ending is removed, and then a doubled last letter.
     """
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+        if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM_LETTERS:
             word = word[: -len(ending)]
             break
-    is_doubled = len(word) > _SHORTEST_STEM and word[-1] == word[-2]
+    is_doubled = len(word) > _MIN_STEM_LETTERS and word[-1] == word[-2]
     return word[:-1] if is_doubled else word

@@ -82,7 +82,7 @@ def _find_missing_settings(
     """Yield messages about missing environment variables of a public server."""
     from ..http.endpoints import ListenSettings
     from ..http.settings import SettingsError
-    from ..mcp.request_state import sealing
+    from ..mcp.request_state import make_sealer
 
     if server is not None and server.http is not None:
         try:
@@ -91,7 +91,7 @@ def _find_missing_settings(
             yield str(error)
         try:
             for endpoint in server.http.endpoints:
-                sealing(server, endpoint.client, is_one_of_several=True)
+                make_sealer(server, endpoint.client, is_one_of_several=True)
         except SettingsError as error:
             yield str(error)
     registries = [registry]

@@ -98,7 +98,9 @@ class ObservedRequests:
         if not isinstance(name, str):
             return {}
         served = self._served
-        if ctx.method == "tools/call" and served.has(served.registry.resolve(name)):
+        if ctx.method == "tools/call" and served.has_tool(
+            served.registry.resolve(name)
+        ):
             return {"gen_ai.tool.name": name}
         if ctx.method == "prompts/get" and name in self._prompts:
             return {"gen_ai.prompt.name": name}

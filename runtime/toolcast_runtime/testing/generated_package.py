@@ -1,7 +1,7 @@
-"""A generated package as its files have it, and its server as it answers; and both compared.
+"""The files of a generated package, the answers of its server, and comparisons of both.
 
-Needs `pytest`. The definitions are read from their files here, not by the registry, so that an
-edit of either side shows; number spellings and the order of keys count.
+The definitions are read from their files, not from the registry, so that an edit of either is found.
+Comparisons include the spelling of numbers and the order of keys. Needs `pytest`.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from ..core.safe_file import read_regular_file
 from ..core.validation import protocol
 
 _MAX_FILE_BYTES = 8 * 1024 * 1024
-"""Size of a generated file."""
-_MODERN = "2026-07-28"
-_CLIENT = {"name": "snapshot-checks", "version": "1"}
+"""Bytes of a generated file."""
+_STATELESS_VERSION = "2026-07-28"
+_CLIENT_INFO = {"name": "snapshot-checks", "version": "1"}
 
 
 class GeneratedPackage:
-    """A generated package's files, and its registry.
+    """The files of a generated package, and its registry.
 
     Args:
-        registry: the module `registry`.
+        registry: the package's module `registry`.
 
     Attributes:
-        definitions: what each tool's definition says, by its name.
-        spelled: the same with numbers as they are written.
-        types: the module with the types of each tool.
+        definitions: each tool's definition, by tool name.
+        exact_definitions: the same, with numbers as they are spelled; see `parse_exact_json`.
+        types: the path of the module with the types of each tool.
     """
 
     def __init__(self, registry: ModuleType) -> None:
@@ -48,57 +48,64 @@ class GeneratedPackage:
         self.name = registry.__name__.rpartition(".")[0]
         self.folder = Path(registry.__file__ or "").parent
         self.definitions: dict[str, dict[str, Any]] = {}
-        self.spelled: dict[str, dict[str, Any]] = {}
+        self.exact_definitions: dict[str, dict[str, Any]] = {}
         self.types: dict[str, Path] = {}
         for path in sorted((self.folder / "tools").glob("*.json")):
-            text = text_of(path)
+            text = read_text(path)
             definition = json.loads(text)
             name = definition["mcp"]["name"]
             self.definitions[name] = definition
-            self.spelled[name] = spelled(text)
+            self.exact_definitions[name] = parse_exact_json(text)
             self.types[name] = path.with_suffix(".py")
 
     @property
     def clients(self) -> tuple[str | None, ...]:
-        """The toolset's clients; None for the one caller of a toolset without clients."""
+        """The toolset's clients; only None in a toolset without clients."""
         return self.registry.clients or (None,)
 
     @property
     def each_client(self) -> pytest.MarkDecorator:
-        """Runs a test for each client."""
+        """Decorator that runs a test for each client."""
         return pytest.mark.parametrize("client", self.clients)
 
     @property
     def each_tool(self) -> pytest.MarkDecorator:
-        """Runs a test for each definition."""
+        """Decorator that runs a test for each definition."""
         return pytest.mark.parametrize("tool", self.definitions)
 
     @cached_property
     def blocks(self) -> dict[str, str]:
-        """The prompt files' texts without their signatures, by file name."""
+        """The text of the prompt files without their signatures, by file name."""
         return {
-            path.name: text_of(path).partition("\n")[2]
+            path.name: read_text(path).partition("\n")[2]
             for path in sorted((self.folder / "prompts").glob("*.md"))
         }
 
-    def offers(self, folder: str, client: str | None) -> list[dict[str, Any]]:
-        """The resources or MCP prompts of a client, as MCP lists them."""
+    def list_mcp_definitions(
+        self, folder: str, client: str | None
+    ) -> list[dict[str, Any]]:
+        """Return the MCP definitions of a client's resources or prompts.
+
+        Args:
+            folder: `mcp_resources` or `mcp_prompts`.
+            client: the client that requests the list.
+        """
         files = sorted((self.folder / folder).glob("*.json"))
-        values = [json.loads(text_of(path)) for path in files]
+        values = [json.loads(read_text(path)) for path in files]
         return [
             value["mcp"]
             for value in values
             if client is None or client in value.get("clients", ())
         ]
 
-    def tool(self, name: str) -> Tool:
-        """The registry's tool of a definition."""
-        found = {tool.name: tool for tool in self.registry.local_tools}
-        ensure(name in found, f"{name}: the registry lacks it")
-        return found[name]
+    def get_tool(self, name: str) -> Tool:
+        """Return the registry's tool with the name of a definition."""
+        tools = {tool.name: tool for tool in self.registry.local_tools}
+        ensure(name in tools, f"{name}: the registry lacks it")
+        return tools[name]
 
-    def offered(self, client: str | None, target: str) -> list[str]:
-        """The names of the definitions that a client gets in a target, in their order."""
+    def list_tool_names(self, client: str | None, target: str) -> list[str]:
+        """Return the names of the tools that a client has in a target, in their order."""
         access = self.registry.access()
         return [
             tool.name
@@ -107,26 +114,26 @@ class GeneratedPackage:
             and target not in self.definitions[tool.name].get("exclusions", {})
         ]
 
-    def a_client_of(self, name: str) -> str | None:
-        """A client that may have a tool; skips the test when nobody may."""
+    def get_client(self, tool_name: str) -> str | None:
+        """Return a client that may call a tool; skip the test if there is none."""
         access = self.registry.access()
         for client in self.clients:
-            if access.is_allowed(client, name):
+            if access.is_allowed(client, tool_name):
                 return client
-        pytest.skip(f"no client may have {name}")
+        pytest.skip(f"no client may call {tool_name}")
 
-    def skip_unless_in(self, name: str, target: str) -> None:
-        """Skips the test of a tool that is declared not to be in a target."""
+    def skip_if_excluded(self, name: str, target: str) -> None:
+        """Skip the test if a tool is excluded from a target."""
         reason = self.definitions[name].get("exclusions", {}).get(target)
         if reason is not None:
             pytest.skip(f"{name} is excluded from {target}: {reason}")
 
-    def spelled_of(self, names: Iterable[str]) -> dict[str, Any]:
-        """The tools of definitions, as MCP lists them, with numbers as they are written."""
-        return {name: self.spelled[name]["mcp"] for name in names}
+    def get_exact_mcp_definitions(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return the MCP definitions of tools by name, with numbers as they are spelled."""
+        return {name: self.exact_definitions[name]["mcp"] for name in names}
 
     def check_refused_by(self, name: str, *, is_served: bool) -> None:
-        """Compare a definition's `refused_by` with what clients refuse of it.
+        """Compare a definition's `refused_by` with the parts that strict clients reject.
 
         Args:
             name: the tool's name.
@@ -136,181 +143,224 @@ class GeneratedPackage:
             AssertionError: they differ.
         """
         definition = self.definitions[name]
-        old, new = protocol.REVISIONS
-        shown = {
-            old: protocol.downgrade_definition(definition["mcp"]),
-            new: definition["mcp"],
+        handshake_version, stateless_version = protocol.REVISIONS
+        definitions = {
+            handshake_version: protocol.downgrade_definition(definition["mcp"]),
+            stateless_version: definition["mcp"],
         }
-        refused: dict[str, list[str]] = {}
-        for revision, tool in shown.items():
-            refusals = protocol.check_tool_definition(tool, revision)
-            if refusals and is_served and "mcp" not in definition.get("exclusions", {}):
-                refused[revision] = sorted({refusal.path_text for refusal in refusals})
-        same(f"{name}: `refused_by`", definition.get("refused_by", {}), refused)
+        rejected: dict[str, list[str]] = {}
+        for version, mcp_definition in definitions.items():
+            problems = protocol.check_tool_definition(mcp_definition, version)
+            if problems and is_served and "mcp" not in definition.get("exclusions", {}):
+                rejected[version] = sorted({problem.path_text for problem in problems})
+        assert_same(f"{name}: `refused_by`", definition.get("refused_by", {}), rejected)
 
-    def taken_by_strict_clients(
-        self, listed: Iterable[Mapping[str, Any]], revision: str
+    def check_strict_clients(
+        self, listed: Iterable[Mapping[str, Any]], version: str
     ) -> None:
-        """Holds a list to MCP's schema of a revision, and to what its authors were told.
+        """Check listed tools against MCP's schema of a protocol version.
 
-        A definition's `refused_by` says what clients refuse of it; `toolcast check` warned
-        of that. There may be nothing else, and nothing less.
+        Strict clients may reject exactly the parts in a definition's `refused_by`, which
+        `toolcast check` reports.
+
+        Raises:
+            AssertionError: they reject other parts.
         """
         for tool in listed:
             name = tool["name"]
-            refusals = protocol.check_tool_definition(tool, revision)
-            told = self.definitions[name].get("refused_by", {}).get(revision, [])
-            what = f"{name}: what clients refuse by MCP {revision}"
-            same(what, sorted({refusal.path_text for refusal in refusals}), told)
+            problems = protocol.check_tool_definition(tool, version)
+            expected = self.definitions[name].get("refused_by", {}).get(version, [])
+            subject = f"{name}: what clients refuse by MCP {version}"
+            rejected = sorted({problem.path_text for problem in problems})
+            assert_same(subject, rejected, expected)
 
 
-def listed_of(
+def build_expected_list(
     server: Any, packages: Iterable[GeneratedPackage], client: str | None
 ) -> dict[str, Any]:
-    """What a server has to list, as `spelled_of` has it: all that a client is offered, or, where
-    tools are searched for, those of every turn and the server's own two.
+    """Return the tools that a server must list for a client, by name, with exact numbers.
+
+    With tool search these are the tools marked `always` and the two search tools, else all tools
+    that the client may call.
     """
-    listed: dict[str, Any] = {}
-    for one in packages:
-        names = one.offered(client, "mcp")
-        always = (n for n in names if one.definitions[n].get("always"))
-        listed |= one.spelled_of(always if server.search else names)
-    tools = replace(server, external=False).listed(client) if server.search else ()
-    own = (tool for tool in tools if not server.has(tool.name))
-    return listed | {tool.name: spelled(tool.to_mcp_json()) for tool in own}
+    expected: dict[str, Any] = {}
+    for package in packages:
+        names = package.list_tool_names(client, "mcp")
+        if server.search:
+            names = [name for name in names if package.definitions[name].get("always")]
+        expected |= package.get_exact_mcp_definitions(names)
+    if server.search:
+        local_server = replace(server, external=False)
+        for tool in local_server.list_directly_listed(client):
+            if not server.has_tool(tool.name):
+                expected[tool.name] = parse_exact_json(tool.to_mcp_json())
+    return expected
 
 
-def text_of(path: Path) -> str:
-    """The text of a generated file."""
+def read_text(path: Path) -> str:
+    """Return the text of a generated file, with LF line breaks."""
     data = read_regular_file(str(path), _MAX_FILE_BYTES)
     return data.decode("utf-8").replace("\r\n", "\n")
 
 
-def spelled(text: str | bytes) -> Any:
-    """A JSON value whose numbers are kept as they are written."""
+def parse_exact_json(text: str | bytes) -> Any:
+    """Parse JSON; each number becomes an object with its spelling, `{"number": "1.0"}`."""
 
-    def number(digits: str) -> dict[str, str]:
+    def parse_number(digits: str) -> dict[str, str]:
         return {"number": digits}
 
-    return json.loads(text, parse_int=number, parse_float=number)
+    return json.loads(text, parse_int=parse_number, parse_float=parse_number)
 
 
-def same_tools(
-    what: str,
+def assert_same_tools(
+    subject: str,
     live: str | bytes,
     expected: Mapping[str, Any],
     *,
-    before_2026: bool = False,
+    has_handshake: bool = False,
 ) -> None:
-    """Holds a list of MCP tools, as JSON text, to definitions by their names.
+    """Compare a JSON list of MCP tools with definitions.
 
-    `before_2026`: it is for clients of a revision before 2026-07-28.
+    Args:
+        subject: the compared list, for the message.
+        live: the list, as JSON text.
+        expected: the definitions by tool name.
+        has_handshake: whether the list is for a handshake version.
+
+    Raises:
+        AssertionError: they differ.
     """
-    listed = spelled(live)
-    same(f"{what}: the names", [tool.get("name") for tool in listed], list(expected))
+    listed = parse_exact_json(live)
+    names = [tool.get("name") for tool in listed]
+    assert_same(f"{subject}: the names", names, list(expected))
     for tool, (name, definition) in zip(listed, expected.items(), strict=True):
-        shown = protocol.downgrade_definition(definition) if before_2026 else definition
-        same(f"{what}: {name}", tool, shown)
+        if has_handshake:
+            definition = protocol.downgrade_definition(definition)
+        assert_same(f"{subject}: {name}", tool, definition)
 
 
-def same(what: str, live: Any, expected: Any, source: str = "definition") -> None:
-    """Fails with a diff when two JSON values, or texts, are not the same in every detail.
+def assert_same(
+    subject: str, live: Any, expected: Any, source: str = "definition"
+) -> None:
+    """Compare two JSON values or texts, including the order of keys.
 
-    `source` is where what is expected comes from.
+    Args:
+        subject: the compared value, for the message.
+        live: the value to check.
+        expected: the expected value.
+        source: the origin of the expected value, in the singular.
+
+    Raises:
+        AssertionError: they differ; the message contains a diff.
     """
-    one, other = (
+    expected_text, live_text = (
         value if isinstance(value, str) else json.dumps(value, indent=2)
         for value in (expected, live)
     )
-    if one != other:
+    if expected_text != live_text:
         diff = difflib.unified_diff(
-            one.split("\n"), other.split("\n"), source, "live", lineterm="", n=2
+            expected_text.split("\n"),
+            live_text.split("\n"),
+            source,
+            "live",
+            lineterm="",
+            n=2,
         )
-        raise AssertionError(f"{what} differs from the {source}s\n" + "\n".join(diff))
+        raise AssertionError(
+            f"{subject} differs from the {source}s\n" + "\n".join(diff)
+        )
 
 
-def ensure(holds: bool, message: str) -> None:
-    """Fails with a message, under `python -O` too."""
-    if not holds:
+def ensure(condition: bool, message: str) -> None:
+    """Raise AssertionError if a condition is false, even with `python -O`."""
+    if not condition:
         raise AssertionError(message)
 
 
-def raw_tools_list(
-    command: Sequence[str], folder: Path, revision: str, *, timeout: float = 60.0
+def request_tools_list(
+    command: Sequence[str], folder: Path, version: str, *, timeout: float = 60.0
 ) -> bytes:
-    """The bytes of the `tools` array in a server's answer to `tools/list`, over stdio.
+    """Start a server over stdio and return the bytes of the `tools` array in `tools/list`.
 
-    It is asked in raw JSON-RPC, to see the bytes that it sends.
+    The request is raw JSON-RPC, because a client library would parse the answer.
 
     Args:
-        command: starts the server; `sys.executable` is put before it.
-        folder: where it starts.
-        revision: the protocol revision to speak; 2026-07-28 needs no handshake.
+        command: the arguments of the Python interpreter that start the server.
+        folder: the server's working directory.
+        version: the protocol version; 2026-07-28 has no handshake.
+        timeout: seconds until the server is killed.
 
     Raises:
-        RuntimeError: the server gave no such answer; with what it wrote to stderr.
+        RuntimeError: the server did not answer; the message has the end of its stderr.
     """
-    with subprocess.Popen(  # noqa: S603 - the caller's own server
+    with subprocess.Popen(  # noqa: S603 - the command is the caller's own server
         [sys.executable, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,
     ) as server:
-        # A server that hangs is ended, which ends the reading below.
+        # Killing a server that hangs also ends the loop that reads its output.
         watchdog = threading.Timer(timeout, server.kill)
         watchdog.start()
         try:
-            return _ask(server, revision)
+            return _exchange(server, version)
         finally:
             watchdog.cancel()
             server.kill()
 
 
-def _ask(server: subprocess.Popen[bytes], revision: str) -> bytes:
+def _exchange(server: subprocess.Popen[bytes], version: str) -> bytes:
     if server.stdin is None or server.stdout is None or server.stderr is None:
         raise RuntimeError("the server has no pipes")
-    seen = b""
+    output = b""
     try:
-        server.stdin.write(b"".join(_line(message) for message in _messages(revision)))
-        # It stays open until the answer is here: a server may end when it closes.
+        messages = _build_messages(version)
+        server.stdin.write(b"".join(_encode_line(message) for message in messages))
+        # Not closed before the answer arrives: a server may end when its stdin is closed.
         server.stdin.flush()
         for line in server.stdout:
-            seen += line[:200]
+            output += line[:200]
             if json.loads(line).get("id") == "tools" and b'"tools":[' in line:
-                return _array(line)
+                return _extract_array(line)
     except (BrokenPipeError, ValueError) as error:
-        seen += f" ({error})".encode()
+        output += f" ({error})".encode()
     server.kill()
     log = server.stderr.read()[-2000:].decode(errors="replace")
-    raise RuntimeError(f"no tools/list answer\nstdout: {seen!r}\nstderr: {log}")
+    raise RuntimeError(f"no tools/list answer\nstdout: {output!r}\nstderr: {log}")
 
 
-def _messages(revision: str) -> list[dict[str, Any]]:
-    if revision == _MODERN:
+def _build_messages(version: str) -> list[dict[str, Any]]:
+    if version == _STATELESS_VERSION:
         meta = {
-            "io.modelcontextprotocol/protocolVersion": revision,
-            "io.modelcontextprotocol/clientInfo": _CLIENT,
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientInfo": _CLIENT_INFO,
             "io.modelcontextprotocol/clientCapabilities": {},
         }
-        return [_request("tools", "tools/list", {"_meta": meta})]
-    hello = {"protocolVersion": revision, "capabilities": {}, "clientInfo": _CLIENT}
+        return [_build_request("tools", "tools/list", {"_meta": meta})]
+    params = {
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": _CLIENT_INFO,
+    }
     return [
-        _request("hello", "initialize", hello),
+        _build_request("initialize", "initialize", params),
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        _request("tools", "tools/list", {}),
+        _build_request("tools", "tools/list", {}),
     ]
 
 
-def _request(number: str, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+def _build_request(
+    request_id: str, method: str, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
 
-def _line(message: Mapping[str, Any]) -> bytes:
+def _encode_line(message: Mapping[str, Any]) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def _array(line: bytes) -> bytes:
+def _extract_array(line: bytes) -> bytes:
     text = line.decode("utf-8")
     start = text.index('"tools":[') + len('"tools":')
     _, end = json.JSONDecoder().raw_decode(text, start)

@@ -1,7 +1,7 @@
-"""A toolset's specs, and what generated files have to say by them.
+"""The specs of a toolset, and the content that its generated files must have.
 
-The specs are not validated here: that is the task of `toolcast check`. Numbers are compared as
-they are written. Needs `PyYAML`.
+The specs are not validated: `toolcast check` does that. Comparisons include the spelling of numbers.
+Needs `PyYAML`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from ..core.definitions.tool import (
     format_deprecation,
     module_name,
 )
-from .generated_package import spelled, text_of
+from .generated_package import parse_exact_json, read_text
 from .yaml_specs import read_spec
 
-_LANGUAGE = spelled(text_of(Path(__file__).with_name("spec_fields.json")))
+_LANGUAGE = parse_exact_json(read_text(Path(__file__).with_name("spec_fields.json")))
 _MEMBERS: Mapping[str, Mapping[str, str]] = _LANGUAGE["members"]
 """The member of a definition that each spec field determines, by kind of file."""
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = _LANGUAGE["defaults"]
 """The defaults of fields, by kind of file: a literal, or an object with `of`."""
-_ASKS = "anthropic/requiresUserInteraction"
-_ALWAYS, _HINT = "anthropic/alwaysLoad", "anthropic/searchHint"
-_SHARED = "definitions.yaml"
-_OTHERS = ("toolset.yaml", "mcp_resources", "mcp_prompts")
+_REQUIRES_USER = "anthropic/requiresUserInteraction"
+_ALWAYS_LOAD = "anthropic/alwaysLoad"
+_SEARCH_HINT = "anthropic/searchHint"
+_SHARED_FILE = "definitions.yaml"
+_NOT_TOOL_SPECS = ("toolset.yaml", "mcp_resources", "mcp_prompts")
 _PROMPT_PIECES = {"bullet", "before", "usage", "after"}
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*")
 
@@ -40,35 +41,36 @@ class Specs:
 
     Args:
         root: the folder of toolcast.yaml.
-        folder: the toolset's, below it.
+        folder: the toolset's folder, relative to `root`.
 
     Attributes:
-        toolset: what its toolset.yaml says.
-        tools: what the spec of each tool says, by the tool's name.
+        toolset: the content of toolset.yaml.
+        tools: the content of each tool's spec, by tool name.
     """
 
     def __init__(self, root: Path, folder: str) -> None:
         self._folder = root / folder
         workspace = read_spec(root / "toolcast.yaml")
-        own = workspace.get("templates")
-        self._templates = None if own is None else root / own
+        templates = workspace.get("templates")
+        self._templates = None if templates is None else root / templates
         self.toolset: Mapping[str, Any] = read_spec(root / folder / "toolset.yaml")
-        read = {path: read_spec(path) for path in _specs_below(root / folder)}
-        shared = root / _SHARED
-        self._shared = read_spec(shared) if shared.is_file() else {}
-        self._shared |= read.pop(root / folder / _SHARED, {})
-        self._excluded: dict[str, dict[str, str]] = {}
+        specs = {path: read_spec(path) for path in _list_spec_files(root / folder)}
+        shared_file = root / _SHARED_FILE
+        self._shared = read_spec(shared_file) if shared_file.is_file() else {}
+        self._shared |= specs.pop(root / folder / _SHARED_FILE, {})
         self._targets = self.toolset.get("targets") or workspace.get("targets") or ()
-        for one in self.toolset.get("exclusions", ()):
-            self._excluded.setdefault(one["tool"], {})[one["target"]] = one["reason"]
+        self._exclusions: dict[str, dict[str, str]] = {}
+        for exclusion in self.toolset.get("exclusions", ()):
+            targets = self._exclusions.setdefault(exclusion["tool"], {})
+            targets[exclusion["target"]] = exclusion["reason"]
         self.tools: dict[str, Mapping[str, Any]] = {}
         self._files: dict[str, str] = {}
-        for path, spec in read.items():
-            if "registry" not in self._excluded.get(spec["name"], {}):
+        for path, spec in specs.items():
+            if "registry" not in self._exclusions.get(spec["name"], {}):
                 self.tools[spec["name"]] = spec
                 self._files[spec["name"]] = path.relative_to(root).as_posix()
 
-    def held(
+    def compare_definition(
         self,
         name: str,
         definition: Mapping[str, Any],
@@ -83,46 +85,57 @@ class Specs:
         Args:
             name: the tool's name.
             definition: the definition, parsed.
-            targets: those of `prompts` and `cli` that the toolset has.
+            targets: which of `prompts` and `cli` the toolset has.
             server: the toolset's MCP server; None if it has none.
         """
         spec = self.tools[name]
-        excluded = self._excluded.get(name, {})
-        there = {*targets} - excluded.keys()
-        mcp, whole = self._listed(spec, definition)
-        description = _description(spec)
+        exclusions = self._exclusions.get(name, {})
+        tool_targets = {*targets} - exclusions.keys()
+        mcp, returns = self._build_mcp_definition(spec, definition)
+        description = _build_description(spec)
         expected = {
-            **self._copied("tool", spec),
+            **self._copy_fields("tool", spec),
             "generated": f"by Toolcast from {self._files[name]}. DO NOT EDIT.",
             "mcp": mcp,
             "description": (
                 description if mcp.get("description") != description else None
             ),
-            "actions": _actions(spec),
-            "result": _result(spec, mcp, whole),
-            "exclusions": excluded or None,
-            "cli": _decision(spec) if "cli" in there else None,
+            "actions": _build_actions(spec),
+            "result": _build_result(spec, mcp, returns),
+            "exclusions": exclusions or None,
+            "cli": _build_cli_decision(spec) if "cli" in tool_targets else None,
         }
         for part in server.parts if server else ():
-            expected |= part.definition_members(spec, excluded)
-        known = {*expected, "prompt", "refused_by", *self._targets}
-        expected |= dict.fromkeys(sorted(definition.keys() - known))
-        cli, prompt = definition.get("cli"), definition.get("prompt")
-        live = {**definition, "cli": cli and _decision_of(cli)}
+            expected |= part.definition_members(spec, exclusions)
+        known_members = {*expected, "prompt", "refused_by", *self._targets}
+        expected |= dict.fromkeys(sorted(definition.keys() - known_members))
+        cli = definition.get("cli")
+        live = {**definition, "cli": cli and _extract_cli_decision(cli)}
         for key, value in expected.items():
             yield key, live.get(key), value
-        texts = [spec.get("when_to_use"), spec.get("guidance")]
-        usage = shown("\n\n".join(_block(one) for one in texts if isinstance(one, str)))
-        # What else it says is of these fields, and compared with the prompt file.
-        is_all = not {"actions", "deprecated", "result"} & spec.keys()
-        said = prompt and shown("\n".join(prompt["usage"]))
-        said = said if is_all or not said else said[: len(usage)]
-        if prompt and prompt.keys() - _PROMPT_PIECES:
-            said = prompt
-        yield "prompt", said, usage if "prompts" in there else None
-        yield from self._pieces(name, definition)
+        live_usage, usage = self._compare_usage(spec, definition)
+        yield "prompt", live_usage, usage if "prompts" in tool_targets else None
+        yield from self._compare_pieces(name, definition)
 
-    def _pieces(
+    def _compare_usage(
+        self, spec: Mapping[str, Any], definition: Mapping[str, Any]
+    ) -> tuple[Any, list[str]]:
+        """Return the actual usage lines of a tool, or the unexpected value, and the expected."""
+        texts = [spec.get("when_to_use"), spec.get("guidance")]
+        blocks = [_strip_block(text) for text in texts if isinstance(text, str)]
+        expected = normalize_markdown("\n\n".join(blocks))
+        prompt = definition.get("prompt")
+        if not prompt:
+            return prompt, expected
+        if prompt.keys() - _PROMPT_PIECES:
+            return prompt, expected
+        usage = normalize_markdown("\n".join(prompt["usage"]))
+        # These fields add lines at the end, which are compared with the prompt file.
+        if {"actions", "deprecated", "result"} & spec.keys():
+            usage = usage[: len(expected)]
+        return usage, expected
+
+    def _compare_pieces(
         self, name: str, definition: Mapping[str, Any]
     ) -> Iterator[tuple[str, list[str], list[str]]]:
         """Yield the prompt pieces of a tool: name, actual and expected lines.
@@ -134,8 +147,10 @@ class Specs:
         if prompt is None:
             return
         if self._is_built_in("prompts/tool_bullet.md.jinja"):
-            bullet = f"- **{name}**: {_summary(self.tools[name])}"
-            yield "prompt.bullet", shown("\n".join(prompt["bullet"])), shown(bullet)
+            bullet = f"- **{name}**: {_get_summary(self.tools[name])}"
+            yield "prompt.bullet", normalize_markdown(
+                "\n".join(prompt["bullet"])
+            ), normalize_markdown(bullet)
         if self._is_built_in("prompts/tool_usage.md.jinja"):
             yield "prompt.before", prompt.get("before", []), [f"### {name}"]
             yield "prompt.after", prompt.get("after", []), []
@@ -144,7 +159,7 @@ class Specs:
         """Return whether the project does not replace a template."""
         return self._templates is None or not (self._templates / template).exists()
 
-    def _copied(self, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    def _copy_fields(self, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         """Return the members of a definition that have the names of their fields.
 
         None is an absent member: a field without a value, or with its literal default.
@@ -152,139 +167,179 @@ class Specs:
         defaults, members = _DEFAULTS[kind], dict[str, Any]()
         for field, member in _MEMBERS[kind].items():
             if field == member:
-                value = self._value(kind, spec, field)
+                value = self._get_value(kind, spec, field)
                 members[field] = None if value == defaults.get(field) else value
-        members["timeout"] = _seconds(members["timeout"])
+        members["timeout"] = _normalize_seconds(members["timeout"])
         if members.get("values") == _DEFAULTS["toolset"]["values"]:
             members["values"] = None
         return members
 
-    def _value(self, kind: str, spec: Mapping[str, Any], field: str) -> Any:
+    def _get_value(self, kind: str, spec: Mapping[str, Any], field: str) -> Any:
         """Return the value of a field of a spec or of `toolset.yaml`, or its default."""
         default = _DEFAULTS[kind].get(field)
         if field in spec or not isinstance(default, dict) or "of" not in default:
             return spec.get(field, default)
         if default.get("unless") in spec:
             return None
+        # The default is another field, of the same spec or of `toolset.yaml`.
         file, _, other = default["of"].rpartition(".")
-        value = self._value("toolset", self.toolset, other) if file else spec[other]
+        value = self._get_value("toolset", self.toolset, other) if file else spec[other]
         return extract_first_sentence(value) if "as" in default else value
 
-    def _listed(
+    def _build_mcp_definition(
         self, spec: Mapping[str, Any], definition: Mapping[str, Any]
     ) -> tuple[dict[str, Any], Any]:
-        """The tool as MCP lists it, in the order of the spec's fields; and its `returns`."""
-        live, result = definition["mcp"], definition.get("result", {})
-        own, listed = spec.get("mcp", {}), dict[str, Any]()
-        members = _mcp_members("tool")
+        """Return a tool's MCP definition, in the order of the spec's fields, and its `returns`.
+
+        Which shared definitions a schema uses is read from the actual definition. A missing one
+        is found by other tests: then no call is valid.
+        """
+        mcp_settings = spec.get("mcp", {})
+        mcp: dict[str, Any] = {}
+        members = _get_mcp_members("tool")
         del members["description"]
-        describes = "description" if "description" in spec else "summary"
+        description_field = "description" if "description" in spec else "summary"
         for field, value in spec.items():
             if field == "mcp":
-                listed |= own.get("extra", {})
+                mcp |= mcp_settings.get("extra", {})
             elif field in members:
-                listed[members[field]] = value
-            elif field == describes and "description" not in own.get("omit", ()):
-                says_nothing = value is None and not _deprecation(spec)
-                listed["description"] = None if says_nothing else _description(spec)
-        returns = result.get("returns", live.get("outputSchema"))
-        there = {"inputSchema": live.get("inputSchema"), "outputSchema": returns}
-        for member, one in there.items():
-            # Which ones it uses is not asked: without one of them no call is valid.
-            used, schema = _shared_in(one), listed.get(member)
-            if used and schema and not _shared_in(schema):
-                shared = {name: self._shared.get(name) for name in used}
+                mcp[members[field]] = value
+            elif field == description_field and "description" not in mcp_settings.get(
+                "omit", ()
+            ):
+                is_empty = value is None and not _format_deprecation(spec)
+                mcp["description"] = None if is_empty else _build_description(spec)
+        live = definition["mcp"]
+        live_returns = definition.get("result", {}).get(
+            "returns", live.get("outputSchema")
+        )
+        live_schemas = {
+            "inputSchema": live.get("inputSchema"),
+            "outputSchema": live_returns,
+        }
+        for member, live_schema in live_schemas.items():
+            used_names, schema = _get_shared(live_schema), mcp.get(member)
+            if used_names and schema and not _get_shared(schema):
+                shared = {name: self._shared.get(name) for name in used_names}
                 defs = {**schema.get("$defs", {}), "shared": shared}
-                listed[member] = {**schema, "$defs": defs}
-        asks = "confirm" in spec and "when" not in spec["confirm"]
-        told: dict[str, Any] = {_ASKS: True} if asks else {}
-        server = (self.toolset.get("targets") or {}).get("mcp") or {}
-        if server.get("search_hints"):
-            told |= {_ALWAYS: True} if spec.get("always") else {_HINT: _summary(spec)}
-        if told:
-            listed["_meta"] = {**told, **(spec.get("meta") or {})}
-        whole, fields = listed.get("outputSchema"), _fields(spec)
+                mcp[member] = {**schema, "$defs": defs}
+        meta = self._build_meta(spec)
+        if meta:
+            mcp["_meta"] = {**meta, **(spec.get("meta") or {})}
+        returns, fields = mcp.get("outputSchema"), _get_result_fields(spec)
         if fields is not None:
-            schema, results = listed["inputSchema"], optional.truncation
-            listed["inputSchema"] = results.build_listed_parameters(schema, fields)
-            if "outputSchema" in listed:
-                listed["outputSchema"] = results.build_listed_returns(whole, fields)
+            truncation = optional.truncation
+            mcp["inputSchema"] = truncation.build_listed_parameters(
+                mcp["inputSchema"], fields
+            )
+            if "outputSchema" in mcp:
+                mcp["outputSchema"] = truncation.build_listed_returns(returns, fields)
         if spec.get("result", {}).get("send") == "text":
-            listed.pop("outputSchema", None)
-        return listed, whole
+            mcp.pop("outputSchema", None)
+        return mcp, returns
 
-    def offers(self, folder: str) -> dict[str, dict[str, Any]]:
-        """What the definitions of resources or MCP prompts have to say, by their names.
+    def _build_meta(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the members of `_meta` that the generator adds."""
+        meta: dict[str, Any] = {}
+        if "confirm" in spec and "when" not in spec["confirm"]:
+            meta[_REQUIRES_USER] = True
+        mcp_target = (self.toolset.get("targets") or {}).get("mcp") or {}
+        if mcp_target.get("search_hints"):
+            if spec.get("always"):
+                meta[_ALWAYS_LOAD] = True
+            else:
+                meta[_SEARCH_HINT] = _get_summary(spec)
+        return meta
+
+    def build_mcp_definitions(self, folder: str) -> dict[str, dict[str, Any]]:
+        """Return the definitions that resources or MCP prompts must have, by name.
 
         Args:
             folder: `mcp_resources` or `mcp_prompts`.
         """
         kind = folder.removesuffix("s")
-        members = _mcp_members(kind)
-        found: dict[str, dict[str, Any]] = {}
+        members = _get_mcp_members(kind)
+        definitions: dict[str, dict[str, Any]] = {}
         for path in (self._folder / folder).glob("[!.]*.yaml"):
             spec = read_spec(path)
-            listed = {members[key]: spec[key] for key in members if key in spec}
+            mcp = {
+                member: spec[field]
+                for field, member in members.items()
+                if field in spec
+            }
             arguments = spec.get("arguments", ())
             if arguments:
                 keys = ("name", "description", "required")
-                listed["arguments"] = [
-                    {key: one[key] for key in keys if one.get(key)} for one in arguments
+                mcp["arguments"] = [
+                    {key: argument[key] for key in keys if argument.get(key)}
+                    for argument in arguments
                 ]
             else:
-                listed.pop("arguments", None)
+                mcp.pop("arguments", None)
             role = _DEFAULTS["mcp_prompt"]["messages.*.role"]
-            messages = [{"role": role, **one} for one in spec.get("messages", ())]
-            limited = {one["name"]: one["enum"] for one in arguments if "enum" in one}
-            limited |= {n: one["enum"] for n, one in spec.get("variables", {}).items()}
-            copied = self._copied(kind, spec)
+            messages = [
+                {"role": role, **message} for message in spec.get("messages", ())
+            ]
+            values = {
+                argument["name"]: argument["enum"]
+                for argument in arguments
+                if "enum" in argument
+            }
+            for name, variable in spec.get("variables", {}).items():
+                values[name] = variable["enum"]
+            fields = self._copy_fields(kind, spec)
             if "handler" not in spec:
-                copied["timeout"] = None
-            found[spec["name"]] = {
-                **copied,
-                "mcp": listed,
+                fields["timeout"] = None
+            definition = {
+                **fields,
+                "mcp": mcp,
                 "messages": messages or None,
-                "values": limited or None,
+                "values": values or None,
                 "clients": spec.get("clients") or None,
             }
             if "file" in spec:
-                del found[spec["name"]]["text"]
-        return found
+                # The text is the content of that file.
+                del definition["text"]
+            definitions[spec["name"]] = definition
+        return definitions
 
     @property
     def sections(self) -> dict[str, Mapping[str, Any]]:
-        """The declared sections, and that of the tools without one, by name."""
+        """The declared sections, and the section of tools without one, by name."""
         title = " ".join(re.split(r"[\r\n]+", self.toolset["title"]))
         return {"tools": {"heading": title}, **self.toolset.get("sections", {})}
 
-    def texts(self, used: Collection[str]) -> Iterator[tuple[str, str, str]]:
-        """What the toolset says in prompt files: of each how it begins and ends.
+    def list_block_texts(
+        self, files: Collection[str]
+    ) -> Iterator[tuple[str, str, str]]:
+        """Yield the toolset's texts in prompt files: the file, its beginning, and its end.
 
-        Files whose frame is a template of the project are omitted.
+        Files whose frame a template of the project renders are omitted.
 
         Args:
-            used: the files that there are.
+            files: the names of the prompt files.
         """
         toolset, preamble = self.toolset, self.toolset.get("preamble", {})
         cli = (toolset.get("targets") or {}).get("cli") or {}
-        sections = self.sections
-        told = {f"section_{module_name(name)}.md": sections[name] for name in sections}
+        texts_by_file: dict[str, Mapping[str, Any]] = {
+            f"section_{module_name(name)}.md": section
+            for name, section in self.sections.items()
+        }
         heading = _DEFAULTS["toolset"]["preamble.heading"]
-        told["preamble.md"] = {"heading": heading, **preamble}
-        told["cli.md"] = {**cli, "footer": "\n".join(cli.get("closing", ()))}
-        frames = {
+        texts_by_file["preamble.md"] = {"heading": heading, **preamble}
+        texts_by_file["cli.md"] = {**cli, "footer": "\n".join(cli.get("closing", ()))}
+        templates = {
             "preamble.md": "prompts/preamble_frame.md.jinja",
             "cli.md": "cli/cli_frame.md.jinja",
         }
-        for file in used:
-            frame = frames.get(file, "prompts/section_frame.md.jinja")
-            if not self._is_built_in(frame):
+        for file in files:
+            template = templates.get(file, "prompts/section_frame.md.jinja")
+            if not self._is_built_in(template):
                 continue
-            texts = told.get(file, {})
+            texts = texts_by_file.get(file, {})
             heading = f"## {texts['heading']}\n\n" if "heading" in texts else ""
-            yield file, heading + _block(texts.get("intro", "")), texts.get(
-                "footer", ""
-            )
+            beginning = heading + _strip_block(texts.get("intro", ""))
+            yield file, beginning, texts.get("footer", "")
 
     def skill_texts(
         self, sections: Mapping[str, Any]
@@ -292,22 +347,22 @@ class Specs:
         """Yield the texts of sections in skills: name, actual and expected lines."""
         for name, texts in sections.items():
             for key, text in texts._asdict().items():
-                declared = shown(self.sections[name].get(key, ""))
-                yield f"skills: `{name}.{key}`", shown(text), declared
+                declared = normalize_markdown(self.sections[name].get(key, ""))
+                yield f"skills: `{name}.{key}`", normalize_markdown(text), declared
 
-    def labels(self, used: Collection[str]) -> Iterator[str]:
-        """The lines of the preamble above the tools of each section that has a file.
+    def list_labels(self, files: Collection[str]) -> Iterator[str]:
+        """Yield the preamble's lines above the tools of each section with a prompt file.
 
-        There are none where a template of the project renders them.
+        There are none if a template of the project renders them.
         """
         if not self._is_built_in("prompts/section_label.md.jinja"):
             return
-        for name, one in self.toolset.get("sections", {}).items():
-            if f"section_{module_name(name)}.md" in used:
-                yield f"**{one.get('label', one['heading'])}**"
+        for name, section in self.toolset.get("sections", {}).items():
+            if f"section_{module_name(name)}.md" in files:
+                yield f"**{section.get('label', section['heading'])}**"
 
 
-def _mcp_members(kind: str) -> dict[str, str]:
+def _get_mcp_members(kind: str) -> dict[str, str]:
     """Return the spec fields that MCP lists, each with the member of its list."""
     return {
         field: member.removeprefix("mcp.")
@@ -316,73 +371,80 @@ def _mcp_members(kind: str) -> dict[str, str]:
     }
 
 
-def _seconds(timeout: Mapping[str, str]) -> dict[str, str]:
+def _normalize_seconds(timeout: Mapping[str, str]) -> dict[str, str]:
     """Return a number of seconds as definitions spell it: integral ones without a point."""
     seconds = float(timeout["number"])
     return {"number": f"{int(seconds) if seconds.is_integer() else seconds}"}
 
 
-def _specs_below(folder: Path) -> Iterator[Path]:
-    """The specs of a toolset's tools, and their shared definitions."""
+def _list_spec_files(folder: Path) -> Iterator[Path]:
+    """Yield the paths of a toolset's tool specs, and of its shared definitions."""
     for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.name in _OTHERS:
+        if path.name.startswith(".") or path.name in _NOT_TOOL_SPECS:
             continue
         if path.suffix.lower() in (".yaml", ".yml"):
             yield path
-        elif path.is_dir() and not path.is_symlink():
-            yield from () if (path / "toolset.yaml").exists() else _specs_below(path)
+        # A folder with its own toolset.yaml is another toolset.
+        elif (
+            path.is_dir()
+            and not path.is_symlink()
+            and not (path / "toolset.yaml").exists()
+        ):
+            yield from _list_spec_files(path)
 
 
-def _deprecation(spec: Mapping[str, Any]) -> str:
-    """What a tool's description says of its deprecation; "" where it says nothing."""
+def _format_deprecation(spec: Mapping[str, Any]) -> str:
+    """Return the deprecation notice in a tool's description; "" if there is none."""
     deprecated = spec.get("deprecated", {})
     return format_deprecation(deprecated) if deprecated.get("show") else ""
 
 
-def _summary(spec: Mapping[str, Any]) -> str:
+def _get_summary(spec: Mapping[str, Any]) -> str:
     return spec.get("summary") or extract_first_sentence(spec["description"])
 
 
-def _description(spec: Mapping[str, Any]) -> str:
-    own = spec.get("description")
-    texts = (spec["summary"] if own is None else own, _deprecation(spec))
+def _build_description(spec: Mapping[str, Any]) -> str:
+    description = spec.get("description")
+    if description is None:
+        description = spec["summary"]
+    texts = (description, _format_deprecation(spec))
     return "\n\n".join(filter(None, texts))
 
 
-def _shared_in(schema: Any) -> Any:
-    """The shared definitions that a schema has."""
+def _get_shared(schema: Any) -> Any:
+    """Return the shared definitions in a schema."""
     return schema.get("$defs", {}).get("shared") if isinstance(schema, dict) else None
 
 
-def _fields(spec: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What callers pick of results, and by which parameter."""
+def _get_result_fields(spec: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the settings for the result fields that callers select."""
     fields = spec.get("result", {}).get("fields")
     parameter = _DEFAULTS["tool"]["result.fields.parameter"]
     return fields and {"parameter": parameter, **fields}
 
 
-def _result(
-    spec: Mapping[str, Any], mcp: Mapping[str, Any], whole: Any
+def _build_result(
+    spec: Mapping[str, Any], mcp: Mapping[str, Any], returns: Any
 ) -> dict[str, Any] | None:
-    """What is sent of results, with their schema where another one is listed."""
-    form = spec.get("result", {})
-    said = {
-        "send": form.get("send"),
-        "budget": form.get("budget"),
-        "fields": _fields(spec),
-        "returns": whole if mcp.get("outputSchema") != whole else None,
+    """Return the result settings; with the schema if another one is listed."""
+    settings = spec.get("result", {})
+    result = {
+        "send": settings.get("send"),
+        "budget": settings.get("budget"),
+        "fields": _get_result_fields(spec),
+        "returns": returns if mcp.get("outputSchema") != returns else None,
     }
-    if said["send"] == _DEFAULTS["tool"]["result.send"]:
-        said["send"] = None
-    return {key: one for key, one in said.items() if one is not None} or None
+    if result["send"] == _DEFAULTS["tool"]["result.send"]:
+        result["send"] = None
+    return {key: value for key, value in result.items() if value is not None} or None
 
 
-def _actions(spec: Mapping[str, Any]) -> dict[str, Any] | None:
-    actions, fields = spec.get("actions"), _fields(spec)
+def _build_actions(spec: Mapping[str, Any]) -> dict[str, Any] | None:
+    actions, fields = spec.get("actions"), _get_result_fields(spec)
     if actions is None:
         return None
     values = {
-        name: {key: one for key, one in action.items() if one or key == "accepts"}
+        name: {key: value for key, value in action.items() if value or key == "accepts"}
         for name, action in actions["values"].items()
     }
     for action in values.values():
@@ -391,8 +453,8 @@ def _actions(spec: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"parameter": actions["parameter"], "values": values}
 
 
-def _decision(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The decision for the CLI, as far as it has an effect."""
+def _build_cli_decision(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the spec's decision for the CLI, without fields that have no effect."""
     if "cli" not in spec:
         return {"keyword": command_name(spec["name"])}
     cli = spec["cli"]
@@ -402,27 +464,31 @@ def _decision(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {key: cli[key] for key in keys if cli.get(key)}
 
 
-def _decision_of(cli: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as a definition has it."""
-    places = []
-    for one in cli.get("usage", ()):
-        place = f"<{one['parameter']}{'...' if one.get('rest') else ''}>"
-        places.append(f"[{place}]" if one.get("optional") else place)
-    words = " ".join(filter(None, (cli["command"], cli.get("flag"))))
-    texts: dict[str, Any] = {"keyword": words, "usage": " ".join(places)}
+def _extract_cli_decision(cli: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the decision for the CLI in a definition, in the form of a spec."""
+    usage = []
+    for positional in cli.get("usage", ()):
+        dots = "..." if positional.get("rest") else ""
+        text = f"<{positional['parameter']}{dots}>"
+        usage.append(f"[{text}]" if positional.get("optional") else text)
+    keyword = " ".join(filter(None, (cli["command"], cli.get("flag"))))
+    decision: dict[str, Any] = {"keyword": keyword, "usage": " ".join(usage)}
     # The lines are compared with the prompt file.
-    shown_otherwise = ("command", "flag", "usage", "lines")
-    texts |= {key: text for key, text in cli.items() if key not in shown_otherwise}
-    return {key: text for key, text in texts.items() if text}
+    converted_keys = ("command", "flag", "usage", "lines")
+    decision |= {key: text for key, text in cli.items() if key not in converted_keys}
+    return {key: text for key, text in decision.items() if text}
 
 
-def _block(text: str) -> str:
+def _strip_block(text: str) -> str:
     return "\n".join(map(str.rstrip, text.split("\n"))).strip("\n")
 
 
-def shown(text: str) -> list[str]:
-    """The lines of Markdown without what keeps them in their block: escapes, ends of fences."""
-    plain = _block(html.unescape(text.replace("\\", "")))
-    rows = plain.split("\n") if plain else []
-    kept = [row.strip() if _FENCE.match(row) else row for row in rows]
-    return [row for row in kept if not _FENCE.fullmatch(row)]
+def normalize_markdown(text: str) -> list[str]:
+    """Return the lines of Markdown without escapes, and without lines that end code blocks.
+
+    The generator adds both, so that text cannot break out of its block.
+    """
+    unescaped = _strip_block(html.unescape(text.replace("\\", "")))
+    lines = unescaped.split("\n") if unescaped else []
+    lines = [line.strip() if _FENCE.match(line) else line for line in lines]
+    return [line for line in lines if not _FENCE.fullmatch(line)]

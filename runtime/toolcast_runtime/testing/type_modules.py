@@ -1,6 +1,6 @@
-"""The types of a tool as its module says them.
+"""The types of a tool, as written in its generated module.
 
-The module is read and not imported: what its imports for type checkers name need not be here.
+The module is parsed and not imported: it may import names that exist only for type checkers.
 """
 
 from __future__ import annotations
@@ -10,56 +10,62 @@ from collections.abc import Collection
 from typing import Any
 
 
-def types_said(text: str, uses: Collection[str]) -> dict[str, Any]:
-    """What a module says, in the form of `types_of` in `values`.
+def read_types(text: str, uses: Collection[str]) -> dict[str, Any]:
+    """Return the types in a module, in the form of `values.tool_types.format_tool_types`.
 
     Args:
-        text: the module's.
-        uses: the dependencies of the handler, whose types no definition has.
+        text: the source code of the module.
+        uses: the dependencies of the handler; their types are omitted, because definitions do
+            not contain them.
     """
     tree = ast.parse(text)
-    said: dict[str, Any] = {}
+    types: dict[str, Any] = {}
     for node in tree.body:
         match node:
             case ast.ClassDef(name, [ast.Name("TypedDict")], body=body):
-                fields = (one for one in body if isinstance(one, ast.AnnAssign))
-                said[name] = {
-                    ast.unparse(f.target): _shown(f.annotation) for f in fields
+                fields = [item for item in body if isinstance(item, ast.AnnAssign)]
+                types[name] = {
+                    ast.unparse(item.target): _format_type(item.annotation)
+                    for item in fields
                 }
             case ast.Assign(
-                [ast.Name(name)], ast.Call(args=[_, ast.Dict(keys, types)])
+                [ast.Name(name)], ast.Call(args=[_, ast.Dict(keys, values)])
             ):
-                names = (ast.literal_eval(key) for key in keys if key is not None)
-                said[name] = dict(zip(names, map(_shown, types), strict=True))
+                # A TypedDict in functional syntax: some of its keys are not identifiers.
+                names = [ast.literal_eval(key) for key in keys if key is not None]
+                types[name] = dict(zip(names, map(_format_type, values), strict=True))
             case ast.AnnAssign(ast.Name(name), value=ast.expr() as type_):
-                said[name] = _shown(type_)
-    functions = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+                types[name] = _format_type(type_)
+    functions = {
+        node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+    }
     handler, call = functions["__call__"], functions["call"]
-    for one in handler.args.kwonlyargs:
-        one.annotation = None if one.arg in uses else one.annotation
-    checked = ast.walk(functions.get("_check", ast.Pass()))
+    for argument in handler.args.kwonlyargs:
+        if argument.arg in uses:
+            argument.annotation = None
+    check_nodes = ast.walk(functions.get("_check", ast.Pass()))
     return {
-        **said,
-        "__call__": _texts(handler.args, handler.returns),
-        "call": _texts(call.args, call.returns, *call.body[1:]),
+        **types,
+        "__call__": _unparse_all(handler.args, handler.returns),
+        "call": _unparse_all(call.args, call.returns, *call.body[1:]),
         "_check": [
             f"{node.module}:{alias.name}"
-            for node in checked
+            for node in check_nodes
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         ],
     }
 
 
-def _texts(*nodes: ast.AST | None) -> list[str]:
-    return [ast.unparse(one) for one in nodes if one is not None]
+def _unparse_all(*nodes: ast.AST | None) -> list[str]:
+    return [ast.unparse(node) for node in nodes if node is not None]
 
 
-def _shown(type_: ast.expr) -> str:
-    """A type's text; one that is named before it is there stands between quotation marks."""
+def _format_type(type_: ast.expr) -> str:
+    """Return the text of a type; quotes around a forward reference are removed."""
     match type_:
-        case ast.Subscript(ast.Name("NotRequired" | "ReadOnly" as word), inner):
-            return f"{word}[{_shown(inner)}]"
+        case ast.Subscript(ast.Name("NotRequired" | "ReadOnly" as qualifier), argument):
+            return f"{qualifier}[{_format_type(argument)}]"
         case ast.Constant(str(text)):
             return ast.unparse(ast.parse(text, mode="eval"))
         case _:

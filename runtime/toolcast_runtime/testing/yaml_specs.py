@@ -1,4 +1,4 @@
-"""YAML spec files as values, read by PyYAML without the generator. Needs `PyYAML`."""
+"""Read YAML spec files with PyYAML, independently of the generator's parser."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from .generated_package import text_of
+from .generated_package import read_text
 
-# As the spec language has them: JSON's words and numbers, else text.
-_WORDS: dict[str, bool | None] = {
+# The spec language has only JSON's keywords and numbers; all other scalars are strings.
+_KEYWORDS: dict[str, bool | None] = {
     **dict.fromkeys(["true", "True", "TRUE"], True),
     **dict.fromkeys(["false", "False", "FALSE"], False),
     **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
@@ -24,38 +24,42 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_spec(path: Path) -> Any:
-    """The value of a file of YAML, with numbers as `generated_package.spelled` has them.
+    """Return the value of a YAML file, with numbers as in `parse_exact_json`.
 
     Raises:
-        ValueError: it has a tag, an anchor or an alias, which no spec has.
+        ValueError: the file has a tag, an anchor or an alias; specs cannot have any.
     """
-    events = yaml.parse(text_of(path).removeprefix("\ufeff"), Loader=_Loader)
+    events = yaml.parse(read_text(path).removeprefix("\ufeff"), Loader=_Loader)
     next(events), next(events)
-    return _value(next(events), events)
+    return _build_value(next(events), events)
 
 
-def _value(event: Any, events: Iterator[Any]) -> Any:
+def _build_value(event: Any, events: Iterator[Any]) -> Any:
     if event.anchor is not None or event.tag is not None:
-        raise ValueError(f"a tag, an anchor or an alias\n{event.start_mark}")
+        raise ValueError(
+            f"a tag, an anchor or an alias is not allowed\n{event.start_mark}"
+        )
     if isinstance(event, yaml.ScalarEvent):
-        return _plain(event.value) if event.implicit[0] else event.value
+        return _parse_scalar(event.value) if event.implicit[0] else event.value
     if isinstance(event, yaml.SequenceStartEvent):
         items = []
         while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(_value(event, events))
+            items.append(_build_value(event, events))
         return items
     members = {}
     while not isinstance(event := next(events), yaml.MappingEndEvent):
-        members[event.value] = _value(next(events), events)
+        members[event.value] = _build_value(next(events), events)
     return members
 
 
-def _plain(text: str) -> Any:
-    """The value of a word without quotation marks; numbers as lists of MCP spell them."""
+def _parse_scalar(text: str) -> Any:
+    """Return the value of an unquoted scalar; numbers are spelled as in generated files."""
     if _INTEGER.fullmatch(text):
         return {"number": "0" if text == "-0" else text}
     if not _DECIMAL.fullmatch(text):
-        return _WORDS.get(text, text)
-    shown = repr(float(text))
-    shown = f"{Decimal(shown):f}" if shown.endswith("e-05") else shown
-    return {"number": shown.replace("e-0", "e-")}
+        return _KEYWORDS.get(text, text)
+    spelling = repr(float(text))
+    # Generated files write 1e-05 without an exponent, and 1e-06 as 1e-6.
+    if spelling.endswith("e-05"):
+        spelling = f"{Decimal(spelling):f}"
+    return {"number": spelling.replace("e-0", "e-")}

@@ -107,7 +107,7 @@ class ObjectType:
     wider: tuple[str, ...] = ()
 
 
-def one_of(members: Sequence[PythonType]) -> PythonType:
+def make_union(members: Sequence[PythonType]) -> PythonType:
     """Return the union of types without redundant members.
 
     `Any` replaces all other members; `str` and `int` replace literals of their values. `float`
@@ -151,21 +151,21 @@ COMBINED = ("anyOf", "oneOf")
 _KINDS = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 
-class Place(NamedTuple):
-    """All schemas that apply to one value, with the value's position in the root schema.
+class SchemaNode(NamedTuple):
+    """All schemas that apply to one value, with its depth in the root schema.
 
     Attributes:
         parts: the schemas that apply: the schema itself, the schemas that it references, and
             those in `allOf`.
         depth: the number of enclosing objects and arrays.
-        words: the property names and other terms that the name of a class is built from.
+        name_parts: the property names and other terms that the name of a class is built from.
         left: the `anyOf` and `oneOf` keywords that are already resolved, as pairs of the
             `id()` of their schema and the keyword.
     """
 
     parts: tuple[Mapping[str, Any], ...]
     depth: int
-    words: tuple[str, ...]
+    name_parts: tuple[str, ...]
     left: frozenset[tuple[int, str]] = frozenset()
 
     @property
@@ -204,7 +204,7 @@ class Place(NamedTuple):
         return found + sorted(both.difference(found))
 
 
-def tag_of(member: Any) -> str:
+def find_tag(member: Any) -> str:
     """Return the first string `const` of a union member's properties, for its class name."""
     properties = member.get("properties") if isinstance(member, dict) else None
     if not isinstance(properties, dict):
@@ -227,34 +227,34 @@ class ConditionalTexts:
     def __init__(self, root: Any) -> None:
         self._values = PythonValues(root)
 
-    def may_be(self, place: Place) -> bool:
-        """Return whether a condition can convert the value at a place or a value inside it."""
-        return any(True for _ in self._conditional(place))
+    def may_be(self, node: SchemaNode) -> bool:
+        """Return whether a condition can convert the value at a node or a value inside it."""
+        return any(True for _ in self._conditional(node))
 
-    def members(self, place: Place, names: Iterable[str]) -> Iterator[str]:
+    def members(self, node: SchemaNode, names: Iterable[str]) -> Iterator[str]:
         """Yield the members that are converted by a condition or by a pattern of their name.
 
         A member's own schema in `properties` is not considered.
         """
-        own = filter(self._values.is_converting, place.parts)
-        schemas: list[Any] = [*own, *self._conditional(place)]
+        own = filter(self._values.is_converting, node.parts)
+        schemas: list[Any] = [*own, *self._conditional(node)]
         for name in names if schemas else ():
             declared = {
                 id(properties[name])
-                for properties in place.values("properties")
+                for properties in node.values("properties")
                 if name in properties
             }
             if any(
                 self._values.is_converting(schema) and id(schema) not in declared
-                for schema in self._values.for_name(schemas, name)
+                for schema in self._values.get_member_schemas(schemas, name)
             ):
                 yield name
 
-    def _conditional(self, place: Place) -> Iterator[Mapping[str, Any]]:
+    def _conditional(self, node: SchemaNode) -> Iterator[Mapping[str, Any]]:
         """Yield the conditional schemas of a value that convert it or a value inside it."""
         waiting: list[Any] = []
-        for part in filter(self._values.is_converting, place.parts):
-            waiting += _branches(part, place)
+        for part in filter(self._values.is_converting, node.parts):
+            waiting += _branches(part, node)
         seen = set[int]()
         while waiting:
             schema = waiting.pop()
@@ -262,17 +262,17 @@ class ConditionalTexts:
                 continue
             seen.add(id(schema))
             yield schema
-            waiting += [self._values.target(schema.get("$ref"))]
-            waiting += [*schema.get("allOf", ()), *_branches(schema, place)]
+            waiting += [self._values.resolve(schema.get("$ref"))]
+            waiting += [*schema.get("allOf", ()), *_branches(schema, node)]
 
 
-def _branches(schema: Mapping[str, Any], place: Place) -> Iterator[Any]:
+def _branches(schema: Mapping[str, Any], node: SchemaNode) -> Iterator[Any]:
     yield from (schema.get("then"), schema.get("else"))
     for keyword in ("dependentSchemas", "dependencies"):
         yield from schema.get(keyword, {}).values()
     for keyword in COMBINED:
-        # Resolved keywords are skipped: the chosen alternatives are parts of the place.
-        if (id(schema), keyword) not in place.left:
+        # Resolved keywords are skipped: the chosen alternatives are parts of the node.
+        if (id(schema), keyword) not in node.left:
             yield from schema.get(keyword, ())
 
 

@@ -1,9 +1,9 @@
-"""Arguments as Python's values, and results' bytes as texts, as their schemas say, in depth.
+"""Conversion of arguments to Python values, and of bytes in results to strings, by schema.
 
-Dates, times, durations, UUIDs and decimals are found by `format`, bytes by an encoding: base16, 32 and 64
-of RFC 4648, which JSON Schema Validation 2020-12, section 8.3, has for `contentEncoding` beside
-what RFC 2045 has: base64 with line breaks, and quoted-printable. Two formats of OpenAPI name
-base64, too.
+Dates, times, durations, UUIDs and decimals are recognized by `format`, bytes by an encoding: base16, 32
+and 64 of RFC 4648, which `contentEncoding` has by JSON Schema Validation 2020-12, section 8.3, in
+addition to those of RFC 2045: base64 with line breaks, and quoted-printable. Two formats of OpenAPI
+also mean base64.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from ..core.validation.references import (
 )
 
 _URL_LETTERS = str.maketrans("-_", "+/")
-# What may not stand in a text by RFC 2045, section 6.7.
+# Characters that quoted-printable text must not contain. Source: RFC 2045, section 6.7.
 _NOT_QUOTED = re.compile(r"[^\t\r\n -~]|=(?![0-9A-Fa-f]{2}|\r?\n)|\r(?!\n)")
 
 
 class Encoding(NamedTuple):
-    """How bytes are a text.
+    """An encoding of bytes as a string.
 
     Attributes:
-        name: it, as the end of `must be`.
-        decode: raises ValueError for a text that is not of it.
-        encode: the text of bytes.
+        name: the encoding's name, as the end of a message `must be ...`.
+        decode: returns the bytes of a string; raises ValueError if it is not encoded so.
+        encode: returns the string for bytes.
     """
 
     name: str
@@ -54,70 +54,76 @@ class Encoding(NamedTuple):
     encode: Callable[[bytes], str]
 
 
-def _base64(text: str) -> bytes:
-    return _padded(text.replace("\r", "").replace("\n", ""))
+def _decode_base64(text: str) -> bytes:
+    return _decode_padded(text.replace("\r", "").replace("\n", ""))
 
 
-def _base64url(text: str) -> bytes:
-    """With or without its padding, which most writers leave out."""
+def _decode_base64url(text: str) -> bytes:
+    """Decode base64url with or without padding, which most encoders omit."""
     if "+" in text or "/" in text:
         raise ValueError
     if "=" not in text:
         text += "=" * (-len(text) % 4)
-    return _padded(text.translate(_URL_LETTERS))
+    return _decode_padded(text.translate(_URL_LETTERS))
 
 
-def _padded(text: str) -> bytes:
-    # Python's own strictness lets padding follow what needs none.
+def _decode_padded(text: str) -> bytes:
+    # The strict mode of Python accepts padding after a complete group.
     if len(text) % 4 or text.endswith("==="):
         raise ValueError
     return binascii.a2b_base64(text, strict_mode=True)
 
 
-def _unquoted(text: str) -> bytes:
+def _decode_quoted_printable(text: str) -> bytes:
     if _NOT_QUOTED.search(text):
         raise ValueError
     return binascii.a2b_qp(text)
 
 
-def _quoted(value: bytes) -> str:
-    # Which line break it takes for its own depends on the first one in the value.
+def _encode_quoted_printable(value: bytes) -> str:
+    # Python uses the kind of line break that is first in the value.
     lines = binascii.b2a_qp(value, istext=False).decode("ascii")
     return lines.replace("\r", "").replace("\n", "\r\n")
 
 
-def _said_by(encode: Callable[[bytes], bytes]) -> Callable[[bytes], str]:
+def _encode_to_str(encode: Callable[[bytes], bytes]) -> Callable[[bytes], str]:
     return lambda value: encode(value).decode("ascii")
 
 
-def _in_any_case(
+def _case_insensitive(
     name: str, decode: Callable[..., bytes], encode: Callable[[bytes], bytes]
 ) -> Encoding:
-    return Encoding(name, partial(decode, casefold=True), _said_by(encode))
+    return Encoding(name, partial(decode, casefold=True), _encode_to_str(encode))
 
 
 ENCODINGS: Mapping[str, Encoding] = {
-    "base64": Encoding("base64", _base64, _said_by(base64.b64encode)),
-    "base64url": Encoding("base64url", _base64url, _said_by(base64.urlsafe_b64encode)),
-    "base32": _in_any_case("base32", base64.b32decode, base64.b32encode),
-    "base32hex": _in_any_case("base32hex", base64.b32hexdecode, base64.b32hexencode),
-    "base16": _in_any_case("base16", base64.b16decode, base64.b16encode),
-    "quoted-printable": Encoding("quoted-printable", _unquoted, _quoted),
+    "base64": Encoding("base64", _decode_base64, _encode_to_str(base64.b64encode)),
+    "base64url": Encoding(
+        "base64url", _decode_base64url, _encode_to_str(base64.urlsafe_b64encode)
+    ),
+    "base32": _case_insensitive("base32", base64.b32decode, base64.b32encode),
+    "base32hex": _case_insensitive(
+        "base32hex", base64.b32hexdecode, base64.b32hexencode
+    ),
+    "base16": _case_insensitive("base16", base64.b16decode, base64.b16encode),
+    "quoted-printable": Encoding(
+        "quoted-printable", _decode_quoted_printable, _encode_quoted_printable
+    ),
 }
-"""Those that bytes become, by the names of `contentEncoding`."""
+"""The encodings that are converted to bytes, by `contentEncoding`."""
 
-# `binary` is raw octets, which JSON has no text for.
+# Not `binary`: it means raw octets, which JSON strings cannot contain.
 _FORMATS = {"byte": "base64", "base64": "base64", "base64url": "base64url"}
 
 
-def encoding_of(schema: Mapping[str, Any]) -> Encoding | None:
-    """How a schema's texts are bytes; None where they are not."""
+def get_encoding(schema: Mapping[str, Any]) -> Encoding | None:
+    """Return the encoding of a schema's strings; None if they are not encoded bytes."""
     name = schema.get("contentEncoding")
     if isinstance(name, str) and name in ENCODINGS:
         return ENCODINGS[name]
     format_ = schema.get("format")
-    named = _FORMATS.get(format_) if isinstance(format_, str) else None
-    return None if named is None else ENCODINGS[named]
+    encoding = _FORMATS.get(format_) if isinstance(format_, str) else None
+    return None if encoding is None else ENCODINGS[encoding]
 
 
 _DURATION = re.compile(
@@ -128,75 +134,78 @@ _MAX_DIGITS = 12
 
 
 class Conversion(NamedTuple):
-    """How a text becomes a value.
+    """A conversion of strings to Python values.
 
     Attributes:
-        convert: raises ValueError or OverflowError for what Python cannot hold.
-        wanted: what it takes, as the end of `must be`.
+        convert: returns the value of a string; raises ValueError or OverflowError if Python
+            cannot represent it.
+        expected: the accepted strings, as the end of a message `must be ...`.
         type: the name of the value's type.
     """
 
     convert: Callable[[str], Any]
-    wanted: str
+    expected: str
     type: str
 
 
-def _duration(text: str) -> timedelta:
-    """A duration of fixed length: years and months have none."""
-    found = _DURATION.fullmatch(text)
-    if found is None or text.endswith(("P", "T")):
+def _parse_duration(text: str) -> timedelta:
+    """Parse a duration of fixed length; years and months have no fixed length."""
+    match = _DURATION.fullmatch(text)
+    if match is None or text.endswith(("P", "T")):
         raise ValueError
-    parts = [part or "0" for part in found.groups()]
+    parts = [part or "0" for part in match.groups()]
     if any(len(part) > _MAX_DIGITS for part in parts):
         raise OverflowError
     weeks, days, hours, minutes, seconds = map(int, parts)
     return timedelta(days, seconds, 0, 0, minutes, hours, weeks)
 
 
-def _upper(parse: Callable[[str], Any]) -> Callable[[str], Any]:
-    """RFC 3339 has `T` and `Z` in either case."""
+def _parse_upper(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a parser that accepts lower case, because RFC 3339 allows `t` and `z`."""
     return lambda text: parse(text.upper())
 
 
-def _decimal(text: str) -> Decimal:
+def _parse_decimal(text: str) -> Decimal:
     if len(text) > _MAX_DECIMAL_CHARACTERS:
         raise OverflowError
     return Decimal(text)
 
 
 _MAX_DECIMAL_CHARACTERS = 100
-"""Length of a decimal number."""
+"""Characters of a decimal number."""
 _LIMITS = "of the years 1 to 9999, without a leap second"
 _CONVERSIONS: Mapping[str, tuple[Callable[[str], Any], str, str]] = {
     "date": (date.fromisoformat, " of the years 1 to 9999", "date"),
-    "date-time": (_upper(datetime.fromisoformat), f" {_LIMITS}", "datetime"),
-    "time": (_upper(time.fromisoformat), " without a leap second", "time"),
-    "duration": (_duration, " without years and months", "timedelta"),
+    "date-time": (_parse_upper(datetime.fromisoformat), f" {_LIMITS}", "datetime"),
+    "time": (_parse_upper(time.fromisoformat), " without a leap second", "time"),
+    "duration": (_parse_duration, " without years and months", "timedelta"),
     "uuid": (uuid.UUID, "", "UUID"),
     "decimal": (
-        _decimal,
+        _parse_decimal,
         f" of at most {_MAX_DECIMAL_CHARACTERS} characters",
         "Decimal",
     ),
 }
+"""The parser, the restrictions, and the type's name of each converted format."""
 
 
-def conversion_of(schema: Mapping[str, Any]) -> Conversion | None:
-    """How a schema's texts become values; None where they stay texts."""
-    encoding = encoding_of(schema)
+def get_conversion(schema: Mapping[str, Any]) -> Conversion | None:
+    """Return the conversion of a schema's strings; None if they remain strings."""
+    encoding = get_encoding(schema)
     if encoding is not None:
         return Conversion(encoding.decode, encoding.name, "bytes")
     name = schema.get("format")
     if isinstance(name, str) and name in _CONVERSIONS:
-        convert, limits, type_ = _CONVERSIONS[name]
-        what, example = ASSERTED_FORMATS[name]
-        return Conversion(
-            convert, f'{what}{limits} (`format: {name}`), such as "{example}"', type_
+        convert, restrictions, type_ = _CONVERSIONS[name]
+        description, example = ASSERTED_FORMATS[name]
+        expected = (
+            f'{description}{restrictions} (`format: {name}`), such as "{example}"'
         )
+        return Conversion(convert, expected, type_)
     return None
 
 
-_CHOICES = ("anyOf", "oneOf")
+_ALTERNATIVES = ("anyOf", "oneOf")
 _MAX_COMPARED_VALUES = 100_000
 """Values that are matched against alternatives, counted for each alternative."""
 
@@ -205,267 +214,286 @@ _MAX_PROBLEMS = 10
 
 
 class PythonValues:
-    """What becomes of the valid arguments of one schema.
+    """Converts the valid arguments of one schema to Python values.
 
-    Where several schemas apply to one text the first that names a format decides; of
-    alternatives those apply that the value is valid by.
+    If several schemas apply to a string, the first one with a format decides. Of alternatives,
+    those apply that the value is valid for.
 
     Args:
-        schema: one that can be applied.
-        conversion: what becomes of a schema's texts; None for nothing.
+        schema: the JSON Schema of the arguments, which must be valid.
+        get_conversion: returns the conversion for a subschema; None for none.
     """
 
     def __init__(
         self,
         schema: Any,
-        conversion: Callable[[Mapping[str, Any]], object] = conversion_of,
+        get_conversion: Callable[[Mapping[str, Any]], object] = get_conversion,
     ) -> None:
         self.schema = schema
-        self._conversion = conversion
+        self._get_conversion = get_conversion
         self._references = References(schema)
-        self._places: dict[int, tuple[str | int, ...] | None] = {}
+        self._paths: dict[int, tuple[str | int, ...] | None] = {}
         self._converting = self._find_converting()
         self._validators = PartValidators(schema, asserts_formats=True)
         self._patterns: dict[str, Any] = {}
 
-    def of(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments, each text of a format as Python's value; nothing else is changed.
+    def convert(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments with their strings converted, and all else unchanged.
 
         Raises:
-            ArgumentConversionError: Python cannot hold one of them.
+            ArgumentConversionError: Python cannot represent a value.
         """
-        reading = _Reading(self)
-        found = reading.value(dict(arguments), [self.schema])
-        if reading.problems:
-            raise ArgumentConversionError(reading.problems)
-        given: dict[str, Any] = found
-        return given
+        conversion = _ArgumentConversion(self)
+        converted: dict[str, Any] = conversion.convert(dict(arguments), [self.schema])
+        if conversion.problems:
+            raise ArgumentConversionError(conversion.problems)
+        return converted
 
     def is_converting(self, schema: Any) -> bool:
-        """Whether a text within a schema, or one that it refers to, may be converted."""
+        """Return whether a subschema, or one in it or referenced by it, converts strings."""
         return id(schema) in self._converting
 
-    def is_valid(self, schema: Any, value: Any) -> bool:
-        """Whether a value is valid by one of the schema's parts, its formats asserted."""
-        if not isinstance(schema, Mapping):
-            return schema is not False
-        steps = self._places.get(id(schema))
-        return steps is None or bool(
-            self._validators.get_validator(steps).is_valid(value)
+    def is_valid(self, subschema: Any, value: Any) -> bool:
+        """Return whether a value is valid for a subschema, including formats."""
+        if not isinstance(subschema, Mapping):
+            return subschema is not False
+        path = self._paths.get(id(subschema))
+        return path is None or bool(
+            self._validators.get_validator(path).is_valid(value)
         )
 
-    def for_name(self, schemas: list[Any], name: str) -> list[Any]:
-        """The schemas of objects' schemas for the member of a name."""
-        found: list[Any] = []
+    def get_member_schemas(self, schemas: list[Any], name: str) -> list[Any]:
+        """Return the schemas that objects' schemas have for a property."""
+        member_schemas: list[Any] = []
         for schema in schemas:
             properties = schema.get("properties", {})
-            own = [properties[name]] if name in properties else []
-            patterns = schema.get("patternProperties", {})
-            own += [s for p, s in patterns.items() if self._matches(p, name)]
-            found += own or [schema.get("additionalProperties")]
-        return found
+            matches = [properties[name]] if name in properties else []
+            for pattern, subschema in schema.get("patternProperties", {}).items():
+                if self._matches(pattern, name):
+                    matches.append(subschema)
+            member_schemas += matches or [schema.get("additionalProperties")]
+        return member_schemas
 
     def _matches(self, pattern: str, name: str) -> bool:
         if pattern not in self._patterns:
             self._patterns[pattern] = compile_schema({"pattern": pattern})
         return bool(self._patterns[pattern].is_valid(name))
 
-    def target(self, reference: Any) -> Any:
-        """What a reference names; None when it leads nowhere."""
+    def resolve(self, reference: Any) -> Any:
+        """Return the target of a reference; None if there is none."""
         try:
             return self._references.resolve(reference)
         except (LookupError, AttributeError):
             return None
 
     def _find_converting(self) -> set[int]:
-        """The parts in which a text may be converted, by their identities."""
-        holders: dict[int, list[int]] = {}
-        found: list[int] = []
-        waiting: list[tuple[Any, tuple[str | int, ...] | None]] = [(self.schema, ())]
-        while waiting:
-            part, place = waiting.pop()
-            if not isinstance(part, Mapping) or id(part) in self._places:
+        """Return the subschemas in which a string may be converted, by identity.
+
+        Also stores the path of each subschema, for the validators.
+        """
+        parents: dict[int, list[int]] = {}
+        converting_parts: list[int] = []
+        queue: list[tuple[Any, tuple[str | int, ...] | None]] = [(self.schema, ())]
+        while queue:
+            part, path = queue.pop()
+            if not isinstance(part, Mapping) or id(part) in self._paths:
                 continue
-            self._places[id(part)] = place
-            if self._conversion(part) is not None:
-                found.append(id(part))
-            inner = list(list_subschemas(part))
-            waiting += [
-                (held, None if place is None else place + steps)
-                for steps, held in inner
-            ]
+            self._paths[id(part)] = path
+            if self._get_conversion(part) is not None:
+                converting_parts.append(id(part))
+            subschemas = list(list_subschemas(part))
+            for steps, subschema in subschemas:
+                queue.append((subschema, None if path is None else path + steps))
             references = [part[word] for word in REFERENCES if word in part]
-            targets = [self.target(reference) for reference in references]
-            # What stands where no schema is looked for is reached by a pointer alone.
-            waiting += [
-                (target, resolve_pointer(self.schema, unquote(reference[1:])))
-                for reference, target in zip(references, targets, strict=True)
-                if isinstance(reference, str) and reference.startswith("#/")
-            ]
-            for held in [*(held for _, held in inner), *targets]:
-                holders.setdefault(id(held), []).append(id(part))
+            targets = [self.resolve(reference) for reference in references]
+            for reference, target in zip(references, targets, strict=True):
+                # A JSON pointer may lead to a location that is not a subschema of any part.
+                if isinstance(reference, str) and reference.startswith("#/"):
+                    target_path = resolve_pointer(self.schema, unquote(reference[1:]))
+                    queue.append((target, target_path))
+            children = [subschema for _, subschema in subschemas]
+            for child in [*children, *targets]:
+                parents.setdefault(id(child), []).append(id(part))
         converting: set[int] = set()
-        while found:
-            one = found.pop()
-            if one not in converting:
-                converting.add(one)
-                found += holders.get(one, ())
+        while converting_parts:
+            part_id = converting_parts.pop()
+            if part_id not in converting:
+                converting.add(part_id)
+                converting_parts += parents.get(part_id, ())
         return converting
 
 
-class _Walk:
-    """A way through a value and the schemas that apply to each place of it.
+class _ValueWalk:
+    """Walks through a value, with the schemas that apply at each path.
 
     Args:
         values: the schemas.
 
     Attributes:
-        texts: the types of what is converted.
-        lists: those of arrays.
+        string_types: the types of the values to convert.
+        array_types: the types of arrays.
     """
 
-    texts: Any
-    lists: Any
+    string_types: Any
+    array_types: Any
 
     def __init__(self, values: PythonValues) -> None:
         self._values = values
 
-    def value(self, value: Any, schemas: list[Any], place: str = "") -> Any:
-        """A value by all the schemas that apply to it."""
-        is_text = isinstance(value, self.texts)
-        if not is_text and not isinstance(value, (*self.lists, dict)):
+    def convert(self, value: Any, schemas: list[Any], path: str = "") -> Any:
+        """Return a value, converted by all schemas that apply to it."""
+        is_string = isinstance(value, self.string_types)
+        if not is_string and not isinstance(value, (*self.array_types, dict)):
             return value
-        applying = list(self._applying(value, schemas, place))
+        applying = list(self._list_applying(value, schemas, path))
         if not applying:
             return value
-        if is_text:
-            return self._text(value, applying, place)
+        if is_string:
+            return self._convert_string(value, applying, path)
         if isinstance(value, dict):
-            at = f"{place}." if place else ""
+            prefix = f"{path}." if path else ""
             return {
-                name: self.value(
-                    item, self._values.for_name(applying, name), f"{at}{name}"
+                name: self.convert(
+                    item,
+                    self._values.get_member_schemas(applying, name),
+                    f"{prefix}{name}",
                 )
                 for name, item in value.items()
             }
         return [
-            self.value(item, _for_item(applying, i), f"{place}[{i}]")
-            for i, item in enumerate(value)
+            self.convert(item, _get_item_schemas(applying, index), f"{path}[{index}]")
+            for index, item in enumerate(value)
         ]
 
-    def _applying(self, value: Any, schemas: list[Any], place: str) -> Iterator[Any]:
-        waiting, seen = list(schemas), set[int]()
-        while waiting:
-            schema = waiting.pop(0)
+    def _list_applying(
+        self, value: Any, schemas: list[Any], path: str
+    ) -> Iterator[Any]:
+        """Yield the schemas that apply to a value and may convert it, by references too."""
+        queue, seen = list(schemas), set[int]()
+        while queue:
+            schema = queue.pop(0)
             if id(schema) in seen or not self._values.is_converting(schema):
                 continue
             seen.add(id(schema))
             yield schema
-            waiting += [self._values.target(schema.get(word)) for word in REFERENCES]
-            waiting += self._within(schema, value, place)
+            queue += [self._values.resolve(schema.get(word)) for word in REFERENCES]
+            queue += self._list_in_place(schema, value, path)
 
-    def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
-        """The schemas within one that apply to the same value."""
+    def _list_in_place(self, schema: Any, value: Any, path: str) -> Iterable[Any]:
+        """Return the subschemas that apply to the same value."""
         raise NotImplementedError
 
-    def _text(self, text: Any, schemas: list[Any], place: str) -> Any:
+    def _convert_string(self, text: Any, schemas: list[Any], path: str) -> Any:
         raise NotImplementedError
 
 
-class _Reading(_Walk):
-    """One call's arguments.
+class _ArgumentConversion(_ValueWalk):
+    """The conversion of one call's arguments.
 
     Attributes:
-        problems: what cannot be held.
+        problems: the values that Python cannot represent.
     """
 
-    texts = (str,)
-    lists = (list,)
+    string_types = (str,)
+    array_types = (list,)
 
     def __init__(self, values: PythonValues) -> None:
         super().__init__(values)
-        self._left = _MAX_COMPARED_VALUES
+        self._remaining = _MAX_COMPARED_VALUES
         self.problems: list[str] = []
 
-    def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
-        """Of alternatives those that the value is valid by."""
+    def _list_in_place(self, schema: Any, value: Any, path: str) -> Iterable[Any]:
+        """Return the subschemas that apply; of alternatives, those the value is valid for."""
         yield from schema.get("allOf", ())
-        for word in _CHOICES:
-            branches = schema.get(word, ())
+        for keyword in _ALTERNATIVES:
+            branches = schema.get(keyword, ())
+            # Validation takes time, so it is omitted if it cannot matter.
             if any(map(self._values.is_converting, branches)):
-                yield from [b for b in branches if self._is_valid(b, value, place)]
+                for branch in branches:
+                    if self._is_valid(branch, value, path):
+                        yield branch
         if "if" in schema:
-            is_so = self._is_valid(schema["if"], value, place)
-            yield schema.get("then" if is_so else "else")
-        for word in ("dependentSchemas", "dependencies"):
-            named = schema.get(word, {})
+            is_then = self._is_valid(schema["if"], value, path)
+            yield schema.get("then" if is_then else "else")
+        for keyword in ("dependentSchemas", "dependencies"):
+            dependents = schema.get(keyword, {})
             if isinstance(value, dict):
-                yield from [named[name] for name in named if name in value]
+                for name, dependent in dependents.items():
+                    if name in value:
+                        yield dependent
 
-    def _is_valid(self, schema: Any, value: Any, place: str) -> bool:
-        # What one level asks of all that is below, the next one asks again.
-        self._left -= 1 + measure_value(value).values
-        if self._left < 0:
-            self._refuse(place, "has too many alternatives")
+    def _is_valid(self, schema: Any, value: Any, path: str) -> bool:
+        # Nested alternatives validate the same value again at each level.
+        self._remaining -= 1 + measure_value(value).values
+        if self._remaining < 0:
+            self._add_problem(path, "has too many alternatives")
             raise ArgumentConversionError(self.problems)
         return self._values.is_valid(schema, value)
 
-    def _text(self, text: str, schemas: list[Any], place: str) -> Any:
+    def _convert_string(self, text: str, schemas: list[Any], path: str) -> Any:
         for schema in schemas:
-            conversion = conversion_of(schema)
+            conversion = get_conversion(schema)
             if conversion is not None:
                 try:
                     return conversion.convert(text)
                 except (ValueError, OverflowError):
-                    self._refuse(place, f"must be {conversion.wanted}")
+                    self._add_problem(path, f"must be {conversion.expected}")
                     return None
         return text
 
-    def _refuse(self, place: str, why: str) -> None:
-        problem = f"`{shorten_path(place)}` {why}"
+    def _add_problem(self, path: str, text: str) -> None:
+        problem = f"`{shorten_path(path)}` {text}"
         if problem not in self.problems and len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(problem)
 
 
-class WrittenBytes(_Walk):
-    """Writes bytes where a schema has another encoding than base64, which all others get.
+class BytesEncoder(_ValueWalk):
+    """Encodes bytes in results, where the schema has another encoding than base64.
 
-    Of the alternatives of a schema, which are for texts, all apply to bytes; the first
-    that names an encoding decides.
+    All other bytes are encoded as base64 elsewhere. Alternatives cannot be validated with bytes, so
+    that all of them apply; the first one with an encoding decides.
 
     Args:
-        schema: of the result.
+        schema: the JSON Schema of the result.
     """
 
-    texts = (bytes, bytearray, memoryview)
-    lists = (list, tuple)
+    string_types = (bytes, bytearray, memoryview)
+    array_types = (list, tuple)
 
     def __init__(self, schema: Any) -> None:
-        super().__init__(PythonValues(schema, _special))
+        super().__init__(PythonValues(schema, _get_special_encoding))
 
-    def of(self, result: Any) -> Any:
-        """The result, such bytes as texts; nothing else is changed."""
-        return self.value(result, [self._values.schema])
+    def encode(self, result: Any) -> Any:
+        """Return the result with such bytes as strings, and all else unchanged."""
+        return self.convert(result, [self._values.schema])
 
-    def _within(self, schema: Any, value: Any, place: str) -> Iterable[Any]:
+    def _list_in_place(self, schema: Any, value: Any, path: str) -> Iterable[Any]:
         return list_in_place(schema)
 
-    def _text(self, text: Any, schemas: list[Any], place: str) -> Any:
-        encoding = next(filter(None, map(_special, schemas)), None)
-        return text if encoding is None else encoding.encode(bytes(text))
+    def _convert_string(self, text: Any, schemas: list[Any], path: str) -> Any:
+        for schema in schemas:
+            encoding = _get_special_encoding(schema)
+            if encoding is not None:
+                return encoding.encode(bytes(text))
+        return text
 
 
-def _for_item(schemas: list[Any], index: int) -> list[Any]:
-    """The schemas of arrays' schemas for the item at an index."""
-    found: list[Any] = []
+def _get_item_schemas(schemas: list[Any], index: int) -> list[Any]:
+    """Return the schemas that arrays' schemas have for the item at an index."""
+    item_schemas: list[Any] = []
     for schema in schemas:
         items = schema.get("items")
-        first = items if isinstance(items, list) else schema.get("prefixItems", [])
-        rest = schema.get("additionalItems") if isinstance(items, list) else items
-        found.append(first[index] if index < len(first) else rest)
-    return found
+        # Up to draft 2019-09 `items` may be an array, like `prefixItems` since then.
+        if isinstance(items, list):
+            first_items, other_items = items, schema.get("additionalItems")
+        else:
+            first_items, other_items = schema.get("prefixItems", []), items
+        is_first = index < len(first_items)
+        item_schemas.append(first_items[index] if is_first else other_items)
+    return item_schemas
 
 
-def _special(schema: Mapping[str, Any]) -> Encoding | None:
-    encoding = encoding_of(schema)
+def _get_special_encoding(schema: Mapping[str, Any]) -> Encoding | None:
+    """Return a schema's encoding if it is not base64."""
+    encoding = get_encoding(schema)
     return None if encoding is ENCODINGS["base64"] else encoding

@@ -1,8 +1,8 @@
-"""The one place where a JSON Schema becomes a Python type.
+"""Conversion of JSON Schemas to Python types.
 
-A type takes in every value that the schema lets through, and may take in more: what types
-cannot say (`not`, `if`, several combinations at once) is noted as a keyword that the type
-is wider than. Limits of a value, such as `minimum` or `pattern`, are no business of types.
+A type includes every value that the schema allows, and may include more. Keywords that types cannot
+express (`not`, `if`, several combinations at once) are recorded: the type is wider than the schema
+says. Limits of values, such as `minimum` and `pattern`, are ignored.
 """
 
 from __future__ import annotations
@@ -23,23 +23,27 @@ from .annotated_types import (
     NamedType,
     ObjectName,
     ObjectType,
-    Place,
     PythonType,
+    SchemaNode,
     Table,
+    find_tag,
     is_literal,
+    make_union,
     nested_class_name,
-    one_of,
-    tag_of,
 )
-from .python_values import conversion_of
+from .python_values import get_conversion
 
-# What says more of a value than a type can.
-_UNSAID = tuple(
+# Keywords that restrict a value in a way that a type cannot express.
+_INEXPRESSIBLE = tuple(
     "not if dependentSchemas dependentRequired dependencies $dynamicRef $recursiveRef".split()
 )
-# A member of `anyOf` with none of these only limits what the schema around it says.
-_TELLING = frozenset("type enum const properties items prefixItems anyOf oneOf".split())
+# Keywords that determine a type. A member of `anyOf` without any of them only restricts the schema
+# around it.
+_TYPE_KEYWORDS = frozenset(
+    "type enum const properties items prefixItems anyOf oneOf".split()
+)
 _MAX_DEPTH = 24
+"""Enclosing objects and arrays of a value that has a type; values below are Any."""
 _MAX_UNION_CLASSES = 50
 """Classes of one union. mypy takes a minute for 150 of them, and four for 200."""
 _MAX_STEPS = 20_000
@@ -48,30 +52,30 @@ _MAX_STEPS = 20_000
 References can fan out; the remaining ones become Any.
 """
 
-# Parts of a schema without any of these are alike, whatever else they say.
-_RELEVANT = _TELLING.union(
+# All keywords that matter for types. Subschemas without any of them are ignored.
+_RELEVANT = _TYPE_KEYWORDS.union(
     ["required", "additionalItems", "patternProperties", "additionalProperties"],
-    _UNSAID,
+    _INEXPRESSIBLE,
 )
-# What may say more of a value's type than `type` does.
-_MORE = _RELEVANT.union(["$ref", "allOf"]).difference(["type"])
+# Keywords that may change the type that `type` alone determines.
+_REFINING = _RELEVANT.union(["$ref", "allOf"]).difference(["type"])
 
 
 _FORMATS = frozenset(("format", "contentEncoding"))
 
 
 class SchemaTypes:
-    """The types of one schema, and the classes that they need.
+    """Builds the types of one schema, and the classes that they consist of.
 
     Args:
         root: the schema.
-        name: what every class is called first, a class name.
+        name: the first part of the name of each class.
         taken: names that no class may have.
-        has_values: texts of formats are Python's values, as handlers may be given them.
+        has_values: whether strings with a format are Python values, as handlers receive them.
 
     Attributes:
-        has_found_values: whether there is such a text.
-        objects: the classes, each before those that only it needs.
+        uses_python_values: whether a type contains a Python value.
+        objects: the classes, each before the ones that it contains.
     """
 
     def __init__(
@@ -84,57 +88,61 @@ class SchemaTypes:
     ) -> None:
         self._relevant = _RELEVANT | _FORMATS if has_values else _RELEVANT
         self._conditional = ConditionalTexts(root) if has_values else None
-        self.has_found_values = False
+        self.uses_python_values = False
         self.objects: list[ObjectType] = []
         self._root = root
         self._references = References(root)
         self._name = name
         self._taken = set(taken)
-        self._known: dict[tuple[Any, ...], PythonType] = {}
-        self._open: set[tuple[Any, ...]] = set()
-        self._notes: list[list[str]] = [[]]
+        self._types_by_key: dict[tuple[Any, ...], PythonType] = {}
+        self._in_progress: set[tuple[Any, ...]] = set()
+        # The keywords that types cannot express: one list per enclosing class or member.
+        self._inexpressible: list[list[str]] = [[]]
         self._steps = 0
 
-    def arguments(self, name: str) -> ObjectType:
-        """The class of the arguments of a call, which are always an object."""
-        place = self._place([self._root])
-        made = self._object(place, name)
-        members = dict(made.members)
-        # One of the combinations declares them, and another may let in anything there.
+    def build_arguments_class(self, name: str) -> ObjectType:
+        """Return the class of a call's arguments, which are always an object."""
+        node = self._make_node([self._root])
+        class_ = self._build_class(node, name)
+        members = dict(class_.members)
+        # Names that only one branch of a combination declares; other branches may allow any
+        # value for them.
         for key in sorted(DeclaredNames(self._root).names.difference(members)):
             members[key] = Member(ANY, False)
-        wider = [
-            keyword for part in place.parts for keyword in COMBINED if keyword in part
+        combinations = [
+            keyword for part in node.parts for keyword in COMBINED if keyword in part
         ]
-        for keyword in wider:
-            self._note(keyword)
-        made.members = members
-        made.wider = tuple(dict.fromkeys([*made.wider, *wider]))
-        return made
+        for keyword in combinations:
+            self._record(keyword)
+        class_.members = members
+        class_.wider = tuple(dict.fromkeys([*class_.wider, *combinations]))
+        return class_
 
-    def whole(self, name: str) -> tuple[PythonType, tuple[str, ...]]:
-        """The type of the schema itself, and what it does not say.
+    def build_type(self, name: str) -> tuple[PythonType, tuple[str, ...]]:
+        """Return the type of the schema, and the keywords that it cannot express.
 
-        A class for it has this name, and does not say the rest.
+        Args:
+            name: the name of the class, if the type is a class; its own keywords are in
+                the class instead.
         """
-        place = self._place([self._root])
-        self._notes.append([])
-        type_ = self._type(place, name)
-        return type_, tuple(dict.fromkeys(self._notes.pop()))
+        node = self._make_node([self._root])
+        self._inexpressible.append([])
+        type_ = self._get_type(node, name)
+        return type_, tuple(dict.fromkeys(self._inexpressible.pop()))
 
-    def _place(
+    def _make_node(
         self,
         schemas: Sequence[Any],
         depth: int = 0,
-        words: tuple[str, ...] = (),
-        left: frozenset[tuple[int, str]] = frozenset(),
-    ) -> Place:
-        """All that holds for a value of these schemas."""
+        name_parts: tuple[str, ...] = (),
+        resolved: frozenset[tuple[int, str]] = frozenset(),
+    ) -> SchemaNode:
+        """Return all schemas that apply to a value, with references and `allOf` resolved."""
         parts: dict[int, Mapping[str, Any]] = {}
-        waiting = list(reversed(schemas))
+        stack = list(reversed(schemas))
         first_reference = None
-        while waiting:
-            schema = waiting.pop()
+        while stack:
+            schema = stack.pop()
             self._steps += 1
             if not isinstance(schema, dict) or id(schema) in parts:
                 continue
@@ -145,298 +153,328 @@ class SchemaTypes:
             if isinstance(reference, str):
                 first_reference = first_reference or reference
                 try:
-                    waiting.append(self._references.resolve(reference))
+                    stack.append(self._references.resolve(reference))
                 except LookupError:
-                    self._note("$ref")
-            whole = schema.get("allOf")
-            if isinstance(whole, list):
-                waiting += reversed(whole)
+                    self._record("$ref")
+            all_of = schema.get("allOf")
+            if isinstance(all_of, list):
+                stack += reversed(all_of)
+        # A class for a shared definition is named by the definition.
         if first_reference is not None and first_reference.startswith(("#/$", "#/def")):
-            words = (first_reference.rpartition("/")[2],)
+            name_parts = (first_reference.rpartition("/")[2],)
         relevant = self._relevant
-        telling = tuple(p for p in parts.values() if not relevant.isdisjoint(p))
-        if not left:
-            return Place(telling, depth, words)
-        telling = tuple(
-            part
-            for part in telling
-            if any(key in relevant and (id(part), key) not in left for key in part)
+        relevant_parts = tuple(
+            part for part in parts.values() if not relevant.isdisjoint(part)
         )
-        kept = frozenset(one for one in left if one[0] in map(id, telling))
-        return Place(telling, depth, words, kept)
+        if not resolved:
+            return SchemaNode(relevant_parts, depth, name_parts)
+        relevant_parts = tuple(
+            part
+            for part in relevant_parts
+            if any(key in relevant and (id(part), key) not in resolved for key in part)
+        )
+        part_ids = set(map(id, relevant_parts))
+        resolved = frozenset(pair for pair in resolved if pair[0] in part_ids)
+        return SchemaNode(relevant_parts, depth, name_parts, resolved)
 
-    def _note(self, keyword: str) -> None:
-        self._notes[-1].append(keyword)
+    def _record(self, keyword: str) -> None:
+        """Record a keyword that the current type cannot express."""
+        self._inexpressible[-1].append(keyword)
 
-    def _type(self, place: Place, name: str | None = None) -> PythonType:
-        if place.depth > _MAX_DEPTH or self._steps > _MAX_STEPS:
-            self._note("$ref" if self._steps > _MAX_STEPS else "type")
+    def _get_type(self, node: SchemaNode, name: str | None = None) -> PythonType:
+        if node.depth > _MAX_DEPTH or self._steps > _MAX_STEPS:
+            self._record("$ref" if self._steps > _MAX_STEPS else "type")
             return ANY
-        key = place.key
-        if key in self._known:
-            return self._known[key]
-        if key in self._open:
-            # Only a class can be part of itself.
-            self._note("$ref")
+        key = node.key
+        if key in self._types_by_key:
+            return self._types_by_key[key]
+        if key in self._in_progress:
+            # A type that contains itself must be a class; others become Any.
+            self._record("$ref")
             return ANY
-        self._open.add(key)
+        self._in_progress.add(key)
         try:
-            type_ = self._unknown(place, name)
+            type_ = self._build_new_type(node, name)
         finally:
-            self._open.discard(key)
+            self._in_progress.discard(key)
         if not isinstance(type_, ObjectName):
             return type_
-        self._known[key] = type_
+        self._types_by_key[key] = type_
         return type_
 
-    def _unknown(self, place: Place, name: str | None) -> PythonType:
-        choices = self._choices(place)
-        if choices is not None:
-            return choices
-        combined = self._combined(place)
-        if combined is not None:
-            part, keyword = combined
-            left = place.left | {(id(part), keyword)}
-            members = [
-                self._type(
-                    self._place(
-                        [*place.parts, member],
-                        place.depth,
-                        (*place.words, tag_of(member) or f"option {index + 1}"),
-                        left,
-                    )
+    def _build_new_type(self, node: SchemaNode, name: str | None) -> PythonType:
+        enum_type = self._build_enum_type(node)
+        if enum_type is not None:
+            return enum_type
+        combination = self._find_combination(node)
+        if combination is not None:
+            part, keyword = combination
+            resolved = node.left | {(id(part), keyword)}
+            members = []
+            for index, member in enumerate(part[keyword]):
+                name_parts = (
+                    *node.name_parts,
+                    find_tag(member) or f"option {index + 1}",
                 )
-                for index, member in enumerate(part[keyword])
-            ]
-            return one_of(members)
-        kinds = place.kinds
+                member_node = self._make_node(
+                    [*node.parts, member], node.depth, name_parts, resolved
+                )
+                members.append(self._get_type(member_node))
+            return make_union(members)
+        kinds = node.kinds
+        # Objects record their keywords in the class.
         if "object" not in kinds:
-            self._note_unsaid(place)
+            self._record_inexpressible(node)
         if not kinds:
-            self._note_all(place, ("type", "properties", "items", "prefixItems"))
+            self._record_all(node, ("type", "properties", "items", "prefixItems"))
             return ANY
-        is_named = kinds == ["object"] and any(place.values("properties"))
-        if not is_named and self._is_conditional(place):
+        is_class = kinds == ["object"] and any(node.values("properties"))
+        if not is_class and self._is_conditional(node):
             return ANY
         name = name if len(kinds) == 1 else None
-        return one_of([self._of_kind(place, kind, name) for kind in kinds])
+        return make_union([self._build_kind(node, kind, name) for kind in kinds])
 
-    def _choices(self, place: Place) -> PythonType | None:
-        """What `const` and `enum` leave; None where there is neither."""
-        listed = [[value] for value in place.values("const")]
-        listed += [value for value in place.values("enum") if isinstance(value, list)]
-        if not listed:
+    def _build_enum_type(self, node: SchemaNode) -> PythonType | None:
+        """Return the type of the values in `const` and `enum`; None if there is neither."""
+        value_lists = [[value] for value in node.values("const")]
+        value_lists += [
+            value for value in node.values("enum") if isinstance(value, list)
+        ]
+        if not value_lists:
             return None
-        values = min(listed, key=len)
+        values = min(value_lists, key=len)
         types: list[PythonType] = []
-        if self._is_conditional(place):
+        if self._is_conditional(node):
             return ANY
-        texts = [value for value in values if isinstance(value, str)]
-        if texts:
-            as_text = Choice(tuple(dict.fromkeys(texts)))
-            text = self._text(place, as_text)
-            if text != as_text:
-                types.append(text)
+        strings = [value for value in values if isinstance(value, str)]
+        if strings:
+            literal = Choice(tuple(dict.fromkeys(strings)))
+            string_type = self._build_string_type(node, literal)
+            if string_type != literal:
+                types.append(string_type)
                 values = [value for value in values if not isinstance(value, str)]
         literals = list(filter(is_literal, values))
-        distinct = {(type(v), v): v for v in literals if v is not None}
+        # By type, because 1 == True.
+        distinct = {
+            (type(value), value): value for value in literals if value is not None
+        }
         if distinct:
             types.append(Choice(tuple(distinct.values())))
         if None in literals:
             types.append(SCALARS["null"])
         if len(literals) != len(values):
-            self._note_all(place, ("const", "enum"))
+            self._record_all(node, ("const", "enum"))
+            others = [value for value in values if not is_literal(value)]
             for kind, type_ in (
                 (int, SCALARS["integer"]),
                 (float, SCALARS["number"]),
                 (list, Array(ANY)),
                 (dict, Table(ANY)),
             ):
-                if any(isinstance(v, kind) for v in values if not is_literal(v)):
+                if any(isinstance(value, kind) for value in others):
                     types.append(type_)
-        return one_of(types)
+        return make_union(types)
 
-    def _is_conditional(self, place: Place) -> bool:
-        """Whether it is a text, or has one, whose type depends on more than types say."""
-        if self._conditional is None or not self._conditional.may_be(place):
+    def _is_conditional(self, node: SchemaNode) -> bool:
+        """Return whether a string's type depends on a condition, here or inside the value."""
+        if self._conditional is None or not self._conditional.may_be(node):
             return False
-        self.has_found_values = True
+        self.uses_python_values = True
         return True
 
-    def _combined(self, place: Place) -> tuple[Mapping[str, Any], str] | None:
-        """The `anyOf` or `oneOf` that the type says; others are noted."""
-        found: tuple[Mapping[str, Any], str] | None = None
-        for part in place.parts:
+    def _find_combination(
+        self, node: SchemaNode
+    ) -> tuple[Mapping[str, Any], str] | None:
+        """Return the `anyOf` or `oneOf` that becomes a union; record all others."""
+        combination: tuple[Mapping[str, Any], str] | None = None
+        for part in node.parts:
             for keyword in COMBINED:
                 members = part.get(keyword)
                 if not isinstance(members, list) or not members:
                     continue
-                if (id(part), keyword) in place.left:
+                if (id(part), keyword) in node.left:
                     continue
-                # Many members again in each of many would be very many.
-                is_last = found is not None or len(place.left) > 1
-                is_told = any(map(self._tells, members))
-                if is_last or not is_told or self._has_many_classes(members):
-                    self._note(keyword)
+                # Only two are combined: their members are multiplied.
+                is_excess = combination is not None or len(node.left) > 1
+                has_type = any(map(self._determines_type, members))
+                if is_excess or not has_type or self._has_many_classes(members):
+                    self._record(keyword)
                 else:
-                    found = part, keyword
-        return found
+                    combination = part, keyword
+        return combination
 
-    def _tells(self, member: Any) -> bool:
-        parts = self._place([member]).parts
-        telling = _TELLING if self._conditional is None else _TELLING | _FORMATS
-        return any(not telling.isdisjoint(part) for part in parts)
+    def _determines_type(self, member: Any) -> bool:
+        keywords = _TYPE_KEYWORDS
+        if self._conditional is not None:
+            keywords = keywords | _FORMATS
+        parts = self._make_node([member]).parts
+        return any(not keywords.isdisjoint(part) for part in parts)
 
     def _has_many_classes(self, members: Sequence[Any]) -> bool:
         if len(members) <= _MAX_UNION_CLASSES:
             return False
-        places = (self._place([member]) for member in members)
-        return sum(any(one.values("properties")) for one in places) > _MAX_UNION_CLASSES
+        nodes = [self._make_node([member]) for member in members]
+        class_count = sum(any(node.values("properties")) for node in nodes)
+        return class_count > _MAX_UNION_CLASSES
 
-    def _of_kind(self, place: Place, kind: str, name: str | None) -> PythonType:
+    def _build_kind(self, node: SchemaNode, kind: str, name: str | None) -> PythonType:
+        """Return the type for one JSON type of a value."""
         if kind == "array":
-            return self._array(place)
+            return self._build_array_type(node)
         if kind == "string":
-            return self._text(place)
+            return self._build_string_type(node)
         if kind != "object":
             return SCALARS[kind]
-        if any(place.values("properties")) or any(place.values("required")):
-            return ObjectName(self._object(place, name).name)
-        return self._table(place)
+        if any(node.values("properties")) or any(node.values("required")):
+            return ObjectName(self._build_class(node, name).name)
+        return self._build_table_type(node)
 
-    def _text(self, place: Place, text: PythonType = SCALARS["string"]) -> PythonType:
-        """The first format decides, as it does when the handler is called."""
-        for part in place.parts if self._conditional is not None else ():
-            conversion = conversion_of(part)
+    def _build_string_type(
+        self, node: SchemaNode, default: PythonType = SCALARS["string"]
+    ) -> PythonType:
+        """Return the Python value's type by the first format, as in calls of the handler."""
+        for part in node.parts if self._conditional is not None else ():
+            conversion = get_conversion(part)
             if conversion is not None:
-                self.has_found_values = True
+                self.uses_python_values = True
                 return NamedType(conversion.type)
-        return text
+        return default
 
-    def _array(self, place: Place) -> PythonType:
+    def _build_array_type(self, node: SchemaNode) -> PythonType:
         items: list[Any] = []
-        first: list[Any] = []
-        for part in place.parts:
-            listed = part.get("items")
-            if isinstance(listed, list):
-                first += listed
-                listed = part.get("additionalItems")
+        first_items: list[Any] = []
+        for part in node.parts:
+            value = part.get("items")
+            # Up to draft 2019-09 `items` may be an array, like `prefixItems` since then.
+            if isinstance(value, list):
+                first_items += value
+                value = part.get("additionalItems")
             elif isinstance(part.get("prefixItems"), list):
-                first += part["prefixItems"]
-            if listed is not None:
-                items.append(listed)
-        depth = place.depth + 1
-        words = (*place.words, "item")
-        item = self._type(self._place(items, depth, words)) if items else ANY
-        if first:
-            self._note_all(place, ("prefixItems", "additionalItems"))
-            item = one_of(
-                [
-                    *(
-                        self._type(
-                            self._place(
-                                [one], depth, (*place.words, f"item {index + 1}")
-                            )
-                        )
-                        for index, one in enumerate(first)
-                    ),
-                    *([] if items == [False] else [item]),
-                ]
-            )
+                first_items += part["prefixItems"]
+            if value is not None:
+                items.append(value)
+        depth = node.depth + 1
+        name_parts = (*node.name_parts, "item")
+        item = (
+            self._get_type(self._make_node(items, depth, name_parts)) if items else ANY
+        )
+        if first_items:
+            self._record_all(node, ("prefixItems", "additionalItems"))
+            types = []
+            for index, schema in enumerate(first_items):
+                name_parts = (*node.name_parts, f"item {index + 1}")
+                types.append(
+                    self._get_type(self._make_node([schema], depth, name_parts))
+                )
+            # `items: false` forbids further items.
+            if items != [False]:
+                types.append(item)
+            item = make_union(types)
         return Array(item)
 
-    def _table(self, place: Place) -> PythonType:
-        """An object whose members have no names."""
-        self._note_unsaid(place)
-        named = [p for p in place.values("patternProperties") if isinstance(p, dict)]
-        more = list(place.values("additionalProperties"))
+    def _build_table_type(self, node: SchemaNode) -> PythonType:
+        """Return the type of an object without declared properties."""
+        self._record_inexpressible(node)
+        pattern_maps = [
+            value
+            for value in node.values("patternProperties")
+            if isinstance(value, dict)
+        ]
+        additional = list(node.values("additionalProperties"))
+        name_parts = (*node.name_parts, "value")
         types = [
-            self._type(self._place([schema], place.depth + 1, (*place.words, "value")))
-            for patterns in named
+            self._get_type(self._make_node([schema], node.depth + 1, name_parts))
+            for patterns in pattern_maps
             for schema in patterns.values()
         ]
-        if len(place.parts) > 1 and len(more) + len(named) > 1:
-            # What one part calls additional another one may name.
+        if len(node.parts) > 1 and len(additional) + len(pattern_maps) > 1:
+            # A property that is additional for one part may match a pattern of another.
             return Table(ANY)
-        if not (named and more == [False]):
-            words = (*place.words, "value")
-            value = self._place(more, place.depth + 1, words)
-            types.append(self._type(value) if more else ANY)
-        return Table(one_of(types))
+        if not (pattern_maps and additional == [False]):
+            value_node = self._make_node(additional, node.depth + 1, name_parts)
+            types.append(self._get_type(value_node) if additional else ANY)
+        return Table(make_union(types))
 
-    def _object(self, place: Place, name: str | None) -> ObjectType:
-        made = ObjectType(self._unique(name, place.words))
-        self.objects.append(made)
-        self._known[place.key] = ObjectName(made.name)
-        self._notes.append([])
+    def _build_class(self, node: SchemaNode, name: str | None) -> ObjectType:
+        class_ = ObjectType(self._make_unique_name(name, node.name_parts))
+        self.objects.append(class_)
+        # Stored before its members are built, which may refer to it.
+        self._types_by_key[node.key] = ObjectName(class_.name)
+        self._inexpressible.append([])
         schemas: dict[str, list[Any]] = {}
-        for properties in place.values("properties"):
+        for properties in node.values("properties"):
             if isinstance(properties, dict):
                 for key, schema in properties.items():
                     schemas.setdefault(key, []).append(schema)
         required = {
             key
-            for listed in place.values("required")
-            if isinstance(listed, list)
-            for key in listed
+            for keys in node.values("required")
+            if isinstance(keys, list)
+            for key in keys
             if isinstance(key, str)
         }
-        self._note_unsaid(place)
+        self._record_inexpressible(node)
         for keyword in ("patternProperties", "additionalProperties"):
-            for part in place.parts:
+            for part in node.parts:
                 if isinstance(part.get(keyword), dict) and part[keyword]:
-                    self._note(keyword)
+                    self._record(keyword)
         members = {}
         for key, parts in schemas.items():
-            plain = self._plain(parts, place.depth + 1)
-            if plain is not None:
-                members[key] = Member(plain, key in required)
+            scalar = self._find_scalar_type(parts, node.depth + 1)
+            if scalar is not None:
+                members[key] = Member(scalar, key in required)
                 continue
-            self._notes.append([])
-            value = self._place(parts, place.depth + 1, (*place.words, key))
-            type_ = self._type(value)
-            wider = tuple(dict.fromkeys(self._notes.pop()))
+            self._inexpressible.append([])
+            value = self._make_node(parts, node.depth + 1, (*node.name_parts, key))
+            type_ = self._get_type(value)
+            wider = tuple(dict.fromkeys(self._inexpressible.pop()))
             members[key] = Member(type_, key in required, wider)
         for key in sorted(required - schemas.keys()):
             members[key] = Member(ANY, True)
         if self._conditional is not None:
-            for key in list(self._conditional.members(place, members)):
-                self.has_found_values = True
+            for key in list(self._conditional.members(node, members)):
+                self.uses_python_values = True
                 members[key] = Member(ANY, members[key].is_required)
-        made.members = members
-        made.wider = tuple(dict.fromkeys(self._notes.pop()))
-        return made
+        class_.members = members
+        class_.wider = tuple(dict.fromkeys(self._inexpressible.pop()))
+        return class_
 
-    def _plain(self, schemas: Sequence[Any], depth: int) -> PythonType | None:
-        """The type of a value whose only schema says of types nothing but a `type`.
+    def _find_scalar_type(
+        self, schemas: Sequence[Any], depth: int
+    ) -> PythonType | None:
+        """Return the type of a value whose only schema has just a scalar `type`; None for others.
 
-        Most values are such; None for others.
+        Most values are of this kind, and skip the general conversion.
         """
-        schema, plain = schemas[0], None
-        if len(schemas) == 1 and isinstance(schema, dict) and _MORE.isdisjoint(schema):
-            kind = schema.get("type")
-            is_within = depth <= _MAX_DEPTH and self._steps < _MAX_STEPS
-            if is_within and self._conditional is None and isinstance(kind, str):
-                plain = SCALARS.get(kind)
-        self._steps += plain is not None
-        return plain
+        if len(schemas) != 1 or self._conditional is not None:
+            return None
+        schema = schemas[0]
+        if not isinstance(schema, dict) or not _REFINING.isdisjoint(schema):
+            return None
+        if depth > _MAX_DEPTH or self._steps >= _MAX_STEPS:
+            return None
+        kind = schema.get("type")
+        scalar = SCALARS.get(kind) if isinstance(kind, str) else None
+        if scalar is not None:
+            self._steps += 1
+        return scalar
 
-    def _note_all(self, place: Place, keywords: Sequence[str]) -> None:
-        for part in place.parts:
+    def _record_all(self, node: SchemaNode, keywords: Sequence[str]) -> None:
+        for part in node.parts:
             for keyword in keywords:
                 if part.get(keyword):
-                    self._note(keyword)
+                    self._record(keyword)
 
-    def _note_unsaid(self, place: Place) -> None:
-        for part in place.parts:
-            for keyword in _UNSAID:
+    def _record_inexpressible(self, node: SchemaNode) -> None:
+        for part in node.parts:
+            for keyword in _INEXPRESSIBLE:
                 if keyword in part:
-                    self._note(keyword)
+                    self._record(keyword)
 
-    def _unique(self, name: str | None, words: Sequence[str]) -> str:
-        wanted = name or nested_class_name(self._name, words)
-        found, number = wanted, 2
-        while found in self._taken:
-            found, number = f"{wanted}{number}", number + 1
-        self._taken.add(found)
-        return found
+    def _make_unique_name(self, name: str | None, name_parts: Sequence[str]) -> str:
+        base_name = name or nested_class_name(self._name, name_parts)
+        unique_name, number = base_name, 2
+        while unique_name in self._taken:
+            unique_name, number = f"{base_name}{number}", number + 1
+        self._taken.add(unique_name)
+        return unique_name

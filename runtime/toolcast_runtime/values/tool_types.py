@@ -24,14 +24,14 @@ from .annotated_types import (
 )
 from .schema_types import SchemaTypes
 
-TAKEN = """
+RESERVED_NAMES = """
     Any Callable Coroutine DependencyHandlerForm HandlerForm HandlerResult ListResult Literal
     Mapping NotRequired ObjectResult Protocol ReadOnly Sequence TypeAlias TypedDict Unpack
 """.split()
 """Names that a generated module imports or defines, which its classes must not have."""
 
 
-class Results(NamedTuple):
+class ResultTypes(NamedTuple):
     """Types of a tool's result.
 
     Attributes:
@@ -56,26 +56,27 @@ class ToolTypes(NamedTuple):
     """Types of a tool.
 
     Attributes:
-        own: the names that are reserved for the tool: those of its arguments, result and
-            handler, and of the handler's arguments and result.
+        reserved_names: the names that are reserved for the tool: those of its arguments, result
+            and handler, and of the handler's arguments and result.
         arguments: the class of the caller's arguments.
         results: the types of a call's result.
-        given: the class of the handler's arguments; `arguments` if they do not differ.
-        gives: the types of the handler's result; `results` if they do not differ.
+        handler_arguments: the class of the handler's arguments; `arguments` if they do not
+            differ.
+        handler_results: the types of the handler's result; `results` if they do not differ.
         objects: all classes, in the order of the generated module.
         read_only: the classes of results.
     """
 
-    own: Sequence[str]
+    reserved_names: Sequence[str]
     arguments: ObjectType
-    results: Results
-    given: ObjectType
-    gives: Results
+    results: ResultTypes
+    handler_arguments: ObjectType
+    handler_results: ResultTypes
     objects: Sequence[ObjectType]
     read_only: Sequence[ObjectType]
 
 
-def types_of_tool(
+def build_tool_types(
     tool: str,
     parameters: Any,
     returns: Any,
@@ -83,7 +84,7 @@ def types_of_tool(
     has_values: bool,
     takes_class: bool,
     result_class: str | None,
-    of_handler: tuple[Any, Any] | None = None,
+    handler_schemas: tuple[Any, Any] | None = None,
 ) -> ToolTypes:
     """Return the types of a tool.
 
@@ -96,45 +97,71 @@ def types_of_tool(
             class.
         result_class: the name of the project class that the handler returns; None if it
             returns JSON values.
-        of_handler: the schemas of the handler's arguments and result if callers can select
-            properties of the result; None if they equal `parameters` and `returns`.
+        handler_schemas: the schemas of the handler's arguments and result if callers can
+            select properties of the result; None if they equal `parameters` and `returns`.
     """
     name = class_name(tool)
-    own = [f"{name}{word}" for word in ("Arguments", "Result", "Handler")]
-    own += [f"{name}{word}" for word in ("Given", "Gives")]
-    types = SchemaTypes(parameters, name, [*TAKEN, *own[1:]])
-    arguments = given = types.arguments(own[0])
-    taken = [*TAKEN, *own, *(object_type.name for object_type in types.objects)]
-    taken.remove(own[1])
-    results = gives = _results(returns, own[1], taken)
+    arguments_name, result_name = f"{name}Arguments", f"{name}Result"
+    handler_arguments_name = f"{name}HandlerArguments"
+    handler_result_name = f"{name}HandlerResult"
+    tool_names = [
+        arguments_name,
+        result_name,
+        f"{name}Handler",
+        handler_arguments_name,
+        handler_result_name,
+    ]
+    types = SchemaTypes(parameters, name, [*RESERVED_NAMES, *tool_names[1:]])
+    arguments = handler_arguments = types.build_arguments_class(arguments_name)
+    taken = [*RESERVED_NAMES, *tool_names]
+    taken += [object_type.name for object_type in types.objects]
+    taken.remove(result_name)
+    results = handler_results = _build_result_types(returns, result_name, taken)
     objects = [*types.objects, *results.objects]
     read_only = [*results.objects]
-    if has_values or of_handler:
+    if has_values or handler_schemas:
         # Add classes for the handler only where its types or schemas differ from the caller's.
-        taken = [*TAKEN, *own, *(object_type.name for object_type in objects)]
-        schemas = of_handler or (parameters, returns)
-        others = [n for n in taken if n != own[3]]
-        types = SchemaTypes(schemas[0], own[3], others, has_values=has_values)
-        of_values = types.arguments(own[3])
-        if (types.has_found_values or of_handler) and not takes_class:
-            given = of_values
+        taken = [*RESERVED_NAMES, *tool_names]
+        taken += [object_type.name for object_type in objects]
+        schemas = handler_schemas or (parameters, returns)
+        other_names = [
+            taken_name for taken_name in taken if taken_name != handler_arguments_name
+        ]
+        types = SchemaTypes(
+            schemas[0], handler_arguments_name, other_names, has_values=has_values
+        )
+        arguments_class = types.build_arguments_class(handler_arguments_name)
+        if (types.uses_python_values or handler_schemas) and not takes_class:
+            handler_arguments = arguments_class
             objects += types.objects
             taken += [object_type.name for object_type in types.objects]
-        others = [n for n in taken if n != own[4]]
-        found = _results(schemas[1], own[4], others, has_values=has_values)
-        if found.has_values or of_handler:
-            gives = found
+        other_names = [
+            taken_name for taken_name in taken if taken_name != handler_result_name
+        ]
+        result_types = _build_result_types(
+            schemas[1], handler_result_name, other_names, has_values=has_values
+        )
+        if result_types.has_values or handler_schemas:
+            handler_results = result_types
     if result_class is not None:
-        gives = Results(result_class, None, (), "HandlerResult", ())
-    if gives is not results:
-        objects += gives.objects
-        read_only += gives.objects
-    return ToolTypes(own, arguments, results, given, gives, objects, read_only)
+        handler_results = ResultTypes(result_class, None, (), "HandlerResult", ())
+    if handler_results is not results:
+        objects += handler_results.objects
+        read_only += handler_results.objects
+    return ToolTypes(
+        tool_names,
+        arguments,
+        results,
+        handler_arguments,
+        handler_results,
+        objects,
+        read_only,
+    )
 
 
-def _results(
+def _build_result_types(
     schema: Any, name: str, taken: Sequence[str], *, has_values: bool = False
-) -> Results:
+) -> ResultTypes:
     """Return the types of a result schema.
 
     Args:
@@ -143,13 +170,13 @@ def _results(
         taken: the names that classes must not have.
         has_values: whether strings with a format become Python values.
     """
-    nothing = Results("", None, (), "", ())
+    no_types = ResultTypes("", None, (), "", ())
     if not isinstance(schema, dict):
-        return nothing
+        return no_types
     types = SchemaTypes(schema, name, taken, has_values=has_values)
-    type_, left = types.whole(name)
+    type_, wider = types.build_type(name)
     if type_ == ANY:
-        return nothing
+        return no_types
     members = type_.members if isinstance(type_, OneOf) else (type_,)
     handlers = "HandlerResult"
     if any(isinstance(member, (ObjectName, Table)) for member in members):
@@ -160,10 +187,14 @@ def _results(
     ):
         handlers = "ListResult"
     alias = None if type_ == ObjectName(name) else type_
-    return Results(name, alias, left, handlers, types.objects, types.has_found_values)
+    return ResultTypes(
+        name, alias, wider, handlers, types.objects, types.uses_python_values
+    )
 
 
-def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]:
+def format_tool_types(
+    definition: Mapping[str, Any], has_clients: bool
+) -> dict[str, Any]:
     """Return the type annotations of a tool's generated module, by class or function name.
 
     Args:
@@ -171,27 +202,32 @@ def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]
         has_clients: whether the toolset has clients, so that `call` has a `client` parameter.
     """
     mcp = definition["mcp"]
-    takes = definition.get("arguments_type", "").replace(":", ".")
-    makes = definition.get("result_type", "").replace(":", ".")
-    form = definition.get("result", {})
-    fields, returns = form.get("fields"), form.get("returns", mcp.get("outputSchema"))
-    of_handler = None
+    arguments_class = definition.get("arguments_type", "").replace(":", ".")
+    result_class = definition.get("result_type", "").replace(":", ".")
+    result_form = definition.get("result", {})
+    fields = result_form.get("fields")
+    returns = result_form.get("returns", mcp.get("outputSchema"))
+    handler_schemas = None
     if fields is not None:
-        own = {**mcp["inputSchema"]["properties"]}
-        del own[fields["parameter"]]
-        of_handler = ({**mcp["inputSchema"], "properties": own}, returns)
+        # The parameter that selects properties is for the runtime, not for the handler.
+        properties = {**mcp["inputSchema"]["properties"]}
+        del properties[fields["parameter"]]
+        handler_schemas = ({**mcp["inputSchema"], "properties": properties}, returns)
         returns = optional.truncation.build_listed_returns(returns, fields)
-    types = types_of_tool(
+    types = build_tool_types(
         mcp["name"],
         mcp["inputSchema"],
         returns,
         has_values=definition.get("values") == "python",
-        takes_class=bool(takes),
-        result_class=makes.rpartition(".")[2] or None,
-        of_handler=of_handler,
+        takes_class=bool(arguments_class),
+        result_class=result_class.rpartition(".")[2] or None,
+        handler_schemas=handler_schemas,
     )
-    made = f"{types.gives.handlers}[{makes or types.gives.name}]"
-    results = (types.results, types.gives)
+    handler_results = types.handler_results
+    handler_result = (
+        f"{handler_results.handlers}[{result_class or handler_results.name}]"
+    )
+    results = (types.results, handler_results)
     client = ", client" if has_clients else ""
     handler = definition.get("handler")
     return {
@@ -207,8 +243,10 @@ def types_of(definition: Mapping[str, Any], has_clients: bool) -> dict[str, Any]
             if result.type is not None
         },
         "__call__": [
-            _format_handler_parameters(types, takes, definition.get("uses", ())),
-            made if types.gives.name else "object",
+            _format_handler_parameters(
+                types, arguments_class, definition.get("uses", ())
+            ),
+            handler_result if handler_results.name else "object",
         ],
         "call": [
             _format_call_parameters(types, has_clients),
@@ -225,21 +263,26 @@ def _format_handler_parameters(
     types: ToolTypes, class_: str, uses: Collection[str]
 ) -> str:
     """Return the parameter list of the handler; dependencies have no annotation."""
-    members = types.given.members
+    members = types.handler_arguments.members
     if class_ or not _has_keyword_arguments(types):
-        whole = "arguments_" if "arguments" in uses else "arguments"
-        parts = ["self", f"{whole}: {class_ or types.given.name}", "/"]
+        # A dependency may be named `arguments`.
+        name = "arguments_" if "arguments" in uses else "arguments"
+        parts = ["self", f"{name}: {class_ or types.handler_arguments.name}", "/"]
         return ", ".join([*parts, *(["*", *uses] if uses else [])])
-    needed = [key for key, member in members.items() if member.is_required]
-    left = [key for key in members if key not in needed]
-    keys = [f"{key}: {_format_type(members[key].type)}" for key in needed]
-    keys += [f"{key}: {_format_type(members[key].type)}=..." for key in left]
-    return ", ".join(["self", "/", *(["*", *keys, *uses] if keys or uses else [])])
+    required = [key for key, member in members.items() if member.is_required]
+    optional_keys = [key for key in members if key not in required]
+    keywords = [f"{key}: {_format_type(members[key].type)}" for key in required]
+    keywords += [
+        f"{key}: {_format_type(members[key].type)}=..." for key in optional_keys
+    ]
+    keywords += uses
+    return ", ".join(["self", "/", *(["*", *keywords] if keywords else [])])
 
 
 def _format_call_parameters(types: ToolTypes, has_clients: bool) -> str:
     """Return the parameter list of `call`."""
-    client, name = ["client: str"] if has_clients else [], types.own[0]
+    client = ["client: str"] if has_clients else []
+    name = types.arguments.name
     if not _has_keyword_arguments(types):
         return ", ".join([*client, f"arguments: {name}", "/"])
     return ", ".join([*client, *["/"][: len(client)], f"**arguments: Unpack[{name}]"])

@@ -1,9 +1,9 @@
-"""Two releases of real MCP servers, compared: what their changelogs say of tools, and more.
+"""Comparison of two releases of real MCP servers, checked against their changelogs.
 
-`changelog.yaml` of a server has what its authors said of the releases between, and which changes
-of ours say it; `more` is what nobody had said. `summary.md` is the top of the Markdown;
-`REGENERATE=1` writes it anew. Releases whose dependencies were not pinned list other schemas
-today than they did then: `about` of a list says with which it was made.
+`changelog.yaml` has the changelog's entries about tools with the changes that report them; `more`
+has changes that the changelog does not mention. `summary.md` is the beginning of the Markdown
+report; `REGENERATE=1` updates it. The schemas depend on the server's dependencies, so `about`
+of a list has their versions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TODAY = datetime.date(2026, 11, 22)
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Both releases of a server, and their comparison."""
+    """Return a function that loads and compares both releases of a server."""
 
     @cache
     def of(server: str) -> tuple[tuple[Workspace, Workspace], Comparison]:

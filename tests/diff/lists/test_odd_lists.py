@@ -1,4 +1,4 @@
-"""Any two lists are compared: nothing in them is a failure of ours, and no difference is silent."""
+"""Unusual tool lists are compared without errors, and each difference is reported."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_what_no_spec_may_be_is_found(tmp_path: Path, tools: Any, rule: str) -> 
 
 
 def spelled(tools: list[dict[str, Any]]) -> list[str]:
-    """The tools, where neither their order nor that of their members says anything."""
+    """Return the tools without the order of tools and members."""
     return sorted(json.dumps(tool, sort_keys=True) for tool in tools)
 
 

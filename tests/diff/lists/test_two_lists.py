@@ -1,4 +1,4 @@
-"""Two lists of tools are compared without a project, whatever they are and wherever from."""
+"""`toolcast diff OLD NEW`: comparison of two tool lists without a project."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write(file: Path, *tools: Any, **members: Any) -> None:
 
 
 def told(folder: Path, *words: str) -> dict[str, Any]:
-    """What a comparison says as JSON."""
+    """Return the JSON report of a comparison."""
     done = toolcast(folder, "diff", *words, "--format", "json")
     assert done.returncode in (0, 1), done.stderr
     return hold_json(done.stdout, "diff")
@@ -118,14 +118,14 @@ def test_the_project_around_is_not_read(folder: Path) -> None:
 
 def test_a_live_server_over_stdio(folder: Path) -> None:
     command = f"stdio:{shlex.join([sys.executable, str(REPLAYING), 'new.json'])}"
-    # It has instructions, which the file has not.
+    # The server has instructions; the file has none.
     expected = [("", "text/added"), *REMOVED]
     assert rules(folder, "old.json", command) == expected
     assert ("send", "parameter/property-added") in rules(folder, command, "old.json")
 
 
 class _Server(BaseHTTPRequestHandler):
-    """Answers as a server of an older revision, who knows a token."""
+    """Server with an older protocol version that requires a token."""
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -147,7 +147,7 @@ class _Server(BaseHTTPRequestHandler):
             self.wfile.write(json.dumps(answer).encode())
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Two commits, in whose folder `lists` a list loses a parameter."""
+    """Return a repository with two commits; the second removes a parameter from a list."""
     lists = tmp_path / "lists"
     lists.mkdir()
     git(tmp_path, "init", "--quiet", "-b", "main")
@@ -209,16 +209,16 @@ def test_revisions(repository: Path, below: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("side", "says"),
     [
-        ("-x:lists/tools.json", "begins with no `-`"),
-        ("--upload-pack=touch x:lists/tools.json", "begins with no `-`"),
-        (":lists/tools.json", "a revision is a commit"),
+        ("-x:lists/tools.json", "the revision is invalid"),
+        ("--upload-pack=touch x:lists/tools.json", "the revision is invalid"),
+        (":lists/tools.json", "the revision is invalid"),
         ("nobody:lists/tools.json", "`nobody` is not a commit"),
         ("HEAD:nowhere.json", "the file does not exist in the commit"),
         ("HEAD:lists", "not a regular file"),
-        ("HEAD:", "no file of the repository"),
-        ("HEAD:/etc/passwd", "no file of the repository"),
-        ("HEAD:../../etc/passwd", "no file of the repository"),
-        ("HEAD:./../../x", "no file of the repository"),
+        ("HEAD:", "not a file of the repository"),
+        ("HEAD:/etc/passwd", "not a file of the repository"),
+        ("HEAD:../../etc/passwd", "not a file of the repository"),
+        ("HEAD:./../../x", "not a file of the repository"),
         ("HEAD:lists/\x1b[31m", "\\x1b[31m"),
     ],
 )
@@ -284,15 +284,15 @@ def test_what_is_wrong_with_both_sides_is_told_at_once(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["old.json"], "name two sides"),
-        (["old.json", "new.json", "old.json"], "name two sides"),
-        (["old.json", "new.json", "--against", "main"], "--against is about a project"),
-        (["old.json", "new.json", "--project", "."], "--project is about a project"),
-        (["old.json", "new.json", "--bump"], "--bump is about a project"),
-        (["old.json", "new.json", "--header", "a: b"], "neither side is one"),
-        (["--header", "a: b"], "name two sides"),
+        (["old.json"], "expected two tool lists"),
+        (["old.json", "new.json", "old.json"], "expected two tool lists"),
+        (["old.json", "new.json", "--against", "main"], "--against cannot be combined"),
+        (["old.json", "new.json", "--project", "."], "--project cannot be combined"),
+        (["old.json", "new.json", "--bump"], "--bump cannot be combined"),
+        (["old.json", "new.json", "--header", "a: b"], "--header requires a URL"),
+        (["--header", "a: b"], "--header requires a URL"),
         (["old.json", "new.json", "--accept", "0", "--reason", "x"], "--accept-file"),
-        (["old.json", "new.json", "--accept-file", "no.yaml"], "there is no no.yaml"),
+        (["old.json", "new.json", "--accept-file", "no.yaml"], "no.yaml does not"),
         (["old.json", "."], "NEW: ."),
     ],
 )
@@ -310,7 +310,7 @@ def test_acceptances_in_a_file_of_ones_own(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "ours.yaml: 1 change accepted" in done.stderr
     assert "accepted: Nobody copies." in done.stdout
-    # The fingerprint is the same wherever the lists come from.
+    # The fingerprint does not depend on the source of the lists.
     (folder / "elsewhere.json").write_bytes((folder / "new.json").read_bytes())
     sides = ("old.json", "elsewhere.json", "--accept-file", "ours.yaml")
     assert toolcast(folder, "diff", *sides).returncode == 0
@@ -347,7 +347,7 @@ def odd(**members: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        # What is odd does not keep the rest from being compared.
+        # An invalid part does not prevent the comparison of the rest.
         (odd(inputSchema=None), odd(inputSchema=None), []),
         (odd(inputSchema=None), odd(inputSchema=None, outputSchema=5), ["odd"]),
         (odd(inputSchema=None), odd(inputSchema={"type": "object"}), ["odd"]),

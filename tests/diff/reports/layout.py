@@ -1,4 +1,4 @@
-"""The cases of this folder, and the judges of the formats."""
+"""Cases of reports, and validation of the output formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMATS = {
     "github": "github.txt",
     "sarif": "diff.sarif",
 }
-"""The words of `--format`, and the file of what each prints."""
+"""The values of `--format`, with the file of the expected output."""
 
 
 @cache
@@ -32,7 +32,7 @@ def _sarif() -> jsonschema.Draft4Validator:
 
 
 def hold_sarif(text: str) -> dict[str, Any]:
-    """The one run of a log that the schema of SARIF 2.1.0 takes."""
+    """Validate a SARIF 2.1.0 log, and return its only run."""
     value = json.loads(text)
     _sarif().validate(value)
     run: dict[str, Any] = value["runs"][0]
@@ -43,7 +43,7 @@ def hold_sarif(text: str) -> dict[str, Any]:
 
 
 def hold_json(text: str, kind: str) -> dict[str, Any]:
-    """The value of JSON that our own published schema takes."""
+    """Validate JSON against the published schema, and return its value."""
     value: dict[str, Any] = json.loads(text)
     jsonschema.Draft202012Validator(get_schema(kind)).validate(value)
     return value

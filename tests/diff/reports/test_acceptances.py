@@ -1,4 +1,4 @@
-"""toolcast.accept.yaml: what it takes, what it lets pass, and how `--accept` writes it."""
+"""toolcast.accept.yaml: validation, accepted changes, and the option `--accept`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Make = Callable[..., Any]
 
 
 def said(entries: str) -> list[str]:
-    """The problems of a file with these entries: line, column, message, help."""
+    """Return the problems of a file: line, column, message and help."""
     with pytest.raises(AcceptanceFileError) as raised:
         parse_acceptances(f"version: 1\naccept:\n{entries}".encode())
     return [
@@ -33,20 +33,29 @@ def said(entries: str) -> list[str]:
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        ("  - {reason: Why.}\n", "3:5 this acceptance names no change"),
-        ("  - {rule: tool/removed, reason: Why.}\n", "3:12 `tool/removed` would be"),
+        (
+            "  - {reason: Why.}\n",
+            "3:5 the acceptance has neither a `fingerprint` nor a `rule`",
+        ),
+        (
+            "  - {rule: tool/removed, reason: Why.}\n",
+            "3:12 `tool/removed` is accepted for",
+        ),
         (
             '  - {fingerprint: "0123456789ab", tool: x, reason: Why.}\n',
-            "3:41 `tool` stands beside a fingerprint",
+            "3:41 `tool` cannot be combined with `fingerprint`",
         ),
-        ("  - {fingerprint: abc, reason: Why.}\n", "3:19 `accept[0].fingerprint` is"),
+        (
+            "  - {fingerprint: abc, reason: Why.}\n",
+            "3:19 `accept[0].fingerprint` does not have",
+        ),
         ("  - {fingerprint: 123456789012, reason: Why.}\n", "3:19 `accept[0].finger"),
         ('  - {rule: a/b, tool: x, reason: " "}\n', "3:34 `accept[0].reason`"),
         ("  - {rule: a/b, tool: x}\n", "3:5 the key `reason` is missing"),
         ("  - {rule: a/b, tool: x, reson: Why.}\n", "did you mean `reason`?"),
         (
             '  - {rule: a/b, tool: x, reason: W, until: "2030-02-30"}\n',
-            "3:44 `2030-02-30` is no day of the calendar",
+            "3:44 `2030-02-30` is not a date",
         ),
         ("  - {rule: a/b, tool: x, reason: W, until: 2030-02-20}\n", "quote"),
         ("  - &a {rule: a/b, tool: x, reason: W}\n", "anchor"),
@@ -62,7 +71,7 @@ def test_several_problems_are_told_at_once() -> None:
 
 @pytest.fixture
 def project(make_project: Make, tmp_path: Path) -> Any:
-    """A project of which two tools were removed since `old/`."""
+    """Return a project from which two tools of `old/` were removed."""
     old = make_project({"a": TOOL, "b": TOOL, "c": TOOL}, at="old")
     new = make_project({"c": TOOL}, at="new")
     assert old.root != new.root
@@ -111,7 +120,7 @@ def test_a_file_that_cannot_be_read_decides_nothing(project: Any) -> None:
     assert done.returncode == 2
     assert "toolcast.accept.yaml:2:1: error: spec/unknown-key" in done.stderr
     assert "did you mean `accept`?" in done.stderr
-    assert "the acceptances cannot be read" in done.stderr
+    assert "the accepted changes cannot be read" in done.stderr
     assert done.stdout == ""
 
 
@@ -138,7 +147,7 @@ def test_accept_writes_an_entry_behind_those_that_are_there(project: Any) -> Non
         {"fingerprint": one, "reason": 'No: "it" # went'},
         {"fingerprint": other, "reason": "yes", "until": "2999-01-01"},
     ]
-    # A second time nothing is added.
+    # Accepting the same change again adds no entry.
     again = file.read_text()
     assert diff(project, "--accept", other, "--reason", "yes").returncode == 0
     assert file.read_text() == again
@@ -179,20 +188,20 @@ def test_what_is_over_can_be_accepted_anew(project: Any) -> None:
     assert "1 change accepted" in done.stderr
     assert "1 fails" in done.stdout
     done = diff(project, "--accept", known, "--reason", "Y")
-    assert "accepts this already" in done.stderr
+    assert "already accepted" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("there", "words", "message"),
     [
-        ("version: 1\naccept: []\n...\n", [], "does not end with its list"),
-        ("accept: []\nversion: 1\n", [], "does not end with its list"),
+        ("version: 1\naccept: []\n...\n", [], "is not the end of the file"),
+        ("accept: []\nversion: 1\n", [], "is not the end of the file"),
         ("version: 1\naccept: [\n", [], "nothing was written"),
         (None, ["--until", "tomorrow"], "'tomorrow' does not match the format"),
-        (None, ["--until", "2020-01-01"], "2020-01-01 has come already"),
-        (None, ["--reason", "two\nlines"], "--reason is one line of text"),
-        (None, ["--reason", "\x1b[31m"], "--reason is one line of text"),
-        (None, ["--reason", " "], "--accept needs a reason"),
+        (None, ["--until", "2020-01-01"], "2020-01-01 is not in the future"),
+        (None, ["--reason", "two\nlines"], "--reason contains a line break"),
+        (None, ["--reason", "\x1b[31m"], "--reason contains a line break"),
+        (None, ["--reason", " "], "--accept requires a reason"),
     ],
 )
 def test_what_accept_cannot_write_stays_as_it_is(

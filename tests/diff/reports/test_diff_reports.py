@@ -1,6 +1,6 @@
-"""Every folder of `cases/` is two states of a project, and what `toolcast diff` prints of them.
+"""Output of `toolcast diff` for the projects in `cases/`, each in two versions.
 
-`REGENERATE=1` writes the files of `expected/` anew; read the difference before you commit it.
+`REGENERATE=1` updates the files in `expected/`; read the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ each_case = pytest.mark.parametrize(
 
 
 def printed(case: Path, *words: str) -> tuple[int, str]:
-    """The exit code of `toolcast diff`, and what it prints, but for Toolcast's version."""
+    """Return the exit code of `toolcast diff`, and its output without Toolcast's version."""
     done = toolcast(case, "diff", "--project", "after", "--against", "before", *words)
     assert done.stderr == ""
     return done.returncode, done.stdout.replace(f'"{__version__}"', '"VERSION"')
@@ -137,15 +137,15 @@ def test_a_limit_for_one_audience_lets_the_others_pass() -> None:
     ("words", "message"),
     [
         (["--fail-on", "cal=breaking"], "did you mean `call`?"),
-        (["--fail-on", "call=braking"], "`call=braking` names no grade"),
-        (["--fail-on", "call"], "`call` names no grade"),
-        (["--fail-on", "risky,breaking"], "`risky` names no audience"),
-        (["--fail-on", ""], "`` names no audience"),
-        (["--fail-on", "safe"], "or `risky`, `breaking` or `none` alone"),
-        (["--fail-on", "call=risky,call=breaking"], "`call` is named twice"),
+        (["--fail-on", "call=braking"], "`call=braking` has no valid grade"),
+        (["--fail-on", "call"], "`call` has no valid grade"),
+        (["--fail-on", "risky,breaking"], "`risky` has no valid audience"),
+        (["--fail-on", ""], "`` has no valid audience"),
+        (["--fail-on", "safe"], "or `risky`, `breaking` or `none`"),
+        (["--fail-on", "call=risky,call=breaking"], "the audience `call` is repeated"),
         (["--bump", "--format", "json"], "--bump prints Markdown"),
         (["--reason", "Why."], "--accept"),
-        (["--accept", "123456789abc"], "--accept needs a reason"),
+        (["--accept", "123456789abc"], "--accept requires a reason"),
         (["--accept", "nothing", "--reason", "Why."], "no change has the fingerprint"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`toolcast diff --bump`: the version that changes ask for."""
+"""`toolcast diff --bump`: the version that changes require."""
 
 from __future__ import annotations
 

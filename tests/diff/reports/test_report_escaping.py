@@ -1,4 +1,4 @@
-"""Whatever a spec says, a report stays what it is."""
+"""Texts of specs cannot change the structure of a report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from toolcast.reports.item import ReportContext, ReportItem
 RULE = ChangeRule(
     "tool/removed", "Gone.", Grades(Grade.BREAKING, Grade.RISKY), "tool/added"
 )
-# What each format gives a meaning to, and anything else.
+# Texts with a meaning in one of the formats, and any other text.
 TEXTS = st.one_of(
     st.text(),
     st.lists(
@@ -45,7 +45,7 @@ TODAY = datetime.date(2030, 1, 1)
 
 
 def verdict_of(text: str, value: str) -> Verdict:
-    """The verdict on one change and one effect that say all they can."""
+    """Return a verdict on a change and an effect with these texts in every field."""
     change = Change(
         RULE, "toy", "act", ("a", value, 0), value, text, text, RULE.grades,
         Location("specs/toy/act.yaml", 3, 1, 4), value,
@@ -65,7 +65,7 @@ def verdict_of(text: str, value: str) -> Verdict:
 
 
 def holds_no_command(log: str) -> None:
-    """Nothing that the runners of GitHub and Azure Pipelines take for a command."""
+    """Check that a log has no commands of GitHub Actions or Azure Pipelines."""
     assert not re.search(r"##(vso)?\[", log)
     assert not [line for line in log.split("\n") if line.lstrip().startswith("::")]
 
@@ -130,11 +130,11 @@ def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
     tags = set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html))
     own = "h3 p strong code br table thead tbody tr th td details summary ul li pre"
     assert tags <= set(own.split())
-    # A fold for the table, and one for what follows.
+    # One collapsed section for the table, and one for the rest.
     assert html.count("<details") == html.count("</details>") == 2
     assert html.count("<summary") == html.count("</summary>") == 2
     assert html.count("<tr>") == 2
-    # What GitHub would make a mention, a reference or a link stands in code alone.
+    # GitHub would turn these into a mention, reference or link outside of code.
     plain = re.sub(r"<code.*?</code>", "", html, flags=re.DOTALL)
     plain = re.sub(r"<[^>]*>", "", plain)
     assert not re.search(r"@|#|://|www\.|\bGH-\d", plain)
@@ -181,7 +181,7 @@ def test_a_comment_has_room_for_it(number: int) -> None:
     told = int(left[1].replace(",", "")) if left else 0
     assert shown + told == number
     assert shown > 5
-    # Where very many tools change, their table is folded.
+    # A table with very many tools is collapsed.
     assert text.count("<details open>") == (1 if number == 10 else 0)
 
 

@@ -1,4 +1,4 @@
-"""A report is read to its end: how long it is beside the lines, and what stands on top."""
+"""Length of reports compared to `git diff`, and the order of their changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.corpus.imported import import_tools
 from tests.diff.histories.releases import HISTORIES, release
-from tests.diff.single_changes import loaded
+from tests.diff.single_changes import load_project
 from toolcast.diff.comparison import compare, load_change_rules
 from toolcast.diff.review.verdict import Verdict, judge, parse_limits
 from toolcast.model.loading import load_workspace
@@ -37,7 +37,7 @@ def judged(before: Workspace, after: Workspace) -> Verdict:
 
 
 def lines_of_git(root: Path) -> int:
-    """How many lines `git diff` shows of the specs of two releases."""
+    """Return the number of lines of `git diff` for the specs of two releases."""
     done = subprocess.run(
         ["git", "diff", "--no-index", "old/specs", "new/specs"],
         cwd=root,
@@ -56,7 +56,7 @@ def test_real_releases_are_shorter_than_their_lines(tmp_path: Path) -> None:
             server, "new", root / "new"
         )
         verdict = judged(*sides)
-        # A text by itself breaks nobody.
+        # A changed text alone is never breaking.
         assert [one for one in verdict.changes if one.fails == ("prompt",)] == []
         text = report_changes(verdict, "text", ReportContext(sides[1].root))
         parts.append(len(text.splitlines()) / lines_of_git(root))
@@ -65,14 +65,18 @@ def test_real_releases_are_shorter_than_their_lines(tmp_path: Path) -> None:
 
 
 def nullable(text: str, *, doubled: bool) -> dict[str, Any]:
-    """A parameter as a library of schemas writes it, whose text stands twice in one of two
-    versions."""
+    """Return an optional parameter as schema libraries write it.
+
+    Args:
+        text: the description.
+        doubled: whether the inner schema repeats the description.
+    """
     inner = {"type": "string", **({"description": text} if doubled else {})}
     return {"anyOf": [inner, {"type": "null"}], "description": text, "default": None}
 
 
 def refactored(index: int, *, is_new: bool) -> dict[str, Any]:
-    """A tool of a server whose library of schemas was renewed."""
+    """Return a tool of a server before or after an update of its schema library."""
     count = DOUBLED // TOOLS + (index < DOUBLED % TOOLS)
     properties: dict[str, Any] = {
         f"filter_{number}": nullable(
@@ -101,7 +105,7 @@ def refactored(index: int, *, is_new: bool) -> dict[str, Any]:
 
 
 def test_two_that_break_stand_above_a_refactoring(tmp_path: Path) -> None:
-    """A public server's commit gave 1,297 lines, its two that break on 754 and 796."""
+    """The report of a public server's commit had its breaking changes on lines 754 and 796."""
     sides = []
     for folder, is_new in (("old", False), ("new", True)):
         root = tmp_path / folder
@@ -144,7 +148,7 @@ def test_a_parameter_that_is_called_like_its_tools_keeps_its_name() -> None:
         properties = {name: {"type": "string"} for name in names}
         tool = {"parameters": {"type": "object", "properties": properties}}
         files = {"query": tool, "other/toolset": {"name": "other"}, "other/query": tool}
-        return loaded({"workspace": {"toolsets": ["toy", "other"]}, **files})
+        return load_project({"workspace": {"toolsets": ["toy", "other"]}, **files})
 
     text = report_changes(
         judged(side("query", "x"), side("x")), "text", ReportContext()

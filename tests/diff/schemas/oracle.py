@@ -1,7 +1,7 @@
-"""Values that one schema takes and another refuses, found by chance.
+"""Random search for values that one schema accepts and another one rejects.
 
-Nothing here is of the code that is tested: values are made another way, and another
-validator decides (`jsonschema`, in Python).
+It shares no code with the tested comparison: it builds values in another way, and validates
+them with `jsonschema`.
 """
 
 from __future__ import annotations
@@ -14,53 +14,64 @@ from typing import Any
 import jsonschema
 import jsonschema_rs
 
-__all__ = ["accepts", "difference"]
+__all__ = ["find_rejected_value", "is_accepted"]
 
-_INNER = ("allOf", "anyOf", "oneOf")
+_BRANCH_KEYWORDS = ("allOf", "anyOf", "oneOf")
 
 
-def difference(
+def find_rejected_value(
     random: Random, sender: Any, receiver: Any, *, is_call: bool, tries: int
 ) -> Any:
-    """A value that is sent and refused, as a list of one; an empty list for none."""
-    quick = jsonschema_rs.validator_for(sender), jsonschema_rs.validator_for(receiver)
-    pool = list(_pool(sender)) + list(_pool(receiver))
+    """Return a list of one value that the sender sends and the receiver rejects, or of none.
+
+    Args:
+        random: the source of random numbers.
+        sender: the schema of the values that are sent.
+        receiver: the schema that accepts or rejects them.
+        is_call: whether the values are arguments.
+        tries: the number of values to try.
+    """
+    # The fast validators exclude most values before the slow one is used.
+    fast = jsonschema_rs.validator_for(sender), jsonschema_rs.validator_for(receiver)
+    pool = list(_list_schema_values(sender)) + list(_list_schema_values(receiver))
     for number in range(tries):
         schema = receiver if number % 5 == 4 else sender
-        value = _value(random, schema, schema, pool, 4)
+        value = _build_value(random, schema, schema, pool, 4)
         if is_call and not isinstance(value, dict):
             continue
-        if not quick[0].is_valid(value):
+        if not fast[0].is_valid(value):
             continue
-        if quick[1].is_valid(value) and not (is_call and _undeclared(receiver, value)):
+        if fast[1].is_valid(value) and not (
+            is_call and _list_undeclared_names(receiver, value)
+        ):
             continue
-        if not accepts(sender, value, is_call=is_call, is_sent=True):
+        if not is_accepted(sender, value, is_call=is_call, is_sent=True):
             continue
-        if not accepts(receiver, value, is_call=is_call, is_sent=False):
+        if not is_accepted(receiver, value, is_call=is_call, is_sent=False):
             return [value]
     return []
 
 
-def accepts(schema: Any, value: Any, *, is_call: bool, is_sent: bool) -> bool:
-    """Whether a schema takes a value.
+def is_accepted(schema: Any, value: Any, *, is_call: bool, is_sent: bool) -> bool:
+    """Return whether a schema accepts a value.
 
-    Arguments have no names at the top that the schema does not declare: the runtime refuses
-    them. Whoever sends a value keeps to the declared names wherever properties are listed
-    and nothing is said of others.
+    For arguments, the runtime rejects names at the top level that the schema does not declare.
+    Senders use only declared names where a schema lists properties and does not mention
+    others.
     """
-    kind = jsonschema.validators.validator_for(
+    validator_class = jsonschema.validators.validator_for(
         schema, default=jsonschema.Draft202012Validator
     )
-    if not kind(schema).is_valid(value):
+    if not validator_class(schema).is_valid(value):
         return False
-    if is_call and _undeclared(schema, value):
+    if is_call and _list_undeclared_names(schema, value):
         return False
-    return not is_sent or _told(schema, [schema], value)
+    return not is_sent or _has_only_declared_names(schema, [schema], value)
 
 
-def _undeclared(schema: Any, value: dict[str, Any]) -> list[str]:
+def _list_undeclared_names(schema: Any, value: dict[str, Any]) -> list[str]:
     names, patterns = set(), set()
-    for part in _same_value(schema, [schema]):
+    for part in _collect_schemas(schema, [schema]):
         names |= set(part.get("properties", {}))
         patterns |= set(part.get("patternProperties", {}))
     return [
@@ -70,125 +81,141 @@ def _undeclared(schema: Any, value: dict[str, Any]) -> list[str]:
     ]
 
 
-def _told(root: Any, schemas: list[Any], value: Any) -> bool:
-    """Whether each name in a value stands in a schema, where it lists any and no more."""
-    said = _same_value(root, schemas)
+def _has_only_declared_names(root: Any, schemas: list[Any], value: Any) -> bool:
+    """Return whether all names in a value are declared by schemas that list properties."""
+    parts = _collect_schemas(root, schemas)
     if isinstance(value, list):
         return all(
-            _told(root, [s for part in said for s in _of_items(part)], item)
+            _has_only_declared_names(
+                root, [s for part in parts for s in _list_item_schemas(part)], item
+            )
             for item in value
         )
     if not isinstance(value, dict):
         return True
     is_open = any(
-        part.get(word, False) is not False
-        for part in said
-        for word in ("additionalProperties", "unevaluatedProperties")
+        part.get(keyword, False) is not False
+        for part in parts
+        for keyword in ("additionalProperties", "unevaluatedProperties")
     )
-    is_listed = any(part.get("properties") for part in said)
+    is_listed = any(part.get("properties") for part in parts)
     for name, inner in value.items():
-        under = [p["properties"][name] for p in said if name in p.get("properties", {})]
-        for part in said:
+        property_schemas = [
+            p["properties"][name] for p in parts if name in p.get("properties", {})
+        ]
+        for part in parts:
             for pattern, schema in part.get("patternProperties", {}).items():
                 if re.search(pattern, name):
-                    under.append(schema)
-        if not under and is_listed and not is_open:
+                    property_schemas.append(schema)
+        if not property_schemas and is_listed and not is_open:
             return False
-        others = [p.get("additionalProperties", True) for p in said]
-        if not _told(root, under or others, inner):
+        others = [p.get("additionalProperties", True) for p in parts]
+        if not _has_only_declared_names(root, property_schemas or others, inner):
             return False
     return True
 
 
-def _of_items(part: Any) -> list[Any]:
+def _list_item_schemas(part: Any) -> list[Any]:
     found: list[Any] = []
-    for word in ("items", "prefixItems", "additionalItems", "contains"):
-        value = part.get(word, [])
+    for keyword in ("items", "prefixItems", "additionalItems", "contains"):
+        value = part.get(keyword, [])
         found += value if isinstance(value, list) else [value]
     return found
 
 
-def _same_value(root: Any, schemas: list[Any]) -> list[Any]:
+def _collect_schemas(root: Any, schemas: list[Any]) -> list[Any]:
     found: list[Any] = []
-    waiting = list(schemas)
-    while waiting:
-        part = waiting.pop()
-        if not isinstance(part, dict) or any(part is one for one in found):
+    pending = list(schemas)
+    while pending:
+        part = pending.pop()
+        if not isinstance(part, dict) or any(part is known for known in found):
             continue
         found.append(part)
         if "$ref" in part:
-            waiting.append(_target(root, part["$ref"]))
+            pending.append(_resolve(root, part["$ref"]))
             if "$schema" in root:
                 continue
-        for word in _INNER:
-            waiting += part.get(word, [])
-        waiting += [part[word] for word in ("if", "then", "else") if word in part]
-        for word in ("dependentSchemas", "dependencies"):
-            waiting += part.get(word, {}).values()
+        for keyword in _BRANCH_KEYWORDS:
+            pending += part.get(keyword, [])
+        pending += [
+            part[keyword] for keyword in ("if", "then", "else") if keyword in part
+        ]
+        for keyword in ("dependentSchemas", "dependencies"):
+            pending += part.get(keyword, {}).values()
     return found
 
 
-def _target(root: Any, reference: str) -> Any:
+def _resolve(root: Any, reference: str) -> Any:
     for step in reference.split("/")[1:]:
         root = root[step]
     return root
 
 
-def _pool(schema: Any) -> Iterator[Any]:
-    """Values that schemas name, and some near them."""
+def _list_schema_values(schema: Any) -> Iterator[Any]:
+    """Yield enum values and limits of a schema, and values near the limits."""
     if isinstance(schema, list):
         for inner in schema:
-            yield from _pool(inner)
+            yield from _list_schema_values(inner)
     elif isinstance(schema, dict):
-        for word, value in schema.items():
-            if word == "enum":
+        for keyword, value in schema.items():
+            if keyword == "enum":
                 yield from value
-            elif word == "const":
+            elif keyword == "const":
                 yield value
             elif isinstance(value, (int, float)) and not isinstance(value, bool):
-                if word.endswith(("Length",)):
+                if keyword.endswith(("Length",)):
                     yield from ("x" * max(0, int(value) + step) for step in (-1, 0, 1))
-                elif "mum" in word or word == "multipleOf":
+                elif "mum" in keyword or keyword == "multipleOf":
                     yield from (value, value + 1, value - 1, value + 0.5, value * 2)
             elif isinstance(value, (dict, list)):
-                yield from _pool(value)
+                yield from _list_schema_values(value)
 
 
-def _value(random: Random, schema: Any, root: Any, pool: list[Any], depth: int) -> Any:
-    """Something that the schema may have meant."""
+def _build_value(
+    random: Random, schema: Any, root: Any, pool: list[Any], depth: int
+) -> Any:
+    """Return a random value that is likely to be valid for a schema."""
     if not isinstance(schema, dict) or random.random() < 0.08 or depth == 0:
-        return _plain(random, pool)
+        return _pick_simple_value(random, pool)
     if "$ref" in schema:
-        return _value(random, _target(root, schema["$ref"]), root, pool, depth - 1)
-    said = dict(schema)
-    for word in ("allOf", "anyOf", "oneOf"):
-        if schema.get(word):
-            chosen = schema[word] if word == "allOf" else [random.choice(schema[word])]
-            for one in chosen:
-                said = _joined(said, one)
-    for word in ("if", "then", "else"):
-        if word in schema and random.random() < 0.5:
-            said = _joined(said, schema[word])
-    if said.get("$ref"):
-        return _value(random, _target(root, said["$ref"]), root, pool, depth - 1)
-    if "const" in said and random.random() < 0.9:
-        return said["const"]
-    if said.get("enum") and random.random() < 0.9:
-        return random.choice(said["enum"])
-    kinds = said.get("type", ["object"] if "properties" in said else None)
+        return _build_value(
+            random, _resolve(root, schema["$ref"]), root, pool, depth - 1
+        )
+    merged = dict(schema)
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        if schema.get(keyword):
+            chosen = (
+                schema[keyword]
+                if keyword == "allOf"
+                else [random.choice(schema[keyword])]
+            )
+            for branch in chosen:
+                merged = _merge(merged, branch)
+    for keyword in ("if", "then", "else"):
+        if keyword in schema and random.random() < 0.5:
+            merged = _merge(merged, schema[keyword])
+    if merged.get("$ref"):
+        return _build_value(
+            random, _resolve(root, merged["$ref"]), root, pool, depth - 1
+        )
+    if "const" in merged and random.random() < 0.9:
+        return merged["const"]
+    if merged.get("enum") and random.random() < 0.9:
+        return random.choice(merged["enum"])
+    kinds = merged.get("type", ["object"] if "properties" in merged else None)
     if kinds is None:
-        if "items" in said or "prefixItems" in said or "contains" in said:
+        if "items" in merged or "prefixItems" in merged or "contains" in merged:
             kinds = ["array"]
         else:
-            return _plain(random, pool)
+            return _pick_simple_value(random, pool)
     kind = kinds if isinstance(kinds, str) else random.choice(kinds)
     if kind == "object":
-        return _object(random, said, root, pool, depth)
+        return _build_object(random, merged, root, pool, depth)
     if kind == "array":
-        return _array(random, said, root, pool, depth)
-    fitting = [one for one in pool if _is_a(one, kind)]
-    if fitting and random.random() < 0.6:
-        return random.choice(fitting)
+        return _build_array(random, merged, root, pool, depth)
+    candidates = [value for value in pool if _has_type(value, kind)]
+    if candidates and random.random() < 0.6:
+        return random.choice(candidates)
     if kind == "string":
         return random.choice(
             ("", "x", "xy", "xyz", "red", "green", "x1", "7", "A", "x12")
@@ -200,12 +227,12 @@ def _value(random: Random, schema: Any, root: Any, pool: list[Any], depth: int) 
     return {"boolean": random.choice((True, False)), "null": None}[kind]
 
 
-def _joined(said: dict[str, Any], other: Any) -> dict[str, Any]:
+def _merge(merged: dict[str, Any], other: Any) -> dict[str, Any]:
     if not isinstance(other, dict):
-        return said
-    properties = {**other.get("properties", {}), **said.get("properties", {})}
-    required = [*said.get("required", []), *other.get("required", [])]
-    joined = {**said, **other}
+        return merged
+    properties = {**other.get("properties", {}), **merged.get("properties", {})}
+    required = [*merged.get("required", []), *other.get("required", [])]
+    joined = {**merged, **other}
     if properties:
         joined["properties"] = properties
     if required:
@@ -213,7 +240,7 @@ def _joined(said: dict[str, Any], other: Any) -> dict[str, Any]:
     return joined
 
 
-def _is_a(value: Any, kind: str) -> bool:
+def _has_type(value: Any, kind: str) -> bool:
     if kind == "string":
         return isinstance(value, str)
     if kind == "boolean":
@@ -224,7 +251,7 @@ def _is_a(value: Any, kind: str) -> bool:
     return is_number and (kind == "number" or float(value).is_integer())
 
 
-def _plain(random: Random, pool: list[Any]) -> Any:
+def _pick_simple_value(random: Random, pool: list[Any]) -> Any:
     own = [
         None,
         True,
@@ -245,41 +272,47 @@ def _plain(random: Random, pool: list[Any]) -> Any:
     return random.choice(own + pool)
 
 
-def _object(
-    random: Random, said: dict[str, Any], root: Any, pool: list[Any], depth: int
+def _build_object(
+    random: Random, merged: dict[str, Any], root: Any, pool: list[Any], depth: int
 ) -> Any:
-    properties = said.get("properties", {})
+    properties = merged.get("properties", {})
     chance = random.choice((0.2, 0.5, 0.9))
     made = {}
     for name in properties:
-        if name in said.get("required", ()) or random.random() < chance:
-            made[name] = _value(random, properties[name], root, pool, depth - 1)
+        if name in merged.get("required", ()) or random.random() < chance:
+            made[name] = _build_value(random, properties[name], root, pool, depth - 1)
     if random.random() < 0.25:
         name = random.choice(("a", "b", "c", "mode", "x", "d", "renamed"))
-        others = said.get("additionalProperties", True)
-        made.setdefault(name, _value(random, others, root, pool, depth - 1))
-    for asked in said.get("dependentRequired", said.get("dependencies", {})).values():
-        if isinstance(asked, list) and random.random() < 0.5:
-            for name in asked:
+        others = merged.get("additionalProperties", True)
+        made.setdefault(name, _build_value(random, others, root, pool, depth - 1))
+    for names in merged.get(
+        "dependentRequired", merged.get("dependencies", {})
+    ).values():
+        if isinstance(names, list) and random.random() < 0.5:
+            for name in names:
                 inner = properties.get(name, True)
-                made.setdefault(name, _value(random, inner, root, pool, depth - 1))
+                made.setdefault(
+                    name, _build_value(random, inner, root, pool, depth - 1)
+                )
     return made
 
 
-def _array(
-    random: Random, said: dict[str, Any], root: Any, pool: list[Any], depth: int
+def _build_array(
+    random: Random, merged: dict[str, Any], root: Any, pool: list[Any], depth: int
 ) -> Any:
-    items = said.get("items", True)
-    first = items if isinstance(items, list) else said.get("prefixItems", [])
-    rest = said.get("additionalItems", True) if isinstance(items, list) else items
+    items = merged.get("items", True)
+    first = items if isinstance(items, list) else merged.get("prefixItems", [])
+    rest = merged.get("additionalItems", True) if isinstance(items, list) else items
     count = random.randrange(5)
     made = [
-        _value(random, first[i] if i < len(first) else rest, root, pool, depth - 1)
+        _build_value(
+            random, first[i] if i < len(first) else rest, root, pool, depth - 1
+        )
         for i in range(count)
     ]
-    if "contains" in said and made and random.random() < 0.7:
+    if "contains" in merged and made and random.random() < 0.7:
         index = random.randrange(len(made))
-        made[index] = _value(random, said["contains"], root, pool, depth - 1)
+        made[index] = _build_value(random, merged["contains"], root, pool, depth - 1)
     if len(made) > 1 and random.random() < 0.2:
         made[-1] = made[0]
     return made

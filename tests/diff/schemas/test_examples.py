@@ -1,32 +1,33 @@
-"""The examples that show what breaks: they are short, true, and heed what else is asked.
+"""Examples of arguments or results that a change makes invalid.
 
-Where no plain one shows it, there is none, and the grade stays that of the table.
+An example is short and respects all other requirements. If none is found, the grade is the one
+in the table.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.diff.schemas.comparing import compared, told
+from tests.diff.schemas.comparison import compare_schemas, format_change
 from toolcast.diff.change import ABSENT, Grade
 from toolcast.model.model import Action, Actions
 
 
-def of(**properties: Any) -> dict[str, Any]:
-    """A schema of parameters."""
+def build_parameters(**properties: Any) -> dict[str, Any]:
+    """Return a schema of parameters."""
     return {"type": "object", "properties": properties}
 
 
-def test_a_value_that_a_pattern_asks_for_is_taken_from_what_the_schema_says() -> None:
+def test_value_for_a_pattern_is_taken_from_the_default() -> None:
     key = {"type": "string", "pattern": "^[A-Z]{3}-\\d{4}$"}
     for hint in ({}, {"default": "ABC-1234"}):
-        limits = ({"type": "integer", "maximum": most} for most in (50, 20))
+        limits = ({"type": "integer", "maximum": maximum} for maximum in (50, 20))
         before, after = (
-            {**of(key={**key, **hint}, limit=limit), "required": ["key"]}
+            {**build_parameters(key={**key, **hint}, limit=limit), "required": ["key"]}
             for limit in limits
         )
 
-        (change,) = compared(before, after, "parameters")
+        (change,) = compare_schemas(before, after, "parameters")
 
         assert change.grades.call is Grade.BREAKING
         assert change.path == ("parameters", "properties", "limit", "maximum")
@@ -34,19 +35,23 @@ def test_a_value_that_a_pattern_asks_for_is_taken_from_what_the_schema_says() ->
             assert change.witness == {"key": "ABC-1234", "limit": 50}
         else:
             assert change.witness is ABSENT
-            assert "accepted" not in change.message
+            assert "valid" not in change.message
 
 
-def test_each_of_several_changes_shows_its_own_example() -> None:
-    before = of(a={"type": "integer"}, b={"enum": ["x", "y"]}, c={"type": "string"})
+def test_changes_have_separate_examples() -> None:
+    before = build_parameters(
+        a={"type": "integer"}, b={"enum": ["x", "y"]}, c={"type": "string"}
+    )
     after = {
-        **of(a={"type": "integer", "minimum": 0}, b={"enum": ["x"]}),
+        **build_parameters(a={"type": "integer", "minimum": 0}, b={"enum": ["x"]}),
         "required": ["a"],
     }
 
-    shown = {c.rule.id: c.witness for c in compared(before, after, "parameters")}
+    examples = {
+        c.rule.id: c.witness for c in compare_schemas(before, after, "parameters")
+    }
 
-    assert shown == {
+    assert examples == {
         "parameter/property-removed": {"c": "a"},
         "parameter/property-required": {},
         "parameter/minimum-set": {"a": -1},
@@ -54,8 +59,8 @@ def test_each_of_several_changes_shows_its_own_example() -> None:
     }
 
 
-def test_what_no_single_change_refuses_is_told_of_all() -> None:
-    """Each of two properties still stands in the other alternative; both are gone there."""
+def test_example_of_all_changes_together() -> None:
+    """Each alternative loses a property that the other one still has without the change."""
     branches = [
         {"properties": {"c": {"type": "integer"}, "a": {}}, "required": ["a"]},
         {"properties": {"c": {"type": "integer"}, "b": {}}, "required": ["b"]},
@@ -68,7 +73,7 @@ def test_what_no_single_change_refuses_is_told_of_all() -> None:
         ],
     }
 
-    changes = compared(before, after, "parameters")
+    changes = compare_schemas(before, after, "parameters")
 
     (breaking,) = [c for c in changes if c.grades.call is Grade.BREAKING]
     assert breaking.rule.id == "parameter/rewritten"
@@ -76,18 +81,20 @@ def test_what_no_single_change_refuses_is_told_of_all() -> None:
     assert "c" in breaking.witness
 
 
-def test_an_example_heeds_what_the_actions_of_the_tool_ask_for() -> None:
-    before = of(
+def test_example_respects_required_parameters_of_actions() -> None:
+    before = build_parameters(
         action={"enum": ["list", "send"]},
         to={"type": "string"},
         limit={"type": "integer", "maximum": 9},
     )
-    after = of(**{**before["properties"], "limit": {"type": "integer", "maximum": 5}})
+    after = build_parameters(
+        **{**before["properties"], "limit": {"type": "integer", "maximum": 5}}
+    )
     values = (Action("list", requires=("to",)), Action("send", requires=("to",)))
     actions = Actions("action", values)
     required = {"required": ["action"]}
 
-    changes = compared(
+    changes = compare_schemas(
         {**before, **required}, {**after, **required}, "parameters", actions=actions
     )
 
@@ -97,21 +104,23 @@ def test_an_example_heeds_what_the_actions_of_the_tool_ask_for() -> None:
     assert change.grades.call is Grade.BREAKING
 
 
-def test_a_long_example_is_cut_in_the_message_alone() -> None:
-    before = of(a={"type": "string", "maxLength": 900})
-    after = of(a={"type": "string", "maxLength": 800})
+def test_long_example_is_truncated_in_the_message() -> None:
+    before = build_parameters(a={"type": "string", "maxLength": 900})
+    after = build_parameters(a={"type": "string", "maxLength": 800})
 
-    (change,) = compared(before, after, "parameters")
+    (change,) = compare_schemas(before, after, "parameters")
 
     assert len(change.witness["a"]) == 900
     assert len(change.message) < 300
     assert "…" in change.message
 
 
-def test_an_example_says_nothing_of_annotations() -> None:
-    before, after = of(a={"title": "A"}), of(a={"title": "B"})
+def test_annotations_have_no_example() -> None:
+    before, after = build_parameters(a={"title": "A"}), build_parameters(
+        a={"title": "B"}
+    )
 
-    (change,) = compared(before, after, "parameters")
+    (change,) = compare_schemas(before, after, "parameters")
 
     assert change.witness is ABSENT
-    assert told(change).startswith("title-changed, safe risky safe safe:")
+    assert format_change(change).startswith("title-changed, safe risky safe safe:")

@@ -1,4 +1,4 @@
-"""The table of rules: each has its opposite, each keyword has rules, both fields have all."""
+"""The table of rules has opposites, and rules for every keyword and both fields."""
 
 from __future__ import annotations
 
@@ -15,59 +15,66 @@ from toolcast.diff.schemas.schema_rules import (
     KEYWORDS,
     RULES,
 )
-from toolcast.json_schema.dialects import KEYWORDS as KNOWN
+from toolcast.json_schema.dialects import KEYWORDS as KNOWN_KEYWORDS
 
 IDS = {rule.id: rule for rule in RULES.values()}
 VOCABULARIES = "https://json-schema.org/draft/2020-12/"
 
 
-def keywords_of(metaschema: Any) -> set[str]:
-    """The keywords that a schema of schemas names, in all of its vocabularies."""
-    found = set(metaschema.get("properties", {}))
+def collect_keywords(metaschema: Any) -> set[str]:
+    """Return the keywords that a metaschema defines in all of its vocabularies."""
+    keywords = set(metaschema.get("properties", {}))
     for part in metaschema.get("allOf", ()):
-        found |= keywords_of(SPECIFICATIONS.contents(VOCABULARIES + part["$ref"]))
-    return found
+        keywords |= collect_keywords(
+            SPECIFICATIONS.contents(VOCABULARIES + part["$ref"])
+        )
+    return keywords
 
 
-def opposite(name: str) -> str:
-    """The name of the change back."""
+def get_opposite(name: str) -> str:
+    """Return the name of the opposite kind of change."""
     return RULES["parameters", name].opposite.partition("/")[2]
 
 
-def test_a_rule_has_its_opposite() -> None:
+def test_rules_have_opposites() -> None:
     for (field, name), rule in RULES.items():
         family = {"parameters": "parameter", "returns": "result"}[field]
         assert rule.id == f"{family}/{name}"
         assert IDS[rule.opposite].opposite == rule.id
-        assert set(KEYWORDS[opposite(name)]) == set(KEYWORDS[name])
+        assert set(KEYWORDS[get_opposite(name)]) == set(KEYWORDS[name])
 
 
-def test_an_effect_goes_the_other_way_in_the_opposite() -> None:
-    back = {"fewer": "more", "more": "fewer", "either": "either", "none": "none"}
+def test_opposite_rules_have_opposite_effects() -> None:
+    opposite_effects = {
+        "fewer": "more",
+        "more": "fewer",
+        "either": "either",
+        "none": "none",
+    }
     for name, effect in EFFECTS.items():
-        other = EFFECTS[opposite(name)]
-        assert other == back[effect] or "either" in (other, effect), name
+        other = EFFECTS[get_opposite(name)]
+        assert other == opposite_effects[effect] or "either" in (other, effect), name
 
 
-def test_a_rule_of_results_is_the_mirror_of_one_of_parameters() -> None:
-    """What lets fewer values through breaks callers, what lets more through breaks readers."""
-    # Who reads results need not look at one more property.
+def test_grades_for_results_mirror_those_for_parameters() -> None:
+    """Fewer valid values break callers; more valid values break the readers of results."""
+    # Readers of results can ignore an added property.
     for name, effect in EFFECTS.items():
         if effect in ("fewer", "more") and name != "property-added":
             calls = [RULES[field, name].grades.call for field in FIELDS]
             assert sorted(calls) == [Grade.SAFE, Grade.BREAKING], name
-            hazard = "parameters" if effect == "fewer" else "returns"
-            assert RULES[hazard, name].grades.call is Grade.BREAKING, name
+            breaking_field = "parameters" if effect == "fewer" else "returns"
+            assert RULES[breaking_field, name].grades.call is Grade.BREAKING, name
 
 
 @pytest.mark.parametrize(
     "dialect", [jsonschema.Draft202012Validator, jsonschema.Draft7Validator]
 )
-def test_every_keyword_of_a_dialect_has_rules(dialect: Any) -> None:
-    covered = {word for words in KEYWORDS.values() for word in words}
+def test_all_keywords_of_a_dialect_have_rules(dialect: Any) -> None:
+    covered = {keyword for keywords in KEYWORDS.values() for keyword in keywords}
 
-    assert keywords_of(dialect.META_SCHEMA) - covered == set()
+    assert collect_keywords(dialect.META_SCHEMA) - covered == set()
 
 
-def test_every_keyword_that_is_known_has_rules() -> None:
-    assert KNOWN - set().union(*KEYWORDS.values()) == set()
+def test_all_known_keywords_have_rules() -> None:
+    assert KNOWN_KEYWORDS - set().union(*KEYWORDS.values()) == set()

@@ -1,9 +1,9 @@
-"""Each single change of a schema has the rules, the grades and the words of the table.
+"""Rules, grades and messages of single schema changes.
 
-A case in `cases/` is a schema before and after, of the parameter `x` unless `of` says that it
-is of the whole. `forward` is what the change means for `parameters` and for `returns`: the
-name of the rule, the grades for call, prompt, code and access, the message; `back` what
-the change back means.
+A case in `cases/` has an old and a new schema: of the property `x`, or of the whole field if
+`is_root` is set. `forward` lists the expected changes for `parameters` and for `returns`: the
+name of the rule, the grades for call, prompt, code and access, and the message. `back` lists
+the changes in the opposite direction.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.diff.schemas.comparing import compared, told
+from tests.diff.schemas.comparison import compare_schemas, format_change
 from toolcast.diff.change import ABSENT, Grade
 from toolcast.diff.schemas.schema_rules import RULES
 
@@ -26,53 +26,57 @@ CASES = [
 IDS = {rule.id: rule for rule in RULES.values()}
 
 
-def schemas_of(case: dict[str, Any]) -> list[Any]:
-    """The schemas of the case, before and after."""
+def build_schemas(case: dict[str, Any]) -> list[Any]:
+    """Return the old and the new schema of a case."""
     schemas = [case["before"], case["after"]]
-    if "of" in case:
+    if "is_root" in case:
         return schemas
     return [{"type": "object", "properties": {"x": schema}} for schema in schemas]
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_change_means_what_the_table_says(case: dict[str, Any]) -> None:
-    """There and back, which is of the opposite kinds, and it says where it is and why."""
-    before, after = schemas_of(case)
+def test_change_has_expected_rule_grades_and_message(case: dict[str, Any]) -> None:
+    """The opposite change has the opposite rule; path, fingerprint and reason are correct."""
+    before, after = build_schemas(case)
     for field, expected in case["forward"].items():
-        there, back = compared(before, after, field), compared(after, before, field)
-        assert list(map(told, there)) == expected
+        forward, back = compare_schemas(before, after, field), compare_schemas(
+            after, before, field
+        )
+        assert list(map(format_change, forward)) == expected
         if field in case["back"]:
-            assert list(map(told, back)) == case["back"][field]
-        assert sorted(c.rule.opposite for c in there) == sorted(c.rule.id for c in back)
-        assert len({change.fingerprint for change in there}) == len(there)
-        for change in there:
+            assert list(map(format_change, back)) == case["back"][field]
+        assert sorted(c.rule.opposite for c in forward) == sorted(
+            c.rule.id for c in back
+        )
+        assert len({change.fingerprint for change in forward}) == len(forward)
+        for change in forward:
             assert change.path[0] == field
             assert change.message == change.message.strip()
             assert change.message.count("`") % 2 == 0
             assert change.is_in_old_version == (change.after is ABSENT)
             assert (change.grades == change.rule.grades) == (not change.reason)
             assert change.grades.access is Grade.SAFE
-            side = before if change.is_in_old_version else after
-            assert_is_there(side, change.path[1:])
+            schema = before if change.is_in_old_version else after
+            assert_path_exists(schema, change.path[1:])
 
 
-def assert_is_there(schema: Any, path: tuple[str | int, ...]) -> None:
-    """The path leads to something, but for its last step: a keyword may be the other's."""
+def assert_path_exists(schema: Any, path: tuple[str | int, ...]) -> None:
+    """Check that a path exists, except its last step, which can be in the other schema."""
     for step in path[:-1]:
         schema = schema[step]
 
 
-def test_all_rules_are_in_the_table() -> None:
-    """The others say that something cannot be compared or followed."""
-    named = {
+def test_cases_cover_all_rules() -> None:
+    """The other rules are for schemas that cannot be compared, or that were added or removed."""
+    covered = {
         RULES[field, line.partition(",")[0]].id
         for case in CASES
-        for way in ("forward", "back")
-        for field, lines in case.values[0][way].items()
+        for direction in ("forward", "back")
+        for field, lines in case.values[0][direction].items()
         for line in lines
     }
-    # A tool always has parameters: no schema of them comes or goes.
-    assert IDS.keys() - named == {
+    # A tool always has `parameters`, so this schema is never added or removed.
+    assert IDS.keys() - covered == {
         "parameter/not-compared",
         "parameter/schema-added",
         "parameter/schema-removed",

@@ -46,7 +46,10 @@ def test_the_renames_give_the_specs_that_are_there(project_copy: Project) -> Non
     for old, new in FORMER.items():
         done = project_copy.toolcast("rename", old, new)
         assert done.returncode == 0, done.stderr
-        assert "specs/molecule" not in done.stdout.partition("Left for you")[2]
+        assert (
+            "specs/molecule"
+            not in done.stdout.partition("Not changed, for you to review")[2]
+        )
     assert specs(project_copy.root) == wanted
 
 

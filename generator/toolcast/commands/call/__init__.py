@@ -1,1 +1,1 @@
-"""A tool is called by hand: a toolset's own, or one of any MCP server."""
+"""The command `toolcast call`, for tools of toolsets and of any MCP server."""

@@ -1,6 +1,6 @@
-"""One call by hand: the tool is found, its arguments are checked, its answer is shown.
+"""Make one call from the command line, and print its result.
 
-It is the same for a toolset's tool and for one of any MCP server. Needs `click`.
+Shared by calls to tools of toolsets and of MCP servers. Requires `click`.
 """
 
 from __future__ import annotations
@@ -13,33 +13,35 @@ from typing import Any
 import click
 
 from toolcast_runtime.cli.arguments import (
-    choices,
-    json_object,
-    json_value,
-    likely,
-    list_value,
-    members,
-    problems_with,
-    properties_of,
-    takes_list,
-    to_value,
-    types_of,
+    check_command_arguments,
+    find_similar_name,
+    is_array_schema,
+    list_alternatives,
+    list_enum_values,
+    list_types,
+    parse_json,
+    parse_json_object,
+    parse_list,
+    parse_value,
+    resolve_properties,
 )
 from toolcast_runtime.cli.terminal import echo
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import Tool
 
-from .result_format import print_answer_to_call, raw_json
+from .result_format import format_raw_json, print_call_result
 
-OK, FAILED, UNUSABLE = 0, 1, 2
+OK, FAILED, NOT_CALLED = 0, 1, 2
+"""Exit codes: the call succeeded, the tool failed, the tool was not called."""
 _MAX_LISTED = 60
 """Tools, or parameters, that an error message lists."""
-_WORD = re.compile(r"(?P<name>[^=]*?)(?P<is_json>:?)=(?P<text>.*)", re.DOTALL)
-_OF_JSON = ("object", "null")
+_ASSIGNMENT = re.compile(r"(?P<name>[^=]*?)(?P<is_json>:?)=(?P<text>.*)", re.DOTALL)
+_JSON_TYPES = ("object", "null")
+"""Types whose values are written as `NAME:=JSON`."""
 
 
 class CallError(Exception):
-    """Call that cannot be sent, because of the package, the server or the client's name.
+    """Call that cannot be sent because of the package, server or client.
 
     The message is complete; text from other parties in it is escaped.
     """
@@ -47,19 +49,19 @@ class CallError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the person asks for.
+    """Call as the user specified it on the command line.
 
     Attributes:
-        tool: the tool's name; None lists the names.
-        words: `NAME=TEXT` and `NAME:=JSON`.
-        json_text: the arguments as one JSON object; `-` and `@FILE` are read.
-        client: whom the call is made as.
-        is_json: the answer is printed as it is.
-        folder: where files of the answer are written.
+        tool: the name of the tool; None to list the tools.
+        assignments: arguments in the form `NAME=TEXT` or `NAME:=JSON`.
+        json_text: arguments as one JSON object, or `-` for stdin, or `@FILE`.
+        client: the client to call as.
+        is_json: whether to print the unformatted result.
+        folder: the folder for images, audio and files of the result.
     """
 
     tool: str | None
-    words: Sequence[str] = ()
+    assignments: Sequence[str] = ()
     json_text: str | None = None
     client: str | None = None
     is_json: bool = False
@@ -68,160 +70,187 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """The tools that can be called.
+    """Tools that can be called, with the functions that check and call them.
 
     Attributes:
-        where: what has them, for messages: `the toolset molecule`.
-        tools: by their names.
-        problems: what is wrong with the arguments of a call.
-        call: the CallToolResult of a call.
+        owner: the toolset or server of the tools in messages, such as `the toolset molecule`.
+        tools: the tools by name.
+        check: returns the problems of a call's arguments.
+        call: makes a call and returns its CallToolResult.
     """
 
-    where: str
+    owner: str
     tools: Mapping[str, Tool]
-    problems: Callable[[Tool, Mapping[str, Any]], Sequence[str]]
+    check: Callable[[Tool, Mapping[str, Any]], Sequence[str]]
     call: Callable[[Tool, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
 async def call_once(offered: OfferedTools, request: Request) -> int:
-    """Makes the call and prints its answer.
+    """Make the call and print its result.
 
     Returns:
-        0 for an answer, 1 where the tool failed, 2 where nothing was called.
+        The exit code: `OK`, `FAILED` or `NOT_CALLED`.
     """
     tool = offered.tools.get(request.tool or "")
     if tool is None:
-        return _unknown(offered, request.tool)
+        return _print_unknown_tool(offered, request.tool)
     try:
-        arguments = arguments_of(tool, request.words, request.json_text)
-    except ArgumentParseError as wrong:
-        return _refused(tool, str(wrong).split("\n"))
-    problems = problems_with(arguments, lambda all_: offered.problems(tool, all_))
+        arguments = parse_arguments(tool, request.assignments, request.json_text)
+    except ArgumentParseError as error:
+        return _print_problems(tool, str(error).split("\n"))
+    problems = check_command_arguments(
+        arguments, lambda checked: offered.check(tool, checked)
+    )
     if problems:
-        return _refused(tool, [*problems, *_misspelt(tool, arguments, problems)])
-    answer = await offered.call(tool, arguments)
+        hints = _find_misspellings(tool, arguments, problems)
+        return _print_problems(tool, [*problems, *hints])
+    result = await offered.call(tool, arguments)
     if request.is_json:
-        click.echo(raw_json(answer))
-        return FAILED if answer.get("isError") else OK
-    is_done = print_answer_to_call(answer, tool.name, request.folder)
-    return OK if is_done else FAILED
+        click.echo(format_raw_json(result))
+        return FAILED if result.get("isError") else OK
+    is_successful = print_call_result(result, tool.name, request.folder)
+    return OK if is_successful else FAILED
 
 
-def _unknown(offered: OfferedTools, name: str | None) -> int:
+def _print_unknown_tool(offered: OfferedTools, name: str | None) -> int:
+    """Print an error with a similar name or a list of the tools; return the exit code."""
     names = sorted(offered.tools)
     if name is None:
-        _say(f"error: name the tool; {offered.where} has:")
+        _print_error_line(f"error: missing TOOL; {offered.owner} has these tools:")
     else:
-        meant = likely(name, names)
-        hint = f"; did you mean `{escape_excerpt(meant)}`?" if meant else ""
-        _say(f"error: {offered.where} has no tool `{escape_excerpt(name)}`{hint}")
-        if meant is not None:
-            return UNUSABLE
-    for one in names[:_MAX_LISTED]:
-        summary = escape_excerpt(offered.tools[one].summary, 60)
-        _say(f"  {escape_excerpt(one)}{f'  {summary}' if summary else ''}")
+        similar = find_similar_name(name, names)
+        hint = f"; did you mean `{escape_excerpt(similar)}`?" if similar else ""
+        _print_error_line(
+            f"error: {offered.owner} has no tool `{escape_excerpt(name)}`{hint}"
+        )
+        if similar is not None:
+            return NOT_CALLED
+    for tool_name in names[:_MAX_LISTED]:
+        summary = escape_excerpt(offered.tools[tool_name].summary, 60)
+        suffix = f"  {summary}" if summary else ""
+        _print_error_line(f"  {escape_excerpt(tool_name)}{suffix}")
     if len(names) > _MAX_LISTED:
-        _say(f"  and {len(names) - _MAX_LISTED} more")
-    return UNUSABLE
+        _print_error_line(f"  and {len(names) - _MAX_LISTED} more")
+    return NOT_CALLED
 
 
-def _misspelt(
+def _find_misspellings(
     tool: Tool, arguments: Mapping[str, Any], problems: Sequence[str]
 ) -> Iterator[str]:
-    """Names that the schema takes as they are, and that were meant for another one."""
-    named = properties_of(tool)
+    """Yield problems of additional arguments that are probably misspelled parameters.
+
+    A schema without `additionalProperties: false` allows them. Arguments that a problem
+    mentions already are skipped.
+    """
+    parameters = resolve_properties(tool)
     for name in arguments:
-        meant = None if name in named else likely(name, named)
-        if meant is not None and not any(f"`{name}`" in one for one in problems):
-            yield f"`{name}` is none of its parameters; did you mean `{meant}`?"
+        similar = None if name in parameters else find_similar_name(name, parameters)
+        is_mentioned = any(f"`{name}`" in problem for problem in problems)
+        if similar is not None and not is_mentioned:
+            yield f"`{name}` is not a parameter; did you mean `{similar}`?"
 
 
-def _refused(tool: Tool, problems: Sequence[str]) -> int:
+def _print_problems(tool: Tool, problems: Sequence[str]) -> int:
+    """Print the problems of a call and the tool's parameters; return the exit code."""
     for problem in problems:
-        _say(f"error: {escape_excerpt(problem, 1000)}")
-    lines = list(usage(tool))
-    _say(
-        f"  help: `{escape_excerpt(tool.name)}` takes{':' if lines else ' no arguments'}"
-    )
-    for line in lines[:_MAX_LISTED]:
-        _say(f"    {line}")
-    _say("  nothing was called")
-    return UNUSABLE
+        _print_error_line(f"error: {escape_excerpt(problem, 1000)}")
+    parameters = list(describe_parameters(tool))
+    suffix = ":" if parameters else " no arguments"
+    _print_error_line(f"  help: `{escape_excerpt(tool.name)}` accepts{suffix}")
+    for line in parameters[:_MAX_LISTED]:
+        _print_error_line(f"    {line}")
+    _print_error_line("  the tool was not called")
+    return NOT_CALLED
 
 
-def _say(line: str) -> None:
+def _print_error_line(line: str) -> None:
     echo(line, err=True)
 
 
 class ArgumentParseError(ValueError):
-    """Invalid tool arguments on the command line; the message has a line for each."""
+    """Invalid tool arguments on the command line; the message has a line per problem."""
 
 
-def arguments_of(
-    tool: Tool, words: Sequence[str], json_text: str | None
+def parse_arguments(
+    tool: Tool, assignments: Sequence[str], json_text: str | None
 ) -> dict[str, Any]:
-    """The arguments that `NAME=TEXT` and `NAME:=JSON` give, by the schemas of the parameters.
+    """Parse the arguments of a call by the schemas of the tool's parameters.
 
     Args:
-        tool: whose call it is.
-        words: a name again adds to a list; `:=` takes a value of any kind.
-        json_text: the arguments as one JSON object, to which the words add.
+        tool: the tool to call.
+        assignments: arguments in the form `NAME=TEXT` or `NAME:=JSON`. Several `NAME=TEXT`
+            with the same name become an array.
+        json_text: arguments as one JSON object; assignments are added to it.
 
     Raises:
-        ArgumentParseError: a word is neither, or its value is not what it has to be.
+        ArgumentParseError: an assignment has another form, or a value is not valid JSON or
+            cannot be converted.
     """
     try:
-        arguments = json_object(json_text)
+        arguments = parse_json_object(json_text)
     except ValueError as error:
         raise ArgumentParseError(f"--arguments: {error}") from None
-    wrong: list[str] = []
+    problems: list[str] = []
     texts: dict[str, list[str]] = {}
-    for word in words:
-        found = _WORD.fullmatch(word)
-        if found is None or not found["name"]:
-            wrong.append(
-                f"`{escape_excerpt(word)}` is neither NAME=TEXT nor NAME:=JSON"
+    for assignment in assignments:
+        match = _ASSIGNMENT.fullmatch(assignment)
+        if match is None or not match["name"]:
+            problems.append(
+                f"`{escape_excerpt(assignment)}` is neither NAME=TEXT nor NAME:=JSON"
             )
-        elif not found["is_json"]:
-            texts.setdefault(found["name"], []).append(found["text"])
-        elif found["name"] in texts:
-            wrong.append(f"`{escape_excerpt(found['name'])}` is given in both forms")
+            continue
+        name = match["name"]
+        if not match["is_json"]:
+            texts.setdefault(name, []).append(match["text"])
+        elif name in texts:
+            problems.append(
+                f"`{escape_excerpt(name)}` has both a NAME=TEXT and a NAME:=JSON value"
+            )
         else:
             try:
-                arguments[found["name"]] = json_value(found["text"])
+                arguments[name] = parse_json(match["text"])
             except ValueError as error:
-                wrong.append(f"`{escape_excerpt(found['name'])}`: {error}")
-    properties = properties_of(tool)
-    for name, several in texts.items():
+                problems.append(f"`{escape_excerpt(name)}`: {error}")
+    properties = resolve_properties(tool)
+    for name, values in texts.items():
         try:
-            arguments[name] = _value_of(properties.get(name, {}), several)
+            arguments[name] = _convert(properties.get(name, {}), values)
         except ValueError as error:
-            wrong.append(f"`{escape_excerpt(name)}`: {error}")
-    if wrong:
-        raise ArgumentParseError("\n".join(wrong))
+            problems.append(f"`{escape_excerpt(name)}`: {error}")
+    if problems:
+        raise ArgumentParseError("\n".join(problems))
     return arguments
 
 
-def usage(tool: Tool) -> Iterator[str]:
-    """A line for each parameter: how `NAME=TEXT` gives it, and what it is."""
+def describe_parameters(tool: Tool) -> Iterator[str]:
+    """Yield a line for each parameter: `NAME=... (TYPE, required)`."""
     required = tool.parameters.get("required")
-    for name, schema in properties_of(tool).items():
-        types, values = types_of(schema), choices(schema)
-        is_text = any(one not in _OF_JSON for one in types) or (values and not types)
-        told = [" or ".join(types)] if types else []
+    for name, schema in resolve_properties(tool).items():
+        types, values = list_types(schema), list_enum_values(schema)
+        details = [" or ".join(types)] if types else []
         if values:
-            told = ["one of " + ", ".join(values)]
+            details = ["one of " + ", ".join(values)]
         if isinstance(required, list) and name in required:
-            told.append("required")
-        sign = "=" if is_text else ":="
-        yield escape_excerpt(f"{name}{sign}... ({', '.join(told) or 'any value'})")
+            details.append("required")
+        if types:
+            accepts_text = any(type_ not in _JSON_TYPES for type_ in types)
+        else:
+            accepts_text = bool(values)
+        sign = "=" if accepts_text else ":="
+        yield escape_excerpt(f"{name}{sign}... ({', '.join(details) or 'any value'})")
 
 
-def _value_of(schema: Any, texts: Sequence[str]) -> Any:
-    """A text as a value, or several as a list, which may be one of what a schema names."""
-    if len(texts) == 1 and not takes_list(schema):
-        return to_value(schema, texts[0])
-    for one in (schema, *members(schema)):
-        if takes_list(one):
-            return list_value(one, texts)
-    raise ValueError("it is given more than once, and is no list")
+def _convert(schema: Any, texts: Sequence[str]) -> Any:
+    """Convert one text to a value, or several texts to an array.
+
+    A schema with alternatives accepts several texts if one alternative is an array.
+
+    Raises:
+        ValueError: a text cannot be converted, or there are several and no array is allowed.
+    """
+    if len(texts) == 1 and not is_array_schema(schema):
+        return parse_value(schema, texts[0])
+    for alternative in (schema, *list_alternatives(schema)):
+        if is_array_schema(alternative):
+            return parse_list(alternative, texts)
+    raise ValueError("the parameter is passed more than once and is not an array")

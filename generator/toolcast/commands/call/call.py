@@ -1,4 +1,4 @@
-"""`toolcast call`."""
+"""The command `toolcast call`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..exit_codes import fail, workspace_or_end
+from ..exit_codes import fail, load_workspace_or_exit
 from ..options import client_option, project_option, server_options, toolset_option
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command(name="call")
 @click.argument("tool", required=False)
-@click.argument("words", metavar="[NAME=TEXT | NAME:=JSON]...", nargs=-1)
+@click.argument("assignments", metavar="[NAME=TEXT | NAME:=JSON]...", nargs=-1)
 @click.option(
     "--arguments",
     "json_text",
@@ -50,89 +50,109 @@ if TYPE_CHECKING:
 @project_option
 def command(
     tool: str | None,
-    words: tuple[str, ...],
+    assignments: tuple[str, ...],
     json_text: str | None,
     toolset: str | None,
     client: str | None,
     server: str | None,
-    given: tuple[ExternalServer, ...],
+    option_servers: tuple[ExternalServer, ...],
     is_json: bool,
     folder: str,
     project: str | None,
 ) -> None:
-    """Call a tool of a generated toolset or of any MCP server; without TOOL, list the tools.
+    """Call a tool of a toolset or of any MCP server; without TOOL, list the tools.
 
     \b
     toolcast call add a=2 b=3
     toolcast call search query='lost keys' filter:='{"tag": "home"}'
     toolcast call echo text=hello --mcp-stdio 'npx my-server'
 
-    Values are converted by the parameter's schema and validated before the call.
+    Values are converted by the parameter's schema and validated before the call. Exit codes:
+    1 if the tool failed, 2 if it was not called.
     """
     from .arguments import Request
 
-    if len(given) + (server is not None) > 1:
-        fail("give one of --server, --mcp-stdio and --mcp-url")
-    request = Request(tool, words, json_text, client, is_json, folder)
-    if given:
+    if len(option_servers) + (server is not None) > 1:
+        fail("--server, --mcp-stdio and --mcp-url cannot be combined")
+    request = Request(tool, assignments, json_text, client, is_json, folder)
+    if option_servers:
         if client is not None or toolset is not None:
-            fail("--client and --toolset are about the project's own toolsets")
-        sys.exit(_on_server(given[0], request))
-    workspace = workspace_or_end(project)
+            fail(
+                "--client and --toolset cannot be combined with --mcp-stdio and --mcp-url"
+            )
+        sys.exit(_call_on_server(option_servers[0], request))
+    workspace = load_workspace_or_exit(project)
     if server is not None:
-        sys.exit(_on_server(_declared(workspace, toolset, server), request))
-    chosen = _toolset(workspace, toolset, tool)
-    sys.exit(_in_toolset(workspace, chosen, request))
+        declared = _find_declared_server(workspace, toolset, server)
+        sys.exit(_call_on_server(declared, request))
+    selected = _select_toolset(workspace, toolset, tool)
+    sys.exit(_call_in_toolset(workspace, selected, request))
 
 
-def _declared(workspace: Workspace, toolset: str | None, name: str) -> ExternalServer:
-    """The server of the `mcp_servers` of a toolset, as that has it."""
-    from ..exit_codes import known_or_end, toolsets_or_end
+def _find_declared_server(
+    workspace: Workspace, toolset_name: str | None, name: str
+) -> ExternalServer:
+    """Return the entry of `mcp_servers` with a name.
 
-    there: dict[str, McpServer] = {}
-    for one in toolsets_or_end(workspace, toolset, None):
-        for server in one.mcp_servers:
-            if there.setdefault(server.name, server) is not server:
-                fail(f"several toolsets have a server `{name}`\n  help: --toolset NAME")
-    known_or_end("server", name, there)
-    return there[name]
+    Ends the program with exit code 2 if it does not exist, or in several toolsets.
+    """
+    from ..exit_codes import require_known_name, select_toolsets_or_exit
+
+    servers: dict[str, McpServer] = {}
+    for toolset in select_toolsets_or_exit(workspace, toolset_name, None):
+        for server in toolset.mcp_servers:
+            if servers.setdefault(server.name, server) is not server:
+                fail(
+                    f"several toolsets have a server `{name}`\n"
+                    "  help: add `--toolset NAME`"
+                )
+    require_known_name("server", name, servers)
+    return servers[name]
 
 
-def _toolset(workspace: Workspace, named: str | None, tool: str | None) -> Toolset:
-    """The toolset that is called: the named one, or the only one that has the tool."""
+def _select_toolset(
+    workspace: Workspace, toolset_name: str | None, tool: str | None
+) -> Toolset:
+    """Return the named toolset, the only one, or the only one with the tool.
+
+    Ends the program with exit code 2 if that does not select exactly one toolset.
+    """
     from ...suggestions import suggest_name
-    from ..exit_codes import toolsets_or_end
+    from ..exit_codes import select_toolsets_or_exit
 
-    toolsets = toolsets_or_end(workspace, named, None)
+    toolsets = select_toolsets_or_exit(workspace, toolset_name, None)
     if len(toolsets) == 1:
         return toolsets[0]
-    names = {
-        one.name: {n for t in one.tools for n in (t.name, *t.renamed_from)}
-        for one in toolsets
+    tool_names = {
+        toolset.name: {
+            name for spec in toolset.tools for name in (spec.name, *spec.renamed_from)
+        }
+        for toolset in toolsets
     }
-    having = [one for one in toolsets if tool in names[one.name]]
-    if len(having) == 1:
-        return having[0]
-    if tool is None or having:
-        among = ", ".join(one.name for one in having or toolsets)
-        message = f"name the toolset: --toolset NAME, one of {among}"
-    else:
-        instead = suggest_name(tool, sorted(set().union(*names.values())))
-        message = (
-            f"no toolset has a tool `{tool}`\n  help: {instead}; one of a toolset's"
-            " servers is called with --toolset NAME"
-        )
-    return fail(message)
+    matches = [toolset for toolset in toolsets if tool in tool_names[toolset.name]]
+    if len(matches) == 1:
+        return matches[0]
+    if tool is None or matches:
+        names = ", ".join(toolset.name for toolset in matches or toolsets)
+        problem = f"several toolsets have a tool `{tool}`"
+        if tool is None:
+            problem = f"there are {len(toolsets)} toolsets"
+        fail(f"{problem}\n  help: add `--toolset` with one of {names}")
+    suggestion = suggest_name(tool, sorted(set().union(*tool_names.values())))
+    return fail(
+        f"no toolset has a tool `{tool}`\n  help: {suggestion}; for a tool of an external"
+        " server, add `--toolset NAME`"
+    )
 
 
-def _on_server(server: ExternalServer, request: Request) -> int:
+def _call_on_server(server: ExternalServer, request: Request) -> int:
     from .arguments import CallError
 
     try:
         from .server_call import call_on_server
     except ImportError:
         fail(
-            "MCP servers need a package that is not installed\n"
+            "calling MCP servers requires a package that is not installed\n"
             "  help: pip install 'toolcast-runtime[mcp]'"
         )
     try:
@@ -141,21 +161,29 @@ def _on_server(server: ExternalServer, request: Request) -> int:
         fail(str(error))
 
 
-def _in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int:
-    """Calls in a process of its own: no generated code and no handler is imported here."""
+def _call_in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int:
+    """Call in a new process, and return its exit code.
+
+    The generator itself imports no generated code and no handlers.
+    """
     from ...import_check import build_environment
 
     package = ".".join(filter(None, (workspace.package, toolset.name)))
-    words = [package, json.dumps(dataclasses.asdict(request))]
-    # The folder of a person who calls from elsewhere is not on the path; the project's is.
-    program = [sys.executable, "-P", "-m", "toolcast.commands.call.local_call", *words]
+    arguments = [package, json.dumps(dataclasses.asdict(request))]
+    # -P: modules are imported from the project, not from the current folder.
+    module = "toolcast.commands.call.local_call"
+    program = [sys.executable, "-P", "-m", module, *arguments]
+    # Output that is still buffered must precede the output of the new process.
     sys.stdout.flush()
     try:
-        done = subprocess.run(  # noqa: S603  # our own module, without a shell
+        process = subprocess.run(  # noqa: S603  # our own module, without a shell
             program,
             env=build_environment(workspace),
             check=False,
         )
     except KeyboardInterrupt:
+        # A shell's exit code for a process that was interrupted.
         return 130
-    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+    code = process.returncode
+    # A shell's exit code for a process that was ended by a signal.
+    return code if code >= 0 else 128 - code

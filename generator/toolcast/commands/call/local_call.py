@@ -1,7 +1,7 @@
-"""The process in which the handlers of a toolset run, for `toolcast call`.
+"""Program that runs a handler for `toolcast call`, in a process of its own.
 
-The command itself imports nothing that was generated, and no handler; so it starts this, with
-what is asked for as one JSON text. Needs `click`.
+The command itself imports no generated code and no handlers. It passes the call as a JSON
+argument. Requires `click`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import click
 from toolcast_runtime.cli.terminal import (
     ProgressLine,
     ask_at_terminal,
-    closing,
+    closing_registry,
     echo,
 )
 from toolcast_runtime.core.access import AccessError, UnknownClientError
@@ -28,52 +28,59 @@ from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.question import Answer, Question
 from toolcast_runtime.core.registry import Registry
 
-from .arguments import UNUSABLE, CallError, OfferedTools, Request, call_once
+from .arguments import NOT_CALLED, CallError, OfferedTools, Request, call_once
 
 
 @click.command()
 @click.argument("package")
 @click.argument("request")
 def main(package: str, request: str) -> None:
-    """Makes the call of a REQUEST in JSON to the toolset of a generated PACKAGE."""
+    """Call a tool of the toolset in PACKAGE; REQUEST is a `Request` as JSON."""
     try:
         code = call_in_toolset(package, Request(**json.loads(request)))
     except CallError as error:
         echo(f"error: {error}", err=True)
-        code = UNUSABLE
+        code = NOT_CALLED
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
 
 
 def call_in_toolset(package: str, request: Request) -> int:
-    """Calls a tool of the toolset that a package is generated for; as `call_once`.
+    """Call a tool of a toolset, and return the exit code of `call_once`.
 
-    A person is asked at the terminal where the tool asks first.
+    If the tool requires a confirmation, the user is asked at the terminal.
+
+    Args:
+        package: the name of the toolset's generated package.
 
     Raises:
-        CallError: the package cannot be imported, or has no such client.
+        CallError: the package cannot be imported, or the client does not exist or is
+            missing.
     """
-    registry = _registry(package)
+    registry = _import_registry(package)
     if registry.has_clients and request.client is None:
-        known = ", ".join(registry.clients)
-        raise CallError(f"name the client: --client NAME, one of {known}")
-    with closing(registry):
+        clients = ", ".join(registry.clients)
+        raise CallError(
+            f"the toolset has clients\n  help: add `--client` with one of {clients}"
+        )
+    with closing_registry(registry):
         return run_sync(_call(registry, package, request))
 
 
-def _registry(package: str) -> Registry:
+def _import_registry(package: str) -> Registry:
     try:
         registry: Registry = import_module(f"{package}.registry").REGISTRY
     except ModuleNotFoundError as error:
         name = error.name or ""
+        # The registry itself, or one of its parent packages, does not exist.
         if f"{package}.registry.".startswith(f"{name}."):
             raise CallError(
                 f"there is no {package}.registry\n"
-                "  help: `toolcast generate` writes it; the target `registry` makes it"
+                "  help: add the target `registry`, and run `toolcast generate`"
             ) from None
         raise CallError(
-            f"{package}.registry needs `{name}`, which is missing"
+            f"{package}.registry requires the module `{name}`, which is not installed"
         ) from None
     except ImportError as error:
         raise CallError(f"{package}.registry cannot be imported: {error}") from None
@@ -84,20 +91,17 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
     client = request.client
     try:
         tools = {tool.name: tool for tool in registry.tools(client)}
-        own = registry.resolve(request.tool or "")
-        if own in tools:
-            tools[request.tool or own] = tools[own]
+        # The request may use a former name of the tool.
+        current_name = registry.resolve(request.tool or "")
+        if current_name in tools:
+            tools[request.tool or current_name] = tools[current_name]
         else:
-            tools = {
-                **{
-                    tool.name: tool for tool in await registry.list_remote_tools(client)
-                },
-                **tools,
-            }
+            remote_tools = await registry.list_remote_tools(client)
+            tools = {**{tool.name: tool for tool in remote_tools}, **tools}
     except (AccessError, UnknownClientError) as error:
         raise CallError(str(error)) from None
 
-    def problems(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
+    def check(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
         return registry.calls.validators.check_arguments(tool, arguments)
 
     async def call(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -115,14 +119,14 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
             line.clear()
         if response.note is not None:
             echo(escape_unprintable(response.note), err=True)
-        return _result(response)
+        return _build_result(response)
 
-    where = f"the toolset {package.rpartition('.')[2]}"
-    return await call_once(OfferedTools(where, tools, problems, call), request)
+    owner = f"the toolset {package.rpartition('.')[2]}"
+    return await call_once(OfferedTools(owner, tools, check, call), request)
 
 
-def _result(response: ToolResponse) -> dict[str, Any]:
-    """The CallToolResult of a response."""
+def _build_result(response: ToolResponse) -> dict[str, Any]:
+    """Return the CallToolResult of a response."""
     if response.error is not None:
         block = {"type": "text", "text": response.error}
         return {"content": list(response.content or [block]), "isError": True}
@@ -136,5 +140,5 @@ def _result(response: ToolResponse) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    # Click ends it well where nobody reads on.
+    # Click handles a closed stdout, for example when the output is piped to `head`.
     main()

@@ -1,10 +1,11 @@
-"""The call of a tool of any MCP server by hand, and what the server asks in the midst of it.
+"""Call a tool of an MCP server; the user answers its questions at the terminal.
 
-The server's words are a stranger's: the person at the terminal is told who asks, and nothing is sent
-before the person has seen what and said yes.
+Questions are MCP elicitation requests.
+The server's text is untrusted: each question names the server, and an answer is sent only
+after the user has seen and approved it.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
-Needs `mcp`.
+Requires `mcp`.
 """
 
 from __future__ import annotations
@@ -44,101 +45,112 @@ from toolcast_runtime.core.validation.limits import has_too_many_paths, measure_
 from toolcast_runtime.external.session import (
     RequestRefusedError,
     Session,
-    opened_session,
+    open_session,
 )
 
 from .arguments import CallError, OfferedTools, Request, call_once
 
-_YES = {
+_APPROVAL_SCHEMA = {
     "type": "object",
     "properties": {"approve": {"type": "boolean"}},
     "required": ["approve"],
 }
 _MAX_SHOWN_CHARACTERS = 4_000
 """Characters of a server's message, or of its URL, that are shown."""
-_PARTS = ("type", "properties", "required")
+_FORM_KEYWORDS = ("type", "properties", "required")
 
 
 def call_on_server(server: ExternalServer, request: Request) -> int:
-    """Calls a tool of a server, connected for this call alone; as `call_once`.
+    """Connect to a server, call a tool, and return the exit code of `call_once`.
 
-    Tools have the names that the server's settings give them.
+    Tools have the local names that the server's settings define.
 
     Raises:
-        CallError: there is no connection, or the server refuses.
+        CallError: the connection or the call fails.
     """
-    where = f"the server {escape_excerpt(server.name)}"
+    owner = f"the server {escape_excerpt(server.name)}"
     try:
         resolved = resolve_server(server, os.environ)
     except MissingVariableError as error:
-        raise CallError(f"{where}: {error}") from None
+        raise CallError(f"{owner}: {error}") from None
     try:
-        return run_sync(_call(server, resolved, request, where))
+        return run_sync(_call(server, resolved, request, owner))
     except (RequestRefusedError, TimeoutError) as error:
-        told = escape_excerpt(redact_text(str(error), resolved.secrets), 1000)
-        raise CallError(f"{where}: {told}") from None
+        message = escape_excerpt(redact_text(str(error), resolved.secrets), 1000)
+        raise CallError(f"{owner}: {message}") from None
 
 
 async def _call(
-    server: ExternalServer, resolved: ResolvedServer, request: Request, where: str
+    server: ExternalServer, resolved: ResolvedServer, request: Request, owner: str
 ) -> int:
-    watched = _ProgressCall(server, ProgressLine(resolved.secrets))
-    ask = watched.ask if has_terminal() else None
-    async with opened_session(server, resolved, ask) as session:
-        own: dict[str, str] = {}
+    interactive_call = _InteractiveCall(server, ProgressLine(resolved.secrets))
+    # Without a callback, the session does not declare the elicitation capability.
+    ask = interactive_call.ask if has_terminal() else None
+    async with open_session(server, resolved, ask) as session:
+        remote_names: dict[str, str] = {}
         tools: dict[str, Tool] = {}
         for definition in await session.list_tools():
-            name = str(definition.get("name"))
-            if server.is_allowed(name):
-                here = server.get_local_name(name)
-                own.setdefault(here, name)
-                tools.setdefault(here, _tool(here, definition))
+            remote_name = str(definition.get("name"))
+            if server.is_allowed(remote_name):
+                name = server.get_local_name(remote_name)
+                remote_names.setdefault(name, remote_name)
+                tools.setdefault(name, _build_tool(name, definition))
 
         async def call(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-            answer = await watched.answer(session, own[tool.name], arguments)
-            problem = measure_value(answer).problem
+            remote_name = remote_names[tool.name]
+            result = await interactive_call.run(session, remote_name, arguments)
+            problem = measure_value(result).problem
             if problem is not None:
-                raise CallError(f"the tool's answer has {problem}")
-            kept: Mapping[str, Any] = redact_value(answer, resolved.secrets)
-            return kept
+                raise CallError(f"the tool's result has {problem}")
+            redacted: Mapping[str, Any] = redact_value(result, resolved.secrets)
+            return redacted
 
-        return await call_once(OfferedTools(where, tools, _problems, call), request)
+        return await call_once(OfferedTools(owner, tools, _check, call), request)
 
 
-def _problems(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
+def _check(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
     schema = tool.parameters
     if measure_value(dict(schema)).problem is not None or has_too_many_paths(schema):
-        return ["the tool's schema is too large to check arguments by it"]
+        return ["the tool's schema is too large to validate the arguments"]
     return Validators().check_arguments(tool, arguments)
 
 
-def _tool(name: str, definition: Mapping[str, Any]) -> Tool:
-    description = definition.get("description") or definition.get("title") or ""
-    first = next((line for line in str(description).splitlines() if line.strip()), "")
+def _build_tool(name: str, definition: Mapping[str, Any]) -> Tool:
+    """Build a tool from an entry of a tool list; the summary is the first line."""
+    description = str(definition.get("description") or definition.get("title") or "")
+    lines = [line.strip() for line in description.splitlines() if line.strip()]
     schema = definition.get("inputSchema")
-    given = {**definition, "inputSchema": schema if isinstance(schema, dict) else {}}
-    return Tool(name, first.strip(), str(description), given)
+    if not isinstance(schema, dict):
+        schema = {}
+    summary = lines[0] if lines else ""
+    return Tool(name, summary, description, {**definition, "inputSchema": schema})
 
 
-class _ProgressCall:
-    """A call of which a person sees how far it is, and in which one may be asked."""
+class _InteractiveCall:
+    """Call that shows its progress, and lets the user answer the server's questions."""
 
     def __init__(self, server: ExternalServer, line: ProgressLine) -> None:
         self._server = escape_excerpt(server.name)
         self._seconds = server.call_timeout
         self._line = line
         self._deadline: asyncio.Timeout | None = None
-        self._one = asyncio.Lock()
+        self._terminal_lock = asyncio.Lock()
 
-    async def answer(
+    async def run(
         self, session: Session, name: str, arguments: Mapping[str, Any]
     ) -> Mapping[str, Any]:
+        """Make the call and return its CallToolResult.
+
+        Raises:
+            TimeoutError: no result within the server's time limit, in which the time of
+                questions does not count.
+        """
         try:
             async with asyncio.timeout(self._seconds) as self._deadline:
                 return await session.call(name, arguments, self._line)
         except TimeoutError:
-            late = f"it did not answer the call within {self._seconds:g} s"
-            raise TimeoutError(late) from None
+            message = f"no result of the call within {self._seconds:g} s"
+            raise TimeoutError(message) from None
         finally:
             self._deadline = None
             self._line.clear()
@@ -146,23 +158,29 @@ class _ProgressCall:
     async def ask(
         self, context: Any, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
-        """Answers `elicitation/create`, as the SDK's `ElicitationFnT`."""
-        # One question at a time: there is one terminal.
-        async with self._one:
+        """Answer a request `elicitation/create`; an `ElicitationFnT` of the SDK."""
+        # There is one terminal, so that questions are answered one after the other.
+        async with self._terminal_lock:
             try:
-                with self._paused():
-                    answer = await self._asked(params)
-            except DeclinedError as why:
-                return types.ErrorData(code=types.INVALID_PARAMS, message=str(why))
+                with self._pause():
+                    answer = await self._ask_user(params)
+            except DeclinedError as error:
+                return types.ErrorData(code=types.INVALID_PARAMS, message=str(error))
         content = None if answer.content is None else dict(answer.content)
         return types.ElicitResult(action=answer.action, content=content)
 
     @contextmanager
-    def _paused(self) -> Iterator[None]:
-        """While a person is asked: nothing is late, and nothing else is shown."""
+    def _pause(self) -> Iterator[None]:
+        """Suspend the time limit and the progress line while the user answers.
+
+        Afterwards the call has its complete time limit again.
+
+        Raises:
+            DeclinedError: no call is running.
+        """
         deadline = self._deadline
         if deadline is None:
-            raise DeclinedError("nothing is called that could ask")
+            raise DeclinedError("no call is running that could request an answer")
         self._line.clear()
         self._line.is_paused = True
         deadline.reschedule(None)
@@ -174,47 +192,51 @@ class _ProgressCall:
                 now = asyncio.get_running_loop().time()
                 deadline.reschedule(now + self._seconds)
 
-    async def _asked(self, params: types.ElicitRequestParams) -> Answer:
+    async def _ask_user(self, params: types.ElicitRequestParams) -> Answer:
         if isinstance(params, types.ElicitRequestURLParams):
-            return await self._opened(params)
-        given = params.requested_schema
-        # A title of the whole form is what some servers add; it asks nothing.
-        form = {key: given[key] for key in _PARTS if key in given}
-        if measure_value(given).problem is not None or check_form(form):
-            raise DeclinedError("the form that it asks for is none that MCP allows")
-        said = (
-            f"The server {self._server} asks:\n{params.message[:_MAX_SHOWN_CHARACTERS]}"
-        )
+            return await self._ask_to_open(params)
+        schema = params.requested_schema
+        # Some servers add a title to the form, which MCP does not define.
+        form = {key: schema[key] for key in _FORM_KEYWORDS if key in schema}
+        if measure_value(schema).problem is not None or check_form(form):
+            raise DeclinedError("the requested form is not valid in MCP")
+        question = params.message[:_MAX_SHOWN_CHARACTERS]
+        message = f"The server {self._server} asks:\n{question}"
         if not form["properties"]:
-            return await _approved(said, {})
-        filled = await ask_at_terminal(_question(said, form))
-        if filled.action != "accept":
-            return filled
-        content = filled.content or {}
-        given_lines = [f"  {name}: {json.dumps(one)}" for name, one in content.items()]
-        sent = "\n".join(given_lines) or "  nothing"
-        return await _approved(f"The server {self._server} is sent:\n{sent}", content)
+            return await _ask_approval(message, {})
+        answer = await ask_at_terminal(_build_question(message, form))
+        if answer.action != "accept":
+            return answer
+        content = answer.content or {}
+        lines = [f"  {name}: {json.dumps(value)}" for name, value in content.items()]
+        values = "\n".join(lines) or "  nothing"
+        message = f"This will be sent to the server {self._server}:\n{values}"
+        return await _ask_approval(message, content)
 
-    async def _opened(self, params: types.ElicitRequestURLParams) -> Answer:
-        """A page that the person opens; what happens there is not told here."""
+    async def _ask_to_open(self, params: types.ElicitRequestURLParams) -> Answer:
+        """Ask the user to open a URL; the answer has no content.
+
+        Raises:
+            DeclinedError: the URL has another scheme than http and https.
+        """
         if not params.url.startswith(("https://", "http://")):
-            raise DeclinedError(
-                "the address that it asks to open is none of a web page"
-            )
-        said = (
-            f"The server {self._server} asks you to open this address yourself:\n"
+            raise DeclinedError("the URL to open must begin with https:// or http://")
+        message = (
+            f"The server {self._server} asks you to open this URL in a browser:\n"
             f"{params.url[:_MAX_SHOWN_CHARACTERS]}\n{params.message[:_MAX_SHOWN_CHARACTERS]}"
         )
-        answer = await _approved(said, {})
+        answer = await _ask_approval(message, {})
         return Answer(answer.action)
 
 
-async def _approved(said: str, content: Mapping[str, Any]) -> Answer:
-    answer = await ask_at_terminal(_question(said, _YES, "approve"))
+async def _ask_approval(message: str, content: Mapping[str, Any]) -> Answer:
+    """Ask the user to approve a message; an approval returns the content."""
+    question = _build_question(message, _APPROVAL_SCHEMA, "approve")
+    answer = await ask_at_terminal(question)
     return Answer(answer.action, content if answer.action == "accept" else None)
 
 
-def _question(
+def _build_question(
     message: str, schema: Mapping[str, Any], approval: str | None = None
 ) -> Question:
     return Question("", message, schema, "the tool", {}, approval)

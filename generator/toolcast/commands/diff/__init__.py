@@ -1,1 +1,1 @@
-"""The commands that compare two states of the specs."""
+"""Commands that compare versions of specs, and servers with their definitions."""

@@ -1,4 +1,4 @@
-"""`toolcast diff`."""
+"""The command `toolcast diff`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..exit_codes import (
-    counted,
     fail,
-    limits_or_end,
+    format_count,
+    parse_limits_or_exit,
     print_findings,
     print_verdict,
     project_root,
@@ -29,27 +29,29 @@ if TYPE_CHECKING:
     from ...diff.review.check_findings import CheckFindings
     from ...model.model import Workspace
 
-_SECONDS = 60.0
-_NEW = "version: 1\naccept:\n"
+_DEFAULT_TIMEOUT_S = 60.0
+_EMPTY_FILE = "version: 1\naccept:\n"
+"""Start of a new file of accepted changes."""
+# An empty list in flow style must become one in block style before entries are appended.
 _EMPTY_LIST = re.compile(r"^(accept:)[ \t]*\[[ \t]*\]\s*\Z", re.MULTILINE)
 
 
 class _DiffResult(NamedTuple):
-    """Two sides, compared.
+    """Comparison of two versions of a project, or of two tool lists.
 
     Attributes:
-        comparison: what is different.
-        sides: both, the old one first.
-        against: what a person calls the old one.
-        found: the findings of `check` that the change brings and mends.
-        root: the project's folder; None for two lists.
-        is_first: the old one has no specs.
+        comparison: the changes.
+        versions: the old and the new version.
+        old_name: the old version, as the user named it.
+        check_findings: the findings of `check` that the changes add and fix.
+        root: the project's folder; None for two tool lists.
+        is_first: whether the old version of the project has no toolcast.yaml.
     """
 
     comparison: Comparison
-    sides: tuple[Workspace, Workspace]
-    against: str
-    found: CheckFindings
+    versions: tuple[Workspace, Workspace]
+    old_name: str
+    check_findings: CheckFindings
     root: str | None = None
     is_first: bool = False
 
@@ -71,7 +73,10 @@ class _DiffResult(NamedTuple):
 )
 @changes_format_option
 @click.option(
-    "--all", "every", is_flag=True, help="Print each of many similar changes."
+    "--all",
+    "every",
+    is_flag=True,
+    help="Print similar changes one by one.",
 )
 @click.option(
     "--bump",
@@ -109,8 +114,8 @@ class _DiffResult(NamedTuple):
     "seconds",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    default=_SECONDS,
-    help=f"Time limit for start and list. Default: {_SECONDS:g}.",
+    default=_DEFAULT_TIMEOUT_S,
+    help=f"Time limit for start and list. Default: {_DEFAULT_TIMEOUT_S:g}.",
 )
 def command(
     lists: tuple[str, ...],
@@ -140,107 +145,138 @@ def command(
     from ...reports.item import ReportContext
 
     if bump and format_ != "text":
-        fail("--bump prints Markdown\n  help: `--format json` has the versions, too")
-    if not accepted and (reason is not None or until is not None):
-        fail("--reason and --until say why and how long --accept accepts a change")
-    if accepted and not (reason or "").strip():
         fail(
-            "--accept needs a reason\n  help: `--reason 'Why it is made all the same.'`"
+            "--bump prints Markdown and cannot be combined with --format\n"
+            "  help: remove one of them; `--format json` contains the versions, too"
         )
-    at = limits_or_end(fail_on)
+    if not accepted and (reason is not None or until is not None):
+        fail("--reason and --until require --accept")
+    if accepted and not (reason or "").strip():
+        fail("--accept requires a reason\n  help: add `--reason TEXT`")
+    limits = parse_limits_or_exit(fail_on)
     today = datetime.date.today()
     if lists:
-        others = {"project": project, "against": against, "bump": bump or None}
-        compared = _of_lists(lists, headers, seconds, others, today)
+        project_options = {
+            "project": project,
+            "against": against,
+            "bump": bump or None,
+        }
+        result = _compare_lists(lists, headers, seconds, project_options, today)
     else:
-        compared = _of_project(project, against, headers, today)
-    comparison, sides = compared.comparison, compared.sides
-    if accept_file is None and compared.root is not None:
-        accept_file = os.path.join(compared.root, ACCEPT_FILE)
+        result = _compare_project(project, against, headers, today)
+    comparison, versions = result.comparison, result.versions
+    if accept_file is None and result.root is not None:
+        accept_file = os.path.join(result.root, ACCEPT_FILE)
     elif accept_file is not None and not accepted and not os.path.lexists(accept_file):
-        fail(f"--accept-file: there is no {accept_file}")
-    shown = accept_file or ""
-    if shown and compared.root is not None:
-        shown = os.path.relpath(shown, compared.root)
+        fail(f"--accept-file: {accept_file} does not exist")
+    accept_file_name = accept_file or ""
+    if accept_file_name and result.root is not None:
+        accept_file_name = os.path.relpath(accept_file_name, result.root)
     if accepted:
         if accept_file is None:
-            fail("--accept needs a file\n  help: `--accept-file toolcast.accept.yaml`")
-        day = None if until is None else until.date()
-        _accept(accept_file, shown, accepted, reason or "", day, comparison.changes)
-    extensions = sides[1].extensions
+            fail(
+                "--accept requires --accept-file when OLD and NEW are compared\n"
+                "  help: add `--accept-file toolcast.accept.yaml`"
+            )
+        _add_acceptances(
+            accept_file,
+            accept_file_name,
+            accepted,
+            reason or "",
+            None if until is None else until.date(),
+            comparison.changes,
+        )
+    acceptances: list[Acceptance] = []
+    if accept_file is not None:
+        _, acceptances = _read_acceptances_or_exit(accept_file, accept_file_name)
+    extensions = versions[1].extensions
     verdict = judge(
         comparison,
-        sides,
-        compared.against,
-        limits=at,
-        acceptances=[] if accept_file is None else _accepted(accept_file, shown)[1],
+        versions,
+        result.old_name,
+        limits=limits,
+        acceptances=acceptances,
         known=load_change_rules(extensions),
         today=today,
-        is_first=compared.is_first,
-        check_findings=compared.found,
+        is_first=result.is_first,
+        check_findings=result.check_findings,
     )
     if bump:
         from ...reports.formats import report_versions
 
         click.echo(report_versions(verdict), nl=False)
         return
-    about = ReportContext(compared.root, shows_all=every, extensions=extensions)
-    sys.exit(print_verdict(verdict, format_, about))
+    context = ReportContext(result.root, shows_all=every, extensions=extensions)
+    sys.exit(print_verdict(verdict, format_, context))
 
 
-def _of_project(
+def _compare_project(
     project: str | None,
     against: str | None,
     headers: tuple[str, ...],
     today: datetime.date,
 ) -> _DiffResult:
-    """The project, and what it is compared with."""
     from ...diff.comparison import Comparison, compare
     from ...diff.review.check_findings import NO_FINDINGS, compare_findings
-    from ..compared_versions import sides_or_end
+    from ..compared_versions import load_versions_or_exit
 
     if headers:
-        fail("--header is sent to an address: name two sides, OLD and NEW")
+        fail("--header requires a URL as OLD or NEW")
     root = project_root(project)
-    before, after, name, read = sides_or_end(root, against)
-    if before is None:
-        nothing = Comparison([], [])
-        return _DiffResult(nothing, (after, after), name, NO_FINDINGS, root, True)
-    found = compare_findings(before, after, read, today)
-    return _DiffResult(compare(before, after), (before, after), name, found, root)
+    old, new, name, load_findings = load_versions_or_exit(root, against)
+    if old is None:
+        unchanged = Comparison([], [])
+        return _DiffResult(
+            unchanged, (new, new), name, NO_FINDINGS, root, is_first=True
+        )
+    findings = compare_findings(old, new, load_findings, today)
+    return _DiffResult(compare(old, new), (old, new), name, findings, root)
 
 
-def _of_lists(
-    words: tuple[str, ...],
+def _compare_lists(
+    sources: tuple[str, ...],
     headers: tuple[str, ...],
     seconds: float,
-    of_projects: Mapping[str, object],
+    project_options: Mapping[str, object],
     today: datetime.date,
 ) -> _DiffResult:
-    """Two lists of tools; ends the program where it cannot be two, or have such options."""
-    from .list_sources import list_sides_or_end
+    """Compare OLD with NEW.
 
-    if len(words) != 2:
-        help_ = (
-            "`toolcast diff` alone compares a project, `--against REF` with a commit"
+    Ends the program with exit code 2 if there are not two, one of them cannot be read, or an
+    option applies only to projects.
+
+    Args:
+        project_options: the values of the options that apply only to projects; None if an
+            option is not used.
+    """
+    from .list_sources import compare_listings_or_exit
+
+    if len(sources) != 2:
+        fail(
+            "expected two tool lists, OLD and NEW\n"
+            "  help: to compare the project with a commit, run `toolcast diff --against REF`"
         )
-        fail(f"name two sides, OLD and NEW\n  help: {help_}")
-    for option, value in of_projects.items():
+    for option, value in project_options.items():
         if value is not None:
-            fail(f"--{option} is about a project, and OLD and NEW are two lists")
-    both = words[0], words[1]
-    sides, comparison, found = list_sides_or_end(both, headers, seconds, today)
-    return _DiffResult(comparison, sides, words[0], found)
+            fail(f"--{option} cannot be combined with OLD and NEW")
+    versions, comparison, findings = compare_listings_or_exit(
+        (sources[0], sources[1]), headers, seconds, today
+    )
+    return _DiffResult(comparison, versions, sources[0], findings)
 
 
-def _accepted(
+def _read_acceptances_or_exit(
     file: str,
-    shown: str,
-    words: str = "the acceptances cannot be read, so nothing is decided",
+    file_name: str,
+    message: str = "the accepted changes cannot be read; nothing was compared",
 ) -> tuple[bytes, list[Acceptance]]:
-    """The bytes and the accepted changes of a file, which findings call as it is shown.
+    """Return the content of a file of accepted changes, and the parsed entries.
 
-    Ends the program with exit code 2, and these words, where they have errors.
+    If the file has errors, prints the findings and the message, and ends the program with
+    exit code 2.
+
+    Args:
+        file_name: the file's path in findings.
     """
     from ...diff.review.acceptances import (
         AcceptanceFileError,
@@ -252,32 +288,35 @@ def _accepted(
     folder, name = os.path.split(os.path.abspath(file))
     try:
         data = read_acceptance_file(DiskFiles(folder), name)
-        return data, parse_acceptances(data, shown)
-    except AcceptanceFileError as unreadable:
+        return data, parse_acceptances(data, file_name)
+    except AcceptanceFileError as error:
         findings = [
-            replace(one, location=one.location._replace(file=shown))
-            for one in unreadable.findings
+            replace(finding, location=finding.location._replace(file=file_name))
+            for finding in error.findings
         ]
         print_findings(findings, "text")
-        fail(words)
+        fail(message)
 
 
-def _accept(
+def _add_acceptances(
     file: str,
-    shown: str,
+    file_name: str,
     fingerprints: Sequence[str],
     reason: str,
     until: datetime.date | None,
     changes: Sequence[Change],
 ) -> None:
-    """Adds an entry for each fingerprint behind those that are there, as they stand.
+    """Append entries to the file of accepted changes.
+
+    The rest of its text is unchanged. Fingerprints with an entry in force are skipped. Ends the program with exit code 2, and
+    writes nothing, if no change has one of the fingerprints, an argument is invalid, or
+    entries cannot be appended to the file's text.
 
     Args:
-        file: the path of the acceptances.
-        shown: what messages call it.
-
-    Ends the program with exit code 2, and writes nothing, where one is that of no change,
-    or the file would not be read as it was with the entries added.
+        file: the path of the file; it is created if it does not exist.
+        file_name: the file's path in messages.
+        until: the last day of the acceptance; None for no limit.
+        changes: the changes of the comparison.
     """
     from toolcast_runtime.core.safe_folder import Folder
 
@@ -285,67 +324,80 @@ def _accept(
 
     today = datetime.date.today()
     folder_path, name = os.path.split(os.path.abspath(file))
-    known = [change.fingerprint for change in changes]
-    for one in fingerprints:
-        if one not in known:
-            near = did_you_mean(one, known)
-            help_ = f"\n  help: {near}" if near else ""
-            fail(f"no change has the fingerprint `{one}`{help_}")
+    change_fingerprints = [change.fingerprint for change in changes]
+    for fingerprint in fingerprints:
+        if fingerprint not in change_fingerprints:
+            suggestion = did_you_mean(fingerprint, change_fingerprints)
+            help_ = f"\n  help: {suggestion}" if suggestion else ""
+            fail(f"no change has the fingerprint `{fingerprint}`{help_}")
     if until is not None and until <= today:
-        fail(f"--until: {until} has come already, so nothing would be accepted")
+        fail(f"--until: {until} is not in the future\n  help: pass a later date")
     if not reason.isprintable():
-        fail("--reason is one line of text that can be seen")
+        fail(
+            "--reason contains a line break or an unprintable character\n"
+            "  help: pass one line of printable text"
+        )
     try:
-        data, before = _accepted(file, shown, "nothing was written")
-        in_force = {one.fingerprint for one in before if not one.is_expired(today)}
-        new = [one for one in dict.fromkeys(fingerprints) if one not in in_force]
-        # The column of an entry is that of its first key, behind `- `.
-        indent = " " * (before[-1].location.column - 3 if before else 2)
-        entries = "".join(_entry(one, reason, until, indent) for one in new)
-        written = _with_entries(data.decode(), entries).encode()
-        if not _adds(before, new, written):
+        data, old_entries = _read_acceptances_or_exit(
+            file, file_name, "nothing was written"
+        )
+        in_force = {
+            entry.fingerprint for entry in old_entries if not entry.is_expired(today)
+        }
+        added = [key for key in dict.fromkeys(fingerprints) if key not in in_force]
+        # The column of an entry is the 1-based column of its first key, which is two
+        # characters after its `-`.
+        indent = " " * (old_entries[-1].location.column - 3 if old_entries else 2)
+        new_text = "".join(_format_entry(key, reason, until, indent) for key in added)
+        new_data = _append_entries(data.decode(), new_text).encode()
+        # The text is appended without a YAML writer: parse it to verify the result.
+        if not _has_appended(old_entries, added, new_data):
             fail(
-                f"{shown} does not end with its list, so nothing was written;"
-                f" add yourself:\n{entries.rstrip()}"
+                f"{file_name}: the list `accept` is not the end of the file; nothing was"
+                f" written\n  help: add these lines to the list:\n{new_text.rstrip()}"
             )
-        if new:
+        if added:
             with Folder.open_path(folder_path) as folder:
-                folder.write(name, written)
+                folder.write(name, new_data)
     except OSError as error:
-        fail(f"{shown}: {error.strerror or error}; nothing was written")
-    count = counted(len(new), "change")
-    message = f"{count} accepted" if new else "accepts this already"
-    click.echo(f"{shown}: {message}", err=True)
+        fail(f"{file_name}: {error.strerror or error}; nothing was written")
+    count = format_count(len(added), "change")
+    message = f"{count} accepted" if added else "already accepted"
+    click.echo(f"{file_name}: {message}", err=True)
 
 
-def _with_entries(text: str, entries: str) -> str:
+def _append_entries(text: str, entries: str) -> str:
     text = _EMPTY_LIST.sub(r"\1", text).rstrip()
     line_end = "\r\n" if "\r\n" in text else "\n"
-    return (f"{text}{line_end}" if text else _NEW) + entries.replace("\n", line_end)
+    start = f"{text}{line_end}" if text else _EMPTY_FILE
+    return start + entries.replace("\n", line_end)
 
 
-def _adds(before: list[Acceptance], new: list[str], written: bytes) -> bool:
-    """Whether a file's bytes have the entries as they were, and then the new ones."""
+def _has_appended(
+    old_entries: list[Acceptance], fingerprints: list[str], data: bytes
+) -> bool:
+    """Return whether a file contains the old entries, then the fingerprints' entries."""
     from ...diff.review.acceptances import AcceptanceFileError, parse_acceptances
 
     try:
-        after = parse_acceptances(written)
+        entries = parse_acceptances(data)
     except AcceptanceFileError:
         return False
-    added = [one.fingerprint for one in after[len(before) :]]
-    return after[: len(before)] == before and added == new
+    count = len(old_entries)
+    added = [entry.fingerprint for entry in entries[count:]]
+    return entries[:count] == old_entries and added == fingerprints
 
 
-def _entry(
+def _format_entry(
     fingerprint: str, reason: str, until: datetime.date | None, indent: str
 ) -> str:
     from ...encoders.json_text import encode_compact_json
     from ...encoders.yaml_block import encode_scalar
 
-    rows = [
+    lines = [
         f"- fingerprint: {encode_compact_json(fingerprint)}",
         f"  reason: {encode_scalar(reason)}",
     ]
     if until is not None:
-        rows.append(f"  until: {encode_compact_json(until.isoformat())}")
-    return "".join(f"{indent}{row}\n" for row in rows)
+        lines.append(f"  until: {encode_compact_json(until.isoformat())}")
+    return "".join(f"{indent}{line}\n" for line in lines)

@@ -1,11 +1,11 @@
-"""The two sides of `toolcast diff OLD NEW`: lists in files, revisions and live servers."""
+"""Read and compare the two tool lists of `toolcast diff OLD NEW`."""
 
 from __future__ import annotations
 
 import datetime
 import os
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
     from ...model.model import Workspace
 
-_STDIO = "stdio:"
-_URLS = ("http://", "https://")
+_STDIO_PREFIX = "stdio:"
+_URL_PREFIXES = ("http://", "https://")
 _MAX_NOTES = 20
-"""Notes on one source that are printed; of the others, only their number."""
-_ABOUT_PROJECTS = (
+"""Notes on one source that are printed; the others are only counted."""
+_PROJECT_RULES = (
     "access/",
     "cli/",
     "spec/",
@@ -57,163 +57,200 @@ _ABOUT_PROJECTS = (
     "prompt/summary-long",
     "prompt/usage-missing",
 )
-"""Rules about what a list does not have: clients, summaries, prompt docs, outputs."""
+"""Prefixes of rules that do not apply to a tool list.
+
+It has no clients, summaries, prompt docs and outputs.
+"""
 
 
-def list_sides_or_end(
-    words: tuple[str, str],
+def compare_listings_or_exit(
+    arguments: tuple[str, str],
     headers: Sequence[str],
     seconds: float,
     today: datetime.date,
 ) -> tuple[tuple[Workspace, Workspace], Comparison, CheckFindings]:
-    """Both lists, the old one first, what has changed, and the findings that it brings.
+    """Read two tool lists, compare them, and check them with the rules.
 
-    Tells on stderr what is odd in them. Of rules those count that are about texts, names
-    and schemas.
-
-    Ends the program with exit code 2 where one cannot be had; the message names the side.
+    Prints notes about the lists to stderr. Ends the program with exit code 2 if a list cannot
+    be read; the message contains OLD or NEW.
 
     Args:
-        words: OLD and NEW: a file, `REV:PATH`, `stdio:COMMAND` or an address.
-        headers: those of `--header`, for addresses.
-        seconds: how long a server may take to start, and to list.
+        arguments: OLD and NEW, each a file, `REV:PATH`, `stdio:COMMAND` or a URL.
+        headers: the values of `--header`, sent to URLs.
+        seconds: the time limit for the start and for the list request of a server.
+        today: the date that expiry dates are compared with.
+
+    Returns:
+        The lists as workspaces, the comparison, and the findings of `check` that the changes
+        add and fix. Rules that do not apply to tool lists are left out.
     """
-    if headers and not any(word.startswith(_URLS) for word in words):
-        fail("--header is sent to an address, and neither side is one")
+    if headers and not any(
+        argument.startswith(_URL_PREFIXES) for argument in arguments
+    ):
+        fail("--header requires a URL as OLD or NEW")
     sources: list[ToolSource] = []
     problems = []
-    for side, word in zip(("OLD", "NEW"), words, strict=True):
+    for label, argument in zip(("OLD", "NEW"), arguments, strict=True):
         try:
-            sources.append(_source(word, headers, seconds))
+            sources.append(_read_source(argument, headers, seconds))
         except ListingError as error:
-            problems.append(f"{side}: {error}")
+            problems.append(f"{label}: {error}")
     if problems:
         fail("\n".join(problems))
-    for side, source in zip(("OLD", "NEW"), sources, strict=True):
-        notes = [*source.notes, *source.listing.notes, *_unsaid(source)]
-        more = len(notes) - _MAX_NOTES
-        rest = [f"and {more} more"] if more > 0 else []
-        for note in (*notes[:_MAX_NOTES], *rest):
-            click.echo(f"note: {side}: {printable(note)}", err=True)
-    old, new = (build_list_workspace(one.listing, one.name) for one in sources)
+    for label, source in zip(("OLD", "NEW"), sources, strict=True):
+        _print_notes(label, source)
+    old, new = (build_list_workspace(source.listing, source.name) for source in sources)
     listings = sources[0].listing, sources[1].listing
-    before, after = prepare_for_rules(old), prepare_for_rules(new)
-    read = [*_read(listings[0])], [*_read(listings[1])]
-    found = CheckFindings(
-        # A list has no lines.
-        *(
-            [replace(one, location=Location(one.location.file)) for one in side]
-            for side in compare_findings(before, after, read, today, _ABOUT_PROJECTS)
-        )
+    findings = compare_findings(
+        prepare_for_rules(old),
+        prepare_for_rules(new),
+        ([*_check_listing(listings[0])], [*_check_listing(listings[1])]),
+        today,
+        _PROJECT_RULES,
     )
-    return (old, new), compare_tool_lists((old, new), listings, today), found
+    # The line numbers of specs that were built from a list have no meaning for the user.
+    findings = CheckFindings(*(_remove_lines(group) for group in findings))
+    return (old, new), compare_tool_lists((old, new), listings, today), findings
 
 
-def _read(listing: ServerListing) -> Iterator[Finding]:
-    """What a reader of specs would find: names, odd members, characters that nobody sees."""
+def _print_notes(label: str, source: ToolSource) -> None:
+    notes = [*source.notes, *source.listing.notes, *_list_ignored_fields(source)]
+    hidden = len(notes) - _MAX_NOTES
+    notes = notes[:_MAX_NOTES]
+    if hidden > 0:
+        notes.append(f"and {hidden} more")
+    for note in notes:
+        click.echo(f"note: {label}: {printable(note)}", err=True)
+
+
+def _remove_lines(findings: Iterable[Finding]) -> list[Finding]:
+    return [
+        replace(finding, location=Location(finding.location.file))
+        for finding in findings
+    ]
+
+
+def _check_listing(listing: ServerListing) -> Iterator[Finding]:
+    """Yield findings that loading specs would report, and those about list entries."""
     names = set()
     for tool in listing.tools:
         name = tool["name"]
-        place = Location(name if is_tool_name(name) else "tools")
-        for rule, message, help_, severity in _odd(tool, name in names):
-            yield Finding(rule, severity, place, message, help_)
+        location = Location(name if is_tool_name(name) else "tools")
+        problems = [*_check_entry(tool, is_duplicate=name in names)]
         names.add(name)
-        for text in _texts(tool):
-            if found := check_characters(text):
-                rule, message, help_, severity = found
-                yield Finding(rule, severity, place, message, help_)
+        for text in _list_strings(tool):
+            if problem := check_characters(text):
+                problems.append(problem)
+        for rule, message, help_, severity in problems:
+            yield Finding(rule, severity, location, message, help_)
 
 
-def _odd(
-    tool: Mapping[str, Any], is_second: bool
+def _check_entry(
+    tool: Mapping[str, Any], *, is_duplicate: bool
 ) -> Iterator[tuple[str, str, str, Severity]]:
-    """What is wrong with a tool of a list, and cannot be in a spec."""
+    """Yield problems that only list entries can have, as arguments of a finding."""
     name = tool["name"]
-    if is_second:
-        message = f"another tool is called `{name}`, too"
-        yield "name/similar", message, "only one can be called", Severity.WARNING
+    if is_duplicate:
+        message = f"another tool has the name `{name}`, too"
+        help_ = "rename one of them: only one can be called"
+        yield "name/similar", message, help_, Severity.WARNING
     if not is_tool_name(name):
-        message = f"`{name}` is no name that MCP has for tools"
-        help_ = "1 to 128 of A-Z a-z 0-9 _ . -: others look like it, or are refused"
+        message = f"`{name}` is not a valid tool name in MCP"
+        help_ = "use 1 to 128 characters of A-Z a-z 0-9 _ . -"
         yield "name/portability", message, help_, Severity.WARNING
-    found = list_refusals(tool).items()
-    odd = {(str(one.path[0]), one.problem) for _, each in found for one in each}
-    for member, problem in sorted(odd):
-        # What a spec can say is for the rules, which see the rest.
+    refusals = [refusal for group in list_refusals(tool).values() for refusal in group]
+    problems = {(str(refusal.path[0]), refusal.problem) for refusal in refusals}
+    for member, problem in sorted(problems):
+        # A member of the correct type can be in a spec, where the rules check it.
         if member in MEMBER_TYPES and not isinstance(
             tool.get(member), MEMBER_TYPES[member]
         ):
-            message = f"clients refuse this server's list: `{member}` {problem}"
-            help_ = "write what the protocol asks for"
+            message = f"clients reject this server's tool list: `{member}` {problem}"
+            help_ = f"change `{member}` to the type that MCP requires"
             yield "compat/strict-client", message, help_, Severity.WARNING
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _list_strings(value: Any) -> Iterator[str]:
+    """Yield the strings and keys in a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         yield from value
-        yield from (text for inner in value.values() for text in _texts(inner))
+        for member in value.values():
+            yield from _list_strings(member)
     elif isinstance(value, list):
-        yield from (text for inner in value for text in _texts(inner))
+        for item in value:
+            yield from _list_strings(item)
 
 
-def _unsaid(source: ToolSource) -> list[str]:
-    """What is there and not compared."""
-    fields = sorted({field for there in source.fields.values() for field in there})
+def _list_ignored_fields(source: ToolSource) -> list[str]:
+    """Return notes about fields of tools that are not compared."""
+    fields = sorted({field for names in source.fields.values() for field in names})
     return [f"`{field}` of tools is not compared" for field in fields]
 
 
-def _source(word: str, headers: Sequence[str], seconds: float) -> ToolSource:
-    """The list that a word names.
+def _read_source(argument: str, headers: Sequence[str], seconds: float) -> ToolSource:
+    """Read the tool list that OLD or NEW names.
 
     Raises:
-        ListingError: there is none; with the place and what to do.
+        ListingError: the list cannot be read; the message contains its location and a help.
     """
-    if word.startswith(_STDIO):
-        return _live(parse_command_server(word.removeprefix(_STDIO)), seconds)
-    if word.startswith(_URLS):
-        server = replace(parse_url_server(word), headers=parse_headers(headers))
-        return _live(server, seconds)
-    if os.path.lexists(word):
-        return read_lenient_source(word)
-    revision, colon, path = word.partition(":")
+    if argument.startswith(_STDIO_PREFIX):
+        server = parse_command_server(argument.removeprefix(_STDIO_PREFIX))
+        return _read_server(server, seconds)
+    if argument.startswith(_URL_PREFIXES):
+        server = replace(parse_url_server(argument), headers=parse_headers(headers))
+        return _read_server(server, seconds)
+    if os.path.lexists(argument):
+        return read_lenient_source(argument)
+    revision, colon, path = argument.partition(":")
     if colon:
-        return parse_lenient_source(_committed(revision, path), word)
-    help_ = "a side is a file, REV:PATH, stdio:COMMAND or an http(s) address"
-    raise ListingError(f"there is no file {printable(word)}\n  help: {help_}")
+        return parse_lenient_source(_read_committed_file(revision, path), argument)
+    help_ = "use a file, REV:PATH, stdio:COMMAND or an http(s) URL"
+    raise ListingError(f"there is no file {printable(argument)}\n  help: {help_}")
 
 
-def _live(server: ExternalServer, seconds: float) -> ToolSource:
-    bounded = replace(server, connect_timeout=seconds, list_timeout=seconds)
-    return source_from_server(read_server(bounded))
+def _read_server(server: ExternalServer, seconds: float) -> ToolSource:
+    limited = replace(server, connect_timeout=seconds, list_timeout=seconds)
+    return source_from_server(read_server(limited))
 
 
-def _committed(revision: str, path: str) -> bytes:
-    """The bytes of a file in a commit; a path is the repository's, or begins with `./`."""
-    shown = printable(f"{revision}:{path}")
+def _read_committed_file(revision: str, path: str) -> bytes:
+    """Return the content of a file in a commit.
+
+    Args:
+        path: relative to the repository, or to the current folder if it begins with `./` or
+            `../`, as in git.
+
+    Raises:
+        ListingError: the revision or the file does not exist.
+    """
+    label = printable(f"{revision}:{path}")
+    # git would parse a revision that begins with `-` as an option.
     if not revision or revision.startswith("-"):
         raise ListingError(
-            f"{shown}: a revision is a commit, a branch or a tag, and begins with no `-`"
+            f"{label}: the revision is invalid\n  help: use a commit, a branch or a tag"
         )
-    here = os.getcwd()
-    top = find_repository(here)
-    if top is None:
+    current = os.getcwd()
+    repository = find_repository(current)
+    if repository is None:
         raise ListingError(
-            f"{shown}: there is no such file, and no git repository here"
+            f"{label}: there is no such file, and the current folder is not in a git"
+            " repository"
         )
     if path.startswith(("./", "../")):
-        below = os.path.relpath(os.path.realpath(here), top).replace(os.sep, "/")
-        path = posixpath.join(below, path)
+        prefix = os.path.relpath(os.path.realpath(current), repository)
+        path = posixpath.join(prefix.replace(os.sep, "/"), path)
     path = posixpath.normpath(path)
     if path.startswith(("/", "..")) or path == ".":
-        raise ListingError(f"{shown}: the path is no file of the repository")
+        raise ListingError(
+            f"{label}: the path is not a file of the repository\n"
+            "  help: use a path relative to the repository, or one that begins with `./`"
+        )
     try:
-        files = CommitFiles(top, resolve_commit(top, revision))
+        files = CommitFiles(repository, resolve_commit(repository, revision))
         return files.read(path, MAX_SOURCE_BYTES + 1)
-    except ShallowCloneError as clone:
-        raise ListingError(f"{shown}: {clone}") from None
+    except (ShallowCloneError, GitError) as error:
+        raise ListingError(f"{label}: {error}") from None
     except OSError as error:
-        raise ListingError(f"{shown}: {error.strerror or error}") from None
-    except GitError as failure:
-        raise ListingError(f"{shown}: {failure}") from None
+        raise ListingError(f"{label}: {error.strerror or error}") from None

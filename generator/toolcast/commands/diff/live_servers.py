@@ -1,4 +1,4 @@
-"""The commands that hold live servers to what was reviewed: `toolcast verify` and `lock`."""
+"""The commands `toolcast verify` and `toolcast lock`, which check running servers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..exit_codes import (
     CLEAN,
     FINDINGS,
     USAGE,
-    counted,
     fail,
-    known_or_end,
-    limits_or_end,
+    format_count,
+    load_workspace_or_exit,
+    parse_limits_or_exit,
+    print_error,
     print_verdict,
-    tell_error,
-    toolsets_or_end,
-    workspace_or_end,
+    require_known_name,
+    select_toolsets_or_exit,
 )
 from ..options import (
     changes_format_option,
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from ...model.model import Toolset, Workspace
 
 _ANY = "any"
+"""Value of `--fail-on` with which every difference fails."""
 _MAX_NAMES_SHOWN = 5
 """Tool names in an error message."""
-_RUNS = "the server has to run, and to list its tools"
+_HELP_UNREADABLE = "check that the server runs and lists its tools"
 _RENAMED = "tool/renamed-without-former-name"
 
 _fail_on_option = click.option(
@@ -56,18 +57,18 @@ _fail_on_option = click.option(
 )
 
 
-def _tell(
-    found: Sequence[Change],
+def _print_changes(
+    changes: Sequence[Change],
     against: str,
-    least: Limits | None,
+    limits: Limits | None,
     format_: str,
     root: str,
 ) -> int:
-    """Prints what differs of servers, and gives the exit code.
+    """Print the differences of servers and return the exit code.
 
     Args:
-        against: what a person calls that with which they are compared.
-        least: the grades that fail; None where every difference does.
+        against: the name of the definitions or locks that the servers are compared with.
+        limits: the grades that fail; None if every difference fails.
     """
     from ...diff.change import AUDIENCES, Grade
     from ...diff.review.verdict import (
@@ -78,28 +79,32 @@ def _tell(
     )
     from ...reports.item import ReportContext
 
-    changes = []
-    for change in found:
-        graded = zip(AUDIENCES, change.grades, strict=True)
-        worst = [audience for audience, grade in graded if grade > Grade.SAFE]
-        fails = (
-            worst or AUDIENCES
-            if least is None
-            else list_failing_audiences(change.grades, least)
-        )
-        changes.append(ChangeVerdict(change, change.location, None, tuple(fails)))
-    at = DEFAULT_LIMITS if least is None else least
-    verdict = Verdict(against, tuple(changes), (), (), at, ())
+    verdicts = []
+    for change in changes:
+        if limits is None:
+            pairs = zip(AUDIENCES, change.grades, strict=True)
+            audiences = [audience for audience, grade in pairs if grade > Grade.SAFE]
+            # A safe change fails, too, for every audience.
+            failing_audiences = tuple(audiences) or AUDIENCES
+        else:
+            failing_audiences = tuple(list_failing_audiences(change.grades, limits))
+        verdicts.append(ChangeVerdict(change, change.location, None, failing_audiences))
+    shown_limits = DEFAULT_LIMITS if limits is None else limits
+    verdict = Verdict(against, tuple(verdicts), (), (), shown_limits, ())
     return print_verdict(verdict, format_, ReportContext(root))
 
 
-def _note(name: str, listing: ServerListing, varying: Sequence[Change]) -> None:
-    """Tells on stderr what was odd of a server, and what it says otherwise at each start."""
-    for words in listing.notes:
-        click.echo(f"note: {name}: {words}", err=True)
-    for one in varying:
-        words = f"{one.message}; it differs at each start, which fails nothing"
-        click.echo(f"note: {name}: {printable(words)}", err=True)
+def _print_notes(name: str, listing: ServerListing, varying: Sequence[Change]) -> None:
+    """Print notes about a server to stderr.
+
+    Args:
+        varying: the values that change on every start of the server.
+    """
+    for note in listing.notes:
+        click.echo(f"note: {name}: {note}", err=True)
+    for change in varying:
+        note = f"{change.message}; it changes on every start, and does not fail"
+        click.echo(f"note: {name}: {printable(note)}", err=True)
 
 
 @click.command(name="verify")
@@ -115,7 +120,7 @@ def _note(name: str, listing: ServerListing, varying: Sequence[Change]) -> None:
 def verify(
     server: str | None,
     project: str | None,
-    given: tuple[ExternalServer, ...],
+    option_servers: tuple[ExternalServer, ...],
     toolset: str | None,
     client: str | None,
     fail_on: str,
@@ -138,110 +143,126 @@ def verify(
     from ...mcp_client.read_server import read_server
     from ...mcp_client.server_listing import ListingError
 
-    least = None if fail_on == _ANY else limits_or_end(fail_on)
-    if len(given) + (server is not None) != 1:
+    limits = None if fail_on == _ANY else parse_limits_or_exit(fail_on)
+    if len(option_servers) + (server is not None) != 1:
         fail(
-            "name one server\n  help: SERVER, `--mcp-stdio COMMAND` or `--mcp-url URL`"
+            "expected one server\n"
+            "  help: pass SERVER, `--mcp-stdio COMMAND` or `--mcp-url URL`"
         )
-    workspace = workspace_or_end(project)
-    toolsets = toolsets_or_end(workspace, toolset, client)
+    workspace = load_workspace_or_exit(project)
+    toolsets = select_toolsets_or_exit(workspace, toolset, client)
     entry = None
     try:
         if server is None:
-            (meant,) = given
+            (target,) = option_servers
         elif "://" in server:
-            meant = parse_url_server(server)
+            target = parse_url_server(server)
         else:
-            toolsets, entry = _entry(toolsets, server)
-            meant = entry
-        listing = read_server(meant, twice=True)
+            toolsets, entry = _find_entry(toolsets, server)
+            target = entry
+        # Values that differ between two starts are notes, not differences.
+        listing = read_server(target, twice=True)
     except ListingError as error:
-        fail(f"{error}\n  help: {_RUNS}")
-    own = _toolset(toolsets, listing)
-    is_proxied = entry is not None and entry.name in own.proxied_servers
+        fail(f"{error}\n  help: {_HELP_UNREADABLE}")
+    selected = _select_toolset(toolsets, listing)
+    is_proxied = entry is not None and entry.name in selected.proxied_servers
     if entry is not None and is_proxied:
-        own = build_proxied_toolset(own, entry)
+        selected = build_proxied_toolset(selected, entry)
     elif entry is None:
-        listing, others = exclude_external_tools(own, listing)
-        if others:
-            verb = "is" if others == 1 else "are"
-            words = f"{counted(others, 'tool')} of `mcp_servers` {verb} not compared"
-            click.echo(f"note: {meant.name}: {words}", err=True)
-    has_skills = "skills" in own.targets and not is_proxied
-    declared = build_declared_listing(own, listing, client, has_skills=has_skills)
-    files = {tool.name: tool.source.file for tool in own.tools}
-    owner = ListingOwner(own.name, own.source.file, files)
+        listing, excluded = exclude_external_tools(selected, listing)
+        if excluded:
+            verb = "is" if excluded == 1 else "are"
+            count = format_count(excluded, "tool")
+            note = f"{count} of `mcp_servers` {verb} not compared"
+            click.echo(f"note: {target.name}: {note}", err=True)
+    has_skills = "skills" in selected.targets and not is_proxied
+    declared = build_declared_listing(selected, listing, client, has_skills=has_skills)
+    files = {tool.name: tool.source.file for tool in selected.tools}
+    owner = ListingOwner(selected.name, selected.source.file, files)
     changes = compare_listings(declared, listing, owner)
-    named = {tool["name"] for tool in declared.tools}
-    is_renamed = any(one.rule.id == _RENAMED for one in changes.changes)
-    if named and not is_renamed and named.isdisjoint(_names(listing)) and listing.tools:
-        _another(meant.name, own.name, listing, entry)
-    _note(meant.name, listing, changes.varying)
-    against = f"the toolset {own.name}"
-    sys.exit(_tell(changes.changes, against, least, format_, workspace.root))
+    declared_names = {tool["name"] for tool in declared.tools}
+    is_renamed = any(change.rule.id == _RENAMED for change in changes.changes)
+    has_no_tool = declared_names.isdisjoint(_list_names(listing))
+    if declared_names and not is_renamed and has_no_tool and listing.tools:
+        _fail_unrelated(target.name, selected.name, listing, entry)
+    _print_notes(target.name, listing, changes.varying)
+    against = f"the toolset {selected.name}"
+    root = workspace.root
+    sys.exit(_print_changes(changes.changes, against, limits, format_, root))
 
 
-def _entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
-    """The toolsets with which an entry of `mcp_servers` may be compared, and the entry."""
+def _find_entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
+    """Return the toolsets to compare, and the entry of `mcp_servers` with a name.
+
+    A toolset whose tools are calls to the server is the only one to compare. Ends the program
+    with exit code 2 if no toolset has the entry.
+    """
     pairs = [
         (toolset, server) for toolset in toolsets for server in toolset.mcp_servers
     ]
-    found = [pair for pair in pairs if pair[1].name == name]
-    if not found:
-        known = sorted({server.name for _, server in pairs})
-        near = suggest_name(name, known) if known else ""
-        help_ = near or "a command is given with `--mcp-stdio`"
+    matches = [pair for pair in pairs if pair[1].name == name]
+    if not matches:
+        names = sorted({server.name for _, server in pairs})
+        suggestion = suggest_name(name, names) if names else ""
+        help_ = suggestion or "use `--mcp-stdio` to start a command"
         fail(f"`mcp_servers` has no `{name}`\n  help: {help_}")
-    proxying = [pair for pair in found if name in pair[0].proxied_servers]
-    if proxying:
-        return [proxying[0][0]], proxying[0][1]
-    return toolsets, found[0][1]
+    for toolset, server in matches:
+        if name in toolset.proxied_servers:
+            return [toolset], server
+    return toolsets, matches[0][1]
 
 
-def _toolset(toolsets: list[Toolset], listing: ServerListing) -> Toolset:
-    """Of several toolsets the one whose tools a server lists."""
+def _select_toolset(toolsets: list[Toolset], listing: ServerListing) -> Toolset:
+    """Return the toolset that shares the most tool names with a server.
+
+    Ends the program with exit code 2 if there is no toolset, or no single best one.
+    """
     if not toolsets:
-        fail("there is no toolset to compare with\n  help: `toolcast import` makes one")
-    listed = _names(listing)
-
-    def has(toolset: Toolset) -> int:
-        return len(listed.intersection(tool.name for tool in toolset.tools))
-
-    best = sorted(toolsets, key=has, reverse=True)
-    if len(best) > 1 and has(best[0]) == has(best[1]):
         fail(
-            f"{listing.source}: it cannot be told which toolset it is"
-            "\n  help: `--toolset NAME` names one"
+            "the project has no toolset to compare with\n"
+            "  help: create one with `toolcast import`"
         )
-    return best[0]
+    names = _list_names(listing)
+
+    def count_shared(toolset: Toolset) -> int:
+        return len(names.intersection(tool.name for tool in toolset.tools))
+
+    ranked = sorted(toolsets, key=count_shared, reverse=True)
+    if len(ranked) > 1 and count_shared(ranked[0]) == count_shared(ranked[1]):
+        fail(
+            f"{listing.source}: several toolsets share equally many tools with the server"
+            "\n  help: add `--toolset NAME`"
+        )
+    return ranked[0]
 
 
-def _names(listing: ServerListing) -> set[str]:
+def _list_names(listing: ServerListing) -> set[str]:
     return {tool["name"] for tool in listing.tools}
 
 
-def _another(
+def _fail_unrelated(
     name: str, toolset: str, listing: ServerListing, entry: McpServer | None
 ) -> None:
-    """Ends the program: the server has none of a toolset's tools."""
+    """End the program because the server lists no tool of the toolset."""
     from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
     names = [f"`{escape_excerpt(tool['name'], 60)}`" for tool in listing.tools]
-    help_ = "`--toolset NAME` names another toolset"
+    help_ = "use `--toolset NAME` to compare with another toolset"
     if entry is not None and entry.lock is not None:
-        help_ = f"it has a lock: `toolcast lock {entry.name}` compares it with that"
+        help_ = f"run `toolcast lock {entry.name}` to compare the server with its lock"
     fail(
-        f"{name}: it lists none of the tools of {toolset}, but {format_first(names, _MAX_NAMES_SHOWN)}"
-        f"\n  help: {help_}"
+        f"{name}: the server lists no tool of the toolset {toolset}, but "
+        f"{format_first(names, _MAX_NAMES_SHOWN)}\n  help: {help_}"
     )
 
 
 class _LockedServer(NamedTuple):
-    """A server that has a lock.
+    """Server with a lock file.
 
     Attributes:
-        path: the lock's, below the project's root.
-        owner: what its changes are told of.
+        path: the lock file, relative to the project's root.
+        owner: the owner of the changes in reports: `toolset/server`.
+        server: the entry of `mcp_servers`.
     """
 
     path: str
@@ -276,80 +297,104 @@ def lock(
     from ...mcp_client.read_server import read_server
     from ...mcp_client.server_listing import ListingError
 
-    least = None if fail_on == _ANY else limits_or_end(fail_on)
-    workspace = workspace_or_end(project)
-    found, compared, lacking, is_failed = [], [], 0, False
-    for one in _locked(workspace, servers):
-        # One that fails hides none of the others.
+    limits = None if fail_on == _ANY else parse_limits_or_exit(fail_on)
+    workspace = load_workspace_or_exit(project)
+    all_changes: list[Change] = []
+    compared_paths: list[str] = []
+    is_lock_missing = is_failed = False
+    for locked in _list_locked_servers(workspace, servers):
+        # After an error the other servers are compared, too.
         try:
-            listing = read_server(one.server, twice=True)
+            listing = read_server(locked.server, twice=True)
         except ListingError as error:
-            left = "; its lock is left as it is" if update else ""
-            tell_error(f"{error}{left}\n  help: {_RUNS}")
+            suffix = "; its lock was not changed" if update else ""
+            print_error(f"{error}{suffix}\n  help: {_HELP_UNREADABLE}")
             is_failed = True
             continue
         changes = None
-        renew = f"`toolcast lock --update {one.server.name}` writes it anew"
+        update_command = f"`toolcast lock --update {locked.server.name}`"
         try:
-            changes = _changes(one, listing)
+            changes = _compare_with_lock(locked, listing)
         except ListingError as error:
             if not update:
-                tell_error(f"{error}\n  help: take it from a commit, or {renew}")
+                help_ = f"restore the file from a commit, or run {update_command}"
+                print_error(f"{error}\n  help: {help_}")
                 is_failed = True
-        _note(one.server.name, listing, [] if changes is None else changes.varying)
+        varying = [] if changes is None else changes.varying
+        _print_notes(locked.server.name, listing, varying)
         if changes is not None:
-            found += changes.changes
-            compared.append(one.path)
-        elif one.server.locked is None and not update:
-            lacking += 1
-            click.echo(f"{one.path}: there is no lock yet; {renew}", err=True)
-        if update and not _write(workspace.root, one.path, listing):
+            all_changes += changes.changes
+            compared_paths.append(locked.path)
+        elif locked.server.locked is None and not update:
+            is_lock_missing = True
+            message = f"the lock does not exist; run {update_command} to write it"
+            click.echo(f"{locked.path}: {message}", err=True)
+        if update and not _write_lock(workspace.root, locked.path, listing):
             is_failed = True
     code = CLEAN
-    if compared or format_ != "text":
-        against = compared[0] if len(compared) == 1 else "the locks"
-        code = _tell(found, against, least, format_, workspace.root)
+    if compared_paths or format_ != "text":
+        against = compared_paths[0] if len(compared_paths) == 1 else "the locks"
+        code = _print_changes(all_changes, against, limits, format_, workspace.root)
+    # An error takes precedence over differences.
     if is_failed:
         sys.exit(USAGE)
-    sys.exit(CLEAN if update else FINDINGS if lacking else code)
+    if update:
+        sys.exit(CLEAN)
+    sys.exit(FINDINGS if is_lock_missing else code)
 
 
-def _locked(workspace: Workspace, names: Sequence[str]) -> list[_LockedServer]:
-    """The servers that have locks; ends the program where a named one has none."""
-    there = [
+def _list_locked_servers(
+    workspace: Workspace, names: Sequence[str]
+) -> list[_LockedServer]:
+    """Return the named servers with their locks; without names, all that have a lock.
+
+    Ends the program with exit code 2 if a named server has no lock, no server has one, or two
+    servers have the same lock file.
+    """
+    servers = [
         (toolset, server)
         for toolset in workspace.toolsets
         for server in toolset.mcp_servers
     ]
-    locked = [
-        _LockedServer(f"{toolset.folder}/{one.lock}", f"{toolset.name}/{one.name}", one)
-        for toolset, one in there
-        if one.lock is not None
+    locked_servers = [
+        _LockedServer(
+            f"{toolset.folder}/{server.lock}", f"{toolset.name}/{server.name}", server
+        )
+        for toolset, server in servers
+        if server.lock is not None
     ]
-    known = {one.server.name for one in locked}
+    locked_names = {locked.server.name for locked in locked_servers}
     for name in names:
-        if name in known:
+        if name in locked_names:
             continue
-        if any(server.name == name for _, server in there):
-            help_ = "give it a file below the toolset's folder: `lock: locks/NAME.json`"
+        if any(server.name == name for _, server in servers):
+            help_ = f"add a file in the toolset's folder: `lock: locks/{name}.json`"
             fail(f"the server `{name}` has no `lock`\n  help: {help_}")
-        known_or_end("server", name, sorted(known))
-    if not locked:
-        fail("no server has a `lock`\n  help: `mcp_servers.NAME.lock: locks/NAME.json`")
+        require_known_name("server", name, sorted(locked_names))
+    if not locked_servers:
+        fail(
+            "no server has a `lock`\n"
+            "  help: add `lock: locks/NAME.json` to an entry of `mcp_servers`"
+        )
     owners: dict[str, str] = {}
-    for one in locked:
-        other = owners.setdefault(one.path, one.owner)
-        if other != one.owner:
-            help_ = "give each a file of its own"
-            fail(f"{other} and {one.owner} have one lock, {one.path}\n  help: {help_}")
-    return [one for one in locked if not names or one.server.name in names]
+    for locked in locked_servers:
+        owner = owners.setdefault(locked.path, locked.owner)
+        if owner != locked.owner:
+            help_ = "use a different file for each server"
+            message = f"{owner} and {locked.owner} have the same lock {locked.path}"
+            fail(f"{message}\n  help: {help_}")
+    return [
+        locked for locked in locked_servers if not names or locked.server.name in names
+    ]
 
 
-def _changes(locked: _LockedServer, listing: ServerListing) -> ListingChanges | None:
-    """What is not as the lock has it; None where there is none.
+def _compare_with_lock(
+    locked: _LockedServer, listing: ServerListing
+) -> ListingChanges | None:
+    """Return the changes since a lock was written; None if the lock does not exist.
 
     Raises:
-        ListingError: what is there is no lock.
+        ListingError: the file is not a lock.
     """
     from ...diff.listing_changes import compare_listings
     from ...diff.listing_workspace import ListingOwner
@@ -357,28 +402,30 @@ def _changes(locked: _LockedServer, listing: ServerListing) -> ListingChanges | 
 
     if locked.server.locked is None:
         return None
-    before = parse_lock(locked.server.locked, locked.path)
-    return compare_listings(before, listing, ListingOwner(locked.owner, locked.path))
+    old_listing = parse_lock(locked.server.locked, locked.path)
+    return compare_listings(
+        old_listing, listing, ListingOwner(locked.owner, locked.path)
+    )
 
 
-def _write(root: str, path: str, listing: ServerListing) -> bool:
-    """Whether the lock was written."""
+def _write_lock(root: str, path: str, listing: ServerListing) -> bool:
+    """Write a lock, or print an error; return whether it was written."""
     from toolcast_runtime.core.safe_folder import Folder
 
     from ...encoders.json_text import encode_json
     from ...mcp_client.server_listing import KINDS, build_lock
 
     data = encode_json(build_lock(listing), tuple(KINDS)).encode()
-    above, _, name = path.rpartition("/")
+    parent, _, name = path.rpartition("/")
     try:
         with (
             Folder.open_path(root) as project,
-            project.open_subfolder(above, create=True) as folder,
+            project.open_subfolder(parent, create=True) as folder,
         ):
             folder.write(name, data)
     except OSError as error:
-        words = error.strerror or error
-        tell_error(f"{path}: {words}\n  help: it was not written")
+        reason = error.strerror or error
+        print_error(f"{path} was not written: {reason}")
         return False
-    click.echo(f"{path}: {counted(len(listing.tools), 'tool')} locked", err=True)
+    click.echo(f"{path}: {format_count(len(listing.tools), 'tool')} locked", err=True)
     return True

@@ -1,1 +1,1 @@
-"""The command that generates, once or at each change."""
+"""Commands that generate the outputs, once or after each change."""

@@ -1,4 +1,4 @@
-"""`toolcast dev`."""
+"""The command `toolcast dev`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ...reports.escaping import printable
 from ...suggestions import format_quoted_list
 from ..exit_codes import (
     fail,
-    known_or_end,
+    load_workspace_or_exit,
     print_findings,
     project_root,
-    workspace_or_end,
+    require_known_name,
 )
 from ..options import client_option, project_option, toolset_option
 
@@ -31,13 +31,16 @@ if TYPE_CHECKING:
 
 _HOST = "127.0.0.1"
 _INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-url"
-_PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.server_process")
-# How long running calls have when the server is to end, and it has to end after them.
-_GRACE = 2
+# -P: no modules are imported from the current folder.
+_SERVER_PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.server_process")
+_GRACE_S = 2
+"""Time that running calls have to end before the server stops."""
 _STOP_TIMEOUT_S = 5
-"""Time that the server has to stop."""
+"""Time until a server that was terminated is killed; longer than the grace time."""
 _START_TIMEOUT_S = 30
-"""Time that the server has to start."""
+"""Time until a started server must accept connections."""
+_POLL_INTERVAL_S = 0.05
+"""Time between two attempts to connect to a started server."""
 
 
 @click.command(name="dev")
@@ -58,148 +61,172 @@ def command(
 
     After a change of specs, templates or Python packages, generates, imports every handler
     and restarts the server. With an error, prints the findings and keeps the old server
-    running. Prints the URL of each client and the command that opens the MCP Inspector.
+    running. Prints the URL of each client and the command that opens the MCP Inspector. Runs
+    until Ctrl-C. Exit codes: 2 if nothing can be served.
     """
-    from .watch import Runs, changes_of
+    from .watch import GenerateRuns, watch_changes
 
     root = project_root(project)
-    name = _toolset_or_end(project, toolset, client)
-    server = _Server(_free_port(port))
-    runs = Runs(["generate", "--project", root])
+    name = _select_toolset_or_exit(project, toolset, client)
+    server = _DevServer(_reserve_port(port))
+    runs = GenerateRuns(["generate", "--project", root])
     if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
-        # A terminal that is closed ends the server, too.
+        # When the terminal is closed, stop the server, too.
         signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
-        for reason in changes_of(root, runs.ended, "dev", with_code=True):
-            is_sound = runs.run(reason) == 0
+        for reason in watch_changes(root, runs.ended, "dev", with_code=True):
+            is_generated = runs.run(reason) == 0
             if not runs.ended.is_set():
-                _serve(server, root, name, client, is_sound=is_sound)
+                _restart(server, root, name, client, is_generated=is_generated)
                 click.echo(err=True)
     finally:
-        server.end()
+        server.stop()
 
 
-def _toolset_or_end(project: str | None, name: str | None, client: str | None) -> str:
-    """The name of the toolset to serve.
+def _select_toolset_or_exit(
+    project: str | None, name: str | None, client: str | None
+) -> str:
+    """Return the name of the toolset to serve.
 
-    Ends the program with exit code 2 when it is not there, or not served over MCP.
+    Ends the program with exit code 2 if the toolset or its client does not exist, or if it
+    has no target `mcp`.
     """
-    workspace = workspace_or_end(project)
-    found = {one.name: one for one in workspace.toolsets if "mcp" in one.targets}
-    if not found:
-        fail("no toolset has the target `mcp`, which is what is served")
-    if name is None and len(found) > 1:
-        help_ = f"add `--toolset` with one of {format_quoted_list(list(found))}"
-        fail(f"there are {len(found)} toolsets\n  help: {help_}")
-    name = name or next(iter(found))
-    known_or_end("toolset that is served", name, found)
+    workspace = load_workspace_or_exit(project)
+    toolsets = {
+        toolset.name: toolset
+        for toolset in workspace.toolsets
+        if "mcp" in toolset.targets
+    }
+    if not toolsets:
+        fail(
+            "no toolset has the target `mcp`, which the server needs\n"
+            "  help: add `mcp: {}` to `targets` of a toolset.yaml"
+        )
+    if name is None and len(toolsets) > 1:
+        help_ = f"add `--toolset` with one of {format_quoted_list(list(toolsets))}"
+        fail(f"there are {len(toolsets)} toolsets\n  help: {help_}")
+    name = name or next(iter(toolsets))
+    require_known_name("toolset with the target `mcp` named", name, toolsets)
     if client is not None:
-        names = [one.name for one in found[name].clients]
-        known_or_end(f"client of the toolset {name}", client, names)
+        names = [client.name for client in toolsets[name].clients]
+        require_known_name(f"client of the toolset {name}", client, names)
     return name
 
 
-def _free_port(wanted: int) -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _reserve_port(port: int) -> int:
+    """Return the port; for 0, a free one. End the program if the port is in use."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            tried.bind((_HOST, wanted))
+            probe.bind((_HOST, port))
         except OSError as error:
             fail(
-                f"port {wanted} cannot be had: {error.strerror}\n"
-                "  help: `--port` with another one, or `--port 0` for any"
+                f"--port: port {port} is not available: {error.strerror}\n"
+                "  help: use another port, or `--port 0` for a free one"
             )
-        return int(tried.getsockname()[1])
+        return int(probe.getsockname()[1])
 
 
-def _serve(
-    server: _Server, root: str, name: str, client: str | None, *, is_sound: bool
+def _restart(
+    server: _DevServer, root: str, name: str, client: str | None, *, is_generated: bool
 ) -> None:
-    """Starts the server anew, where its outputs are made and its handlers can be imported."""
+    """Restart the server if generation and the import of all handlers succeeded.
+
+    Otherwise prints the errors and lets the old server run.
+    """
     from ...findings import has_errors
     from ...import_check import check_imports
     from ...model.endpoints import list_endpoints
     from ...model.loading import load_workspace
 
-    workspace = load_workspace(root).workspace if is_sound else None
+    workspace = load_workspace(root).workspace if is_generated else None
+    if workspace is None:
+        server.report_not_restarted()
+        return
     toolset = next(
-        (t for t in (workspace.toolsets if workspace else ()) if t.name == name), None
+        (toolset for toolset in workspace.toolsets if toolset.name == name), None
     )
-    if workspace is None or toolset is None or "mcp" not in toolset.targets:
-        server.tell_kept(
-            "" if not is_sound else f"`{name}` is no toolset with `mcp` now; "
+    if toolset is None or "mcp" not in toolset.targets:
+        server.report_not_restarted(
+            f"there is no toolset `{name}` with the target `mcp` any more; "
         )
         return
-    # On this machine alone, what a server needs elsewhere may be missing.
-    failed = [
-        one
-        for one in check_imports(replace(workspace, toolsets=(toolset,)))
-        if has_errors([one])
-    ]
-    if failed:
-        print_findings(failed, "text")
-        server.tell_kept()
+    # Only errors: warnings are about settings that a production server needs.
+    findings = check_imports(replace(workspace, toolsets=(toolset,)))
+    errors = [finding for finding in findings if has_errors([finding])]
+    if errors:
+        print_findings(errors, "text")
+        server.report_not_restarted()
         return
     package = ".".join(filter(None, (workspace.package, name)))
     options = ["--client", client] if client else []
-    if not server.start(workspace, f"{package}.mcp_server", options) or server.is_told:
+    is_started = server.start(workspace, f"{package}.mcp_server", options)
+    if not is_started or server.has_printed_commands:
         return
-    server.is_told = True
-    click.echo("\nIn the MCP Inspector:", err=True)
+    server.has_printed_commands = True
+    click.echo("\nTo open the MCP Inspector, run:", err=True)
     for plan in list_endpoints(toolset):
         if client in (None, plan.client):
             path = "/mcp/" if client else plan.path
-            line = f"{_INSPECTOR} {encode_shell_word(f'http://{_HOST}:{server.port}{path}')!s}"
+            url = encode_shell_word(f"http://{_HOST}:{server.port}{path}")
+            line = f"{_INSPECTOR} {url!s}"
+            # The name of the variable, so that the command contains no secret.
             if os.environ.get(plan.token_variable):
                 line += f' --header "Authorization: Bearer ${plan.token_variable}"'
             click.echo(printable(f"  {line}"), err=True)
 
 
-class _Server:
-    """The server's process, and its successors.
+class _DevServer:
+    """MCP server in a process of its own, which is replaced at each restart.
 
     Attributes:
-        port: the port of all of them.
-        is_told: the lines that are told once have been told.
+        port: the port on 127.0.0.1.
+        has_printed_commands: whether the commands for the MCP Inspector were printed; this
+            happens once.
     """
 
     def __init__(self, port: int) -> None:
         self.port = port
-        self.is_told = False
+        self.has_printed_commands = False
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, workspace: Workspace, module: str, options: Sequence[str]) -> bool:
-        """Ends the one that runs, and starts another one; whether it listens."""
+        """Stop the running server and start a new one; return whether it listens."""
         from ...import_check import build_environment
-        from .watch import OWN_GROUP
+        from .watch import OWN_PROCESS_GROUP
 
-        self.end()
-        words = ["--http", "--host", _HOST, "--port", str(self.port), *options]
+        self.stop()
+        arguments = ["--http", "--host", _HOST, "--port", str(self.port), *options]
         self._process = subprocess.Popen(  # noqa: S603  # the project's own server
-            [*_PROGRAM, module, *words, "--grace", str(_GRACE)],
+            [*_SERVER_PROGRAM, module, *arguments, "--grace", str(_GRACE_S)],
             cwd=workspace.root,
             env=build_environment(workspace),
-            # Closed by the system when this process is gone, however it went.
+            # The server stops when this pipe is closed. The system does that even if this
+            # process is killed.
             stdin=subprocess.PIPE,
-            **OWN_GROUP,
+            **OWN_PROCESS_GROUP,
         )
-        end = time.monotonic() + _START_TIMEOUT_S
-        while self._process.poll() is None and time.monotonic() < end:
-            with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
-                if tried.connect_ex((_HOST, self.port)) == 0:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while self._process.poll() is None and time.monotonic() < deadline:
+            with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
+                if connection.connect_ex((_HOST, self.port)) == 0:
                     return True
-            time.sleep(0.05)
-        click.echo("the server did not start: a change starts it again", err=True)
+            time.sleep(_POLL_INTERVAL_S)
+        message = "the server did not start; the next change starts it again"
+        click.echo(message, err=True)
         return False
 
-    def tell_kept(self, why: str = "") -> None:
-        """Tells that nothing changes for who is served."""
-        runs = self._process is not None and self._process.poll() is None
-        what = "the server goes on as it was" if runs else "no server yet"
-        click.echo(f"{why}{what}: mend it, and it starts anew", err=True)
+    def report_not_restarted(self, reason: str = "") -> None:
+        """Print whether the old server is still running."""
+        is_running = self._process is not None and self._process.poll() is None
+        if is_running:
+            message = "the old server is still running; fix the errors to restart it"
+        else:
+            message = "no server is running; fix the errors to start it"
+        click.echo(f"{reason}{message}", err=True)
 
-    def end(self) -> None:
-        """Ends the server; its running calls have a moment."""
+    def stop(self) -> None:
+        """Stop the server, after the grace time for its running calls."""
         process, self._process = self._process, None
         if process is None or process.poll() is not None:
             return

@@ -1,4 +1,4 @@
-"""`toolcast generate`."""
+"""The command `toolcast generate`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..exit_codes import (
     CLEAN,
     FINDINGS,
     USAGE,
-    about_run,
-    code_of,
-    counted,
+    build_report_context,
     fail,
+    format_count,
+    format_findings,
+    get_exit_code,
+    is_color_wanted,
     project_root,
-    report,
-    wants_colour,
 )
-from ..main import same_command
+from ..main import build_run_key
 from ..options import all_option, findings_format_option, project_option
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @all_option
 @findings_format_option
 @click.option(
-    "--watch", is_flag=True, help="Generate again after each change of a spec."
+    "--watch", is_flag=True, help="Generate again after each change, until Ctrl-C."
 )
 def command(
     project: str | None, force: bool, every: bool, format_: str, watch: bool
@@ -54,8 +54,9 @@ def command(
     overwrites manual edits. Outputs that git or an earlier run contains are overwritten.
     Files that Toolcast did not generate are reported and kept.
 
-    --watch also watches toolcast.yaml, pyproject.toml, templates and handlers until Ctrl-C;
-    --force then applies to the first run. Exit codes: 1 for findings.
+    --watch watches the specs, toolcast.yaml, pyproject.toml, templates and handlers; --force
+    then applies to the first run. Exit codes: 1 for errors, manual edits or files that
+    Toolcast did not generate, 2 if toolcast.yaml cannot be read.
     """
     root = project_root(project)
     if watch:
@@ -64,24 +65,28 @@ def command(
         options = ["--format", format_, *(["--all"] if every else [])]
         watch_and_generate(root, options, force=force)
         return
-    ended = run(root, force=force, every=every, format_=format_)
-    click.echo(ended.err, nl=False, err=True, color=wants_colour(format_))
-    click.echo(ended.out, nl=False)
-    sys.exit(ended.code)
+    outcome = generate_project(root, force=force, every=every, format_=format_)
+    click.echo(outcome.err, nl=False, err=True, color=is_color_wanted(format_))
+    click.echo(outcome.out, nl=False)
+    sys.exit(outcome.code)
 
 
-def run(
+def generate_project(
     root: str, *, force: bool = False, every: bool = False, format_: str = "text"
 ) -> RunOutcome:
-    """Generates a project; what it would print and its exit code.
+    """Generate a project, and store the outcome for `find_outcome`.
+
+    Ends the program with exit code 2 if the output folder cannot be written, or another
+    process is writing it.
 
     Args:
         root: the folder of toolcast.yaml.
-        force: overwrite what was edited by hand.
-        every: print each of many findings that are alike.
-        format_: how findings are printed, one of `FORMATS`.
+        force: whether to overwrite outputs that were edited by hand.
+        every: whether to print similar findings one by one.
+        format_: the format of findings, a value of `--format`.
 
-    Ends the program with exit code 2 when the project cannot be written.
+    Returns:
+        The text to print and the exit code.
     """
     from toolcast_runtime.core.safe_folder import ConcurrentRunError
 
@@ -90,40 +95,43 @@ def run(
     from ...output.output_folder import Replacement, write_output
     from ...pipeline import generate
     from ...up_to_date import load_digests, save_digests, save_outcome
-    from ..progress import progress
-    from .run_inputs import run_inputs
+    from ..progress import show_progress
+    from .run_inputs import list_run_inputs
 
-    began = time.time_ns()
-    with progress() as shown:
-        generated = generate(root, progress=shown)
+    # Taken before anything is read: if an input changes later, the outcome is not stored.
+    start_time = time.time_ns()
+    with show_progress() as progress:
+        generated = generate(root, progress=progress)
     workspace, findings = generated.workspace, generated.findings
-    about = about_run(root, generated, every=every)
+    context = build_report_context(root, generated, every=every)
+    build = partial(_build_outcome, format_=format_, context=context)
     if workspace is None:
-        return _ended(USAGE, findings, format_, about)
-    if code_of(findings) != CLEAN:
-        ended = _ended(FINDINGS, findings, format_, about, err="nothing was written\n")
-        save_outcome(
-            root, same_command(), began, run_inputs(workspace), None, {}, ended
-        )
-        return ended
+        return build(USAGE, findings)
+    save = partial(
+        save_outcome, root, build_run_key(), start_time, list_run_inputs(workspace)
+    )
+    if get_exit_code(findings) != CLEAN:
+        outcome = build(FINDINGS, findings, err="nothing was written\n")
+        save(None, {}, outcome)
+        return outcome
     output, files = workspace.output, generated.files
-    given = compute_digests(files)
+    digests = compute_digests(files)
     try:
-        with progress() as shown:
-            shown.stage("writing")
+        with show_progress() as progress:
+            progress.stage("writing")
             written = write_output(
                 root,
                 output,
                 files,
                 RecoverableContent(root, output, load_digests(root)),
                 [
-                    Replacement(one.path, one.before, one.after)
-                    for one in generated.documents
-                    if one.stale
+                    Replacement(document.path, document.before, document.after)
+                    for document in generated.documents
+                    if document.stale
                 ],
                 force=force,
-                before=partial(save_digests, root, given),
-                step=shown.step,
+                before=partial(save_digests, root, digests),
+                step=progress.step,
             )
     except ConcurrentRunError as error:
         fail(str(error))
@@ -132,64 +140,65 @@ def run(
         fail(f"{name}: {error.strerror or error}")
     refused, foreign = written.decision.refused, written.decision.foreign
     if refused:
-        left = sort_findings([*findings, *refused, *foreign])
-        return _ended(FINDINGS, left, format_, about, err="nothing was written\n")
-    out = _summary(generated, workspace, written) if format_ == "text" else ""
+        all_findings = sort_findings([*findings, *refused, *foreign])
+        return build(FINDINGS, all_findings, err="nothing was written\n")
+    out = _format_summary(generated, workspace, written) if format_ == "text" else ""
     if foreign and not force:
-        left = sort_findings([*findings, *foreign])
-        return _ended(FINDINGS, left, format_, about, out=out)
-    ended = _ended(CLEAN, findings, format_, about, out=out)
+        return build(FINDINGS, sort_findings([*findings, *foreign]), out=out)
+    outcome = build(CLEAN, findings, out=out)
+    # An outcome with foreign files is not stored, so that each run reports them.
     if not foreign:
+        # Store the outcome of an identical next run, which would write nothing.
         unchanged = written._replace(
             written=0, unchanged=len(files), removed=0, replaced=0
         )
-        out = _summary(generated, workspace, unchanged) if format_ == "text" else ""
-        again = _ended(CLEAN, findings, format_, about, out=out)
-        folder = os.path.join(root, output)
-        save_outcome(
-            root, same_command(), began, run_inputs(workspace), folder, given, again
-        )
-    return ended
+        if format_ == "text":
+            out = _format_summary(generated, workspace, unchanged)
+        save(os.path.join(root, output), digests, build(CLEAN, findings, out=out))
+    return outcome
 
 
-def _ended(
+def _build_outcome(
     code: int,
     findings: Sequence[Finding],
-    format_: str,
-    about: ReportContext,
     *,
+    format_: str,
+    context: ReportContext,
     out: str = "",
     err: str = "",
 ) -> RunOutcome:
     from ...up_to_date import RunOutcome
 
-    colour = wants_colour(format_)
-    text = report(findings, format_, about._replace(has_color=colour), with_notes=False)
+    has_color = is_color_wanted(format_)
+    text = format_findings(
+        findings, format_, context._replace(has_color=has_color), with_notes=False
+    )
     if format_ == "text":
         return RunOutcome(code, out, text + err)
     return RunOutcome(code, text + out, err)
 
 
-def _summary(
+def _format_summary(
     generated: GenerationResult, workspace: Workspace, written: WriteResult
 ) -> str:
     tools = sum(len(toolset.tools) for toolset in workspace.toolsets)
-    next_step = "" if tools else "`toolcast new NAME` writes a first tool\n"
+    next_step = "" if tools else "run `toolcast new NAME` to create a tool\n"
     return (
-        f"{counted(tools, 'tool')} in {counted(len(workspace.toolsets), 'toolset')}"
-        f" -> {counted(len(generated.files), 'file')} in {workspace.output}/"
+        f"{format_count(tools, 'tool')} in {format_count(len(workspace.toolsets), 'toolset')}"
+        f" -> {format_count(len(generated.files), 'file')} in {workspace.output}/"
         f" ({written.written} written, {written.unchanged} unchanged,"
-        f" {written.removed} removed)\n{_of_documents(generated, written)}{next_step}"
+        f" {written.removed} removed)\n{_summarize_documents(generated, written)}{next_step}"
     )
 
 
-def _of_documents(generated: GenerationResult, written: WriteResult) -> str:
+def _summarize_documents(generated: GenerationResult, written: WriteResult) -> str:
+    """Return a line about the Markdown files with managed regions; empty without any."""
     documents = generated.documents
     if not documents:
         return ""
-    stale = [one.path for one in documents if one.stale and written.replaced]
-    named = f": {', '.join(stale)}" if stale else ""
+    changed = [doc.path for doc in documents if doc.stale and written.replaced]
+    names = f": {', '.join(changed)}" if changed else ""
     counts = (
         f"{written.replaced} written, {len(documents) - written.replaced} unchanged"
     )
-    return f"{counted(len(documents), 'document')} ({counts}){named}\n"
+    return f"{format_count(len(documents), 'document')} ({counts}){names}\n"

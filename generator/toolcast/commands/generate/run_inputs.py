@@ -1,4 +1,4 @@
-"""What a run of `toolcast generate` depends on."""
+"""Files and folders that a run of `toolcast generate` depends on."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ...model.model import Workspace
 from ...model.python_project import PYPROJECT
 from ...model.spec_files import DEFINITIONS_FILE
 from ...model.spec_schema import find_declared_schema
-from ...package_data import package_folders
+from ...package_data import list_package_folders
 from ...parsing.tree import Source
 from ...project import WORKSPACE_FILE
 
 
-def run_inputs(workspace: Workspace) -> Iterator[str]:
-    """Every file and folder that decides what a run does: the project's, and our own."""
-    yield from program_files()
-    yield from project_files(workspace)
+def list_run_inputs(workspace: Workspace) -> Iterator[str]:
+    """Yield the inputs of a run: paths of the generator and of the project."""
+    yield from list_program_files()
+    yield from list_project_files(workspace)
 
 
-def program_files() -> Iterator[str]:
-    """The files and folders of the generator, the runtime and the listed extensions."""
-    yield from package_folders()
+def list_program_files() -> Iterator[str]:
+    """Yield the folders of generator and runtime, and the extensions' modules."""
+    yield from list_package_folders()
     yield os.path.dirname(str(toolcast_runtime.__file__))
     yield from list_loaded_paths()
 
 
-def project_files(workspace: Workspace) -> Iterator[str]:
-    """The files and folders of a project that decide what a run does, absolute paths."""
+def list_project_files(workspace: Workspace) -> Iterator[str]:
+    """Yield the absolute paths of the project's files and folders that a run reads."""
     for path in (
         WORKSPACE_FILE,
         PYPROJECT,
@@ -43,24 +43,24 @@ def project_files(workspace: Workspace) -> Iterator[str]:
     ):
         if path is not None:
             yield os.path.join(workspace.root, path)
-    for spec in _spec_files(workspace):
+    for spec in _list_sources(workspace):
         schema = find_declared_schema(spec.file, spec.opening)
         if schema is not None:
             yield os.path.join(workspace.root, schema)
-    for module in _modules(workspace):
+    for module in _list_modules(workspace):
         for source in workspace.sources:
             path = os.path.join(workspace.root, source, *module.split("."))
             yield from (path, f"{path}.py")
 
 
-def _spec_files(workspace: Workspace) -> Iterator[Source]:
+def _list_sources(workspace: Workspace) -> Iterator[Source]:
     yield workspace.source
     for toolset in workspace.toolsets:
         yield from toolset.sources
 
 
-def _modules(workspace: Workspace) -> Iterator[str]:
-    """The packages and modules of the project whose text is read."""
+def _list_modules(workspace: Workspace) -> Iterator[str]:
+    """Yield the names of the project's packages and modules whose source is read."""
     for toolset in workspace.toolsets:
         if toolset.handlers is not None:
             yield toolset.handlers

@@ -1,8 +1,9 @@
-"""Runs a module as a program that ends when the process that started it is gone.
+"""Run a module as a program that stops when its parent process ends.
 
-    python -m toolcast.commands.generate.server_process MODULE [WORD]...
+    python -m toolcast.commands.generate.server_process MODULE [ARGUMENT]...
 
-Its stdin is a pipe that nobody writes to; the module finds an empty one.
+The parent passes a pipe as stdin and writes nothing to it. The system closes the pipe when
+the parent ends, and this process then sends itself SIGTERM. The module gets an empty stdin.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ import threading
 
 
 def run() -> None:
-    """Runs the module that is named first, with the words behind it."""
-    held, empty = os.dup(0), os.open(os.devnull, os.O_RDONLY)
+    """Run the module that is the first argument, with the other arguments."""
+    pipe, empty = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
-    threading.Thread(target=_end_with, args=(held,), daemon=True).start()
+    threading.Thread(target=_terminate_at_end, args=(pipe,), daemon=True).start()
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
-def _end_with(pipe: int) -> None:
+def _terminate_at_end(pipe: int) -> None:
     os.read(pipe, 1)
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""`toolcast generate --watch`: a run for each change of what a run depends on."""
+"""Generate again after each change of a file that a run depends on (`--watch`)."""
 
 from __future__ import annotations
 
@@ -23,202 +23,213 @@ from ...output.disk_differences import LEFTOVER, TOOL_FILES
 from ...project import WORKSPACE_FILE
 from ...reports.escaping import printable
 from ..exit_codes import fail
-from .run_inputs import program_files, project_files
+from .run_inputs import list_program_files, list_project_files
 
-# How long the library waits before it looks whether there was anything, in milliseconds.
-_TURN = 200
+_POLL_INTERVAL_MS = 200
+"""Time between two checks of watchfiles for changes."""
 _MAX_FILE_BYTES = 8 * 1024 * 1024
-"""Size of a watched file that is read."""
-_PASSED_BY = (TOOL_FILES, LEFTOVER)
+"""Size of a document that is compared."""
+_IGNORED_NAMES = (TOOL_FILES, LEFTOVER)
 
 
 class WatchedPaths(NamedTuple):
-    """What is looked at, by absolute paths.
+    """Absolute paths that are watched for changes.
 
-    Each folder is watched by itself, not all that is below it: a project may hold an
-    environment of Python or packages of Node.js, which are tens of thousands of folders.
+    Each folder is watched without its subfolders: a project can contain a Python environment
+    or Node.js packages with tens of thousands of folders.
 
     Attributes:
         folders: the folders whose entries are watched.
-        places: the files that a run reads, and the folders that it reads whole.
-        parents: the folders that toolsets lie in, where new ones appear.
+        inputs: the files that a run reads, and the folders whose whole tree it reads.
+        parents: the parent folders of toolsets, in which new toolsets appear.
         output: the folder that runs write.
-        documents: files among the places in which runs fill regions.
-        with_code: the Python packages beside the handlers' are among the places.
+        documents: the inputs in which runs fill managed regions.
+        with_code: whether the inputs include all Python packages in the source folders.
     """
 
     folders: frozenset[str]
-    places: tuple[str, ...]
+    inputs: tuple[str, ...]
     parents: frozenset[str]
     output: str
     documents: tuple[str, ...] = ()
     with_code: bool = False
 
-    def counts(self, path: str) -> bool:
-        """Whether a run may give something else after a change at a path."""
+    def is_relevant(self, path: str) -> bool:
+        """Return whether a change of the file at a path can change the result of a run."""
         folder, name = os.path.split(path)
-        if _is_in(path, self.output) or any(m.fullmatch(name) for m in _PASSED_BY):
+        if _is_in(path, self.output):
             return False
-        if any(_is_in(path, place) for place in self.places):
+        if any(pattern.fullmatch(name) for pattern in _IGNORED_NAMES):
+            return False
+        if any(_is_in(path, input_path) for input_path in self.inputs):
             return True
-        # A toolset that toolcast.yaml does not list yet is a finding.
+        # A run reports a toolset that toolcast.yaml does not list.
         return name == TOOLSET_FILE and os.path.dirname(folder) in self.parents
 
 
 def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> None:
-    """Generates now, and again after each change, until Ctrl-C or SIGTERM.
+    """Generate now, and again after each change, until Ctrl-C or SIGTERM.
 
-    Returns when it is ended, but not before a run that is going on has ended; a second
-    signal ends that run, too.
+    At the first signal, returns after the current run; a second signal terminates that run.
+    Ends the program with exit code 2 if watchfiles is not installed, or the project's folder
+    is removed.
 
     Args:
         root: the folder of toolcast.yaml.
-        options: those of `generate` that each run gets.
+        options: the options of each run of `generate`.
         force: whether the first run gets `--force`.
-
-    Ends the program with exit code 2 when the library that watches is not installed, or the
-    project's folder goes away.
     """
-    runs = Runs(["generate", "--project", root, *options])
-    for reason in changes_of(root, runs.ended, "--watch"):
+    runs = GenerateRuns(["generate", "--project", root, *options])
+    for reason in watch_changes(root, runs.ended, "--watch"):
         runs.run(reason, force=force)
         click.echo(err=True)
         force = False
 
 
-def changes_of(
+def watch_changes(
     root: str, ended: threading.Event, command: str, *, with_code: bool = False
 ) -> Iterator[str]:
-    """Why a run is due, in words: at once, and after each change, until it is ended.
+    """Yield a description of the reason at the start and after each change.
+
+    Ends the program with exit code 2 if watchfiles is not installed, or the project's folder
+    is removed.
 
     Args:
         root: the folder of toolcast.yaml.
-        ended: ends it, once it is set.
-        command: what is to say that it needs the library that watches.
-        with_code: whether the Python packages beside the handlers' count.
-
-    Ends the program with exit code 2 when that library is not installed, or the project's
-    folder goes away.
+        ended: stops the iteration when it is set.
+        command: the command or option that requires watchfiles, for the message.
+        with_code: whether to watch all Python packages in the source folders.
     """
     try:
         from watchfiles import watch
     except ImportError:
-        fail(f"{command} needs watchfiles\n  help: pip install 'toolcast[watch]'")
+        fail(f"{command} requires watchfiles\n  help: pip install 'toolcast[watch]'")
     root = os.path.realpath(root)
-    looked_at: WatchedPaths | None = None
-    reason = "watching (Ctrl-C ends it)"
+    watched: WatchedPaths | None = None
+    reason = "watching for changes (press Ctrl-C to stop)"
     while not ended.is_set():
         if not os.path.isdir(root):
-            fail(f"{root} is gone")
-        looked_at = watched(root, looked_at, with_code=with_code)
+            fail(f"the project's folder {root} was removed")
+        watched = find_watched_paths(root, watched, with_code=with_code)
         changes = watch(
-            *sorted(looked_at.folders),
+            *sorted(watched.folders),
             watch_filter=None,
             stop_event=ended,
-            rust_timeout=_TURN,
+            rust_timeout=_POLL_INTERVAL_MS,
             yield_on_timeout=True,
             recursive=False,
             ignore_permission_denied=True,
         )
         try:
-            # The watch begins before the run: what is changed meanwhile is seen.
+            # The first value comes when the watch has started, at the latest after the poll
+            # interval. Start it before the run, so that a change during the run is seen.
             next(changes, None)
             yield reason
-            left = _texts(looked_at.documents)
-            reason = _told(root, _next_change(root, looked_at, left, changes))
+            written_documents = _read_files(watched.documents)
+            paths = _wait_for_change(root, watched, written_documents, changes)
+            reason = _describe_changed_paths(root, paths)
         except FileNotFoundError:
-            time.sleep(_TURN / 1000)  # A folder went away between the two lines above.
+            # A folder was removed after the list of folders was made.
+            time.sleep(_POLL_INTERVAL_MS / 1000)
         finally:
             changes.close()
 
 
-class Runs:
-    """Runs of `toolcast generate`, until a signal ends them.
+class GenerateRuns:
+    """Runs of `toolcast generate` until SIGINT or SIGTERM.
 
-    Each run is a process of its own: what it says depends on nothing that an earlier one
-    loaded, the code of an extension least of all.
+    Each run is a process of its own, so that it loads the current code, especially that of
+    extensions.
 
     Attributes:
-        ended: set when a signal has come.
+        ended: set by the first signal.
     """
 
-    def __init__(self, words: list[str]) -> None:
+    def __init__(self, arguments: list[str]) -> None:
         self.ended = threading.Event()
-        self._words = words
+        self._arguments = arguments
         self._running: subprocess.Popen[bytes] | None = None
-        for one in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(one, self._end)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._handle_signal)
 
     def run(self, reason: str, *, force: bool = False) -> int:
-        """Tells the time and why, and runs; gives the exit code."""
+        """Print the time and the reason, run the command, and return its exit code.
+
+        After a signal, returns 0 without running.
+        """
         if self.ended.is_set():
             return 0
         click.echo(f"{time.strftime('%H:%M:%S')} {reason}", err=True)
-        words = [*self._words, "--force"] if force else self._words
-        # Neither the signals of the terminal nor, with -P, modules of the project reach it.
+        arguments = [*self._arguments, "--force"] if force else self._arguments
+        # With its own process group, Ctrl-C does not interrupt a run; with -P, it imports no
+        # modules from the current folder.
         with subprocess.Popen(  # noqa: S603 - this program
-            [sys.executable, "-P", "-m", "toolcast", *words],
+            [sys.executable, "-P", "-m", "toolcast", *arguments],
             stdin=subprocess.DEVNULL,
-            **OWN_GROUP,
+            **OWN_PROCESS_GROUP,
         ) as self._running:
             code = self._running.wait()
         self._running = None
         return code
 
-    def _end(self, *_: object) -> None:
+    def _handle_signal(self, *_: object) -> None:
         if self.ended.is_set() and self._running is not None:
             self._running.terminate()
         self.ended.set()
 
 
-OWN_GROUP: dict[str, Any] = (
+OWN_PROCESS_GROUP: dict[str, Any] = (
     {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
     if sys.platform == "win32"
     else {"process_group": 0}
 )
+"""Arguments of `Popen` that protect a process from the signals of the terminal."""
 
 
-def watched(
-    root: str, before: WatchedPaths | None = None, *, with_code: bool = False
+def find_watched_paths(
+    root: str, previous: WatchedPaths | None = None, *, with_code: bool = False
 ) -> WatchedPaths:
-    """What is to be watched of a project.
+    """Return the paths of a project to watch.
 
     Args:
         root: the folder of toolcast.yaml, a real path.
-        before: what was watched until now, which counts while toolcast.yaml has errors.
-        with_code: whether the Python packages beside the handlers' count.
+        previous: the last result, which is used while toolcast.yaml has errors.
+        with_code: whether to watch all Python packages in the source folders.
     """
     try:
         workspace = load_workspace(root).workspace
     except ExtensionError:
         workspace = None
-    own = [place for place in program_files() if not _is_installed(place)]
+    # Files of the generator are watched in a checkout, but not in site-packages.
+    program = [path for path in list_program_files() if not _is_installed(path)]
     if workspace is None:
-        if before is not None:
-            return before._replace(folders=_folders(root, before))
-        paths = [os.path.join(root, WORKSPACE_FILE), *own]
+        if previous is not None:
+            return previous._replace(folders=_find_folders(root, previous))
+        inputs = [os.path.join(root, WORKSPACE_FILE), *program]
         parents, output, documents = frozenset[str](), "", list[str]()
     else:
-        paths = [*map(os.path.normpath, project_files(workspace)), *own]
-        toolsets = (os.path.join(root, one) for one in workspace.toolset_folders)
-        parents = frozenset(os.path.dirname(os.path.normpath(one)) for one in toolsets)
+        inputs = [*map(os.path.normpath, list_project_files(workspace)), *program]
+        toolsets = [os.path.join(root, folder) for folder in workspace.toolset_folders]
+        parents = frozenset(
+            os.path.dirname(os.path.normpath(folder)) for folder in toolsets
+        )
         output = os.path.join(root, workspace.output)
-        documents = [os.path.join(root, one) for one in workspace.documents]
+        documents = [os.path.join(root, path) for path in workspace.documents]
         for source in workspace.sources if with_code else ():
-            paths += _packages(os.path.normpath(os.path.join(root, source)))
-    found = WatchedPaths(
+            inputs += _list_packages(os.path.normpath(os.path.join(root, source)))
+    paths = WatchedPaths(
         frozenset(),
-        tuple(dict.fromkeys(paths)),
+        tuple(dict.fromkeys(inputs)),
         parents,
         output,
         tuple(documents),
         with_code,
     )
-    return found._replace(folders=_folders(root, found))
+    return paths._replace(folders=_find_folders(root, paths))
 
 
-def _packages(source: str) -> Iterator[str]:
-    """The folders with Python modules in a folder of sources."""
+def _list_packages(source: str) -> Iterator[str]:
+    """Yield the subfolders of a source folder that contain Python modules."""
     with contextlib.suppress(OSError), os.scandir(source) as entries:
         for entry in entries:
             if entry.name.isidentifier() and entry.is_dir():
@@ -227,26 +238,31 @@ def _packages(source: str) -> Iterator[str]:
                     yield entry.path
 
 
-def _folders(root: str, looked_at: WatchedPaths) -> frozenset[str]:
-    """The folders that have to be watched; of what is not there, the next above."""
-    found = {root}
-    for place in looked_at.places:
-        found.add(_there(os.path.dirname(place)))
-        found.update(_folders_in(place))
-    for folder in looked_at.parents:
-        found.add(_there(folder))
+def _find_folders(root: str, watched: WatchedPaths) -> frozenset[str]:
+    """Return the folders to watch; for a missing folder, its nearest existing parent."""
+    folders = {root}
+    for path in watched.inputs:
+        folders.add(_find_existing_folder(os.path.dirname(path)))
+        folders.update(_walk_folders(path))
+    for folder in watched.parents:
+        folders.add(_find_existing_folder(folder))
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            found.update(e.path for e in entries if e.is_dir() and e.name[:1] != ".")
-    return frozenset(path for path in found if not _is_in(path, looked_at.output))
+            folders.update(
+                entry.path
+                for entry in entries
+                if entry.is_dir() and not entry.name.startswith(".")
+            )
+    return frozenset(path for path in folders if not _is_in(path, watched.output))
 
 
-def _folders_in(tree: str) -> Iterator[str]:
+def _walk_folders(tree: str) -> Iterator[str]:
     for folder, names, _ in os.walk(tree):
+        # Do not walk into the folders of other programs, such as caches.
         names[:] = [name for name in names if not TOOL_FILES.fullmatch(name)]
         yield folder
 
 
-def _there(folder: str) -> str:
+def _find_existing_folder(folder: str) -> str:
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     return folder
@@ -260,47 +276,56 @@ def _is_in(path: str, folder: str) -> bool:
     return bool(folder) and (path == folder or path.startswith(folder + os.sep))
 
 
-def _next_change(
+def _wait_for_change(
     root: str,
-    looked_at: WatchedPaths,
-    left: Mapping[str, bytes | None],
+    watched: WatchedPaths,
+    written_documents: Mapping[str, bytes | None],
     changes: Iterable[set[tuple[Any, str]]],
 ) -> list[str]:
-    """The paths of the next change that counts; none when a signal ends the watch.
+    """Return the paths of the next relevant change; empty after a signal.
 
     Args:
-        left: the documents as the last run left them, whose own writing does not count.
+        written_documents: the content of the documents after the last run, by path. An event
+            for a document with this content was caused by the run and is ignored.
+        changes: the events of watchfiles.
     """
     for events in changes:
         paths = sorted({path for _, path in events})
-        now = _texts(path for path in paths if path in left)
-        paths = [path for path in paths if path not in now or now[path] != left[path]]
-        if counting := [path for path in paths if looked_at.counts(path)]:
-            return counting
-        # What is in a new folder is not watched yet.
-        folders = [path for path in paths if path in looked_at.folders]
+        documents = _read_files(path for path in paths if path in written_documents)
+        paths = [
+            path
+            for path in paths
+            if path not in documents or documents[path] != written_documents[path]
+        ]
+        relevant_paths = [path for path in paths if watched.is_relevant(path)]
+        if relevant_paths:
+            return relevant_paths
+        # A new folder is not watched yet, and may contain relevant files already.
+        folders = [path for path in paths if path in watched.folders]
         folders += [path for path in paths if os.path.isdir(path)]
-        with_code = looked_at.with_code
-        there = watched(root, looked_at, with_code=with_code) if folders else looked_at
-        if there.folders != looked_at.folders:
-            return folders
+        if folders:
+            updated = find_watched_paths(root, watched, with_code=watched.with_code)
+            if updated.folders != watched.folders:
+                return folders
     return []
 
 
-def _texts(paths: Iterable[str]) -> dict[str, bytes | None]:
-    """The bytes of files; None of one that cannot be read."""
-    found: dict[str, bytes | None] = {}
+def _read_files(paths: Iterable[str]) -> dict[str, bytes | None]:
+    """Return the content of files by path; None for a file that cannot be read."""
+    contents: dict[str, bytes | None] = {}
     for path in paths:
-        found[path] = None
+        contents[path] = None
         with contextlib.suppress(OSError):
-            found[path] = read_regular_file(path, _MAX_FILE_BYTES)
-    return found
+            contents[path] = read_regular_file(path, _MAX_FILE_BYTES)
+    return contents
 
 
-def _told(root: str, paths: Sequence[str]) -> str:
-    """What changed, in a line; editors make files that are gone again at once."""
-    first, *others = (
-        [path for path in paths if os.path.lexists(path)] or paths or [root]
-    )
-    shown = printable(os.path.relpath(first, root))
-    return f"{shown} and {len(others)} more" if others else shown
+def _describe_changed_paths(root: str, paths: Sequence[str]) -> str:
+    """Return a line with the first changed path and the number of others.
+
+    Existing files are preferred: editors create and remove temporary files.
+    """
+    existing = [path for path in paths if os.path.lexists(path)]
+    first, *others = existing or paths or [root]
+    label = printable(os.path.relpath(first, root))
+    return f"{label} and {len(others)} more" if others else label

@@ -1,1 +1,1 @@
-"""The commands that begin: a project, a tool."""
+"""Commands that create projects, tools and templates."""

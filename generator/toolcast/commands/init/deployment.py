@@ -1,4 +1,4 @@
-"""`toolcast init --deployment`: Docker, Compose, HAProxy and systemd files for a project."""
+"""Write the Docker, Compose, HAProxy and systemd files of `init --deployment`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...model.endpoints import (
 from ...model.model import Toolset, Workspace
 from ...package_data import read_deployment_file
 from ...reports.escaping import printable
-from ..exit_codes import fail, print_steps, workspace_or_end
+from ..exit_codes import fail, load_workspace_or_exit, print_steps
 
 FILES = (".dockerignore", "Dockerfile", "compose.yaml", "haproxy.cfg")
 UNIT = "my_tools@.service"
@@ -31,14 +31,14 @@ def write_deployment(root: str, toolset_name: str | None) -> None:
 
     Ends the program with exit code 2 if the project cannot be read or a file exists.
     """
-    from .scaffold import in_the_way, refuse, write_new
+    from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
-    workspace = workspace_or_end(root)
+    workspace = load_workspace_or_exit(root)
     toolset = _select_toolset(workspace, toolset_name)
     served = sorted(list_endpoints(toolset), key=lambda plan: plan.path != "/mcp/")
     files = dict(_render_files(workspace, toolset, served[0]))
-    refuse(in_the_way(workspace.root, files))
-    write_new(workspace.root, files)
+    exit_on_conflicts(find_conflicts(workspace.root, files))
+    write_new_files(workspace.root, files)
     for path in files:
         click.echo(printable(f"wrote {path}"))
     other_clients = [

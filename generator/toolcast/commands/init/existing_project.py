@@ -1,4 +1,4 @@
-"""A repository that tools come into: where their parts lie, and what it lacks for them."""
+"""Layout of a project in an existing repository, and the settings that it needs."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import NamedTuple
 
 from ...static_analysis.modules import read_text
 
-_OF_PYTEST = "[tool.pytest.ini_options]"
-# In the order in which pytest takes the first.
-_PYTEST = (
+_PYPROJECT_SECTION = "[tool.pytest.ini_options]"
+# In the order in which pytest searches for its settings.
+_PYTEST_FILES = (
     ("pytest.ini", "[pytest]"),
     (".pytest.ini", "[pytest]"),
-    ("pyproject.toml", _OF_PYTEST),
+    ("pyproject.toml", _PYPROJECT_SECTION),
     ("tox.ini", "[pytest]"),
     ("setup.cfg", "[tool:pytest]"),
 )
 
 
 class Layout(NamedTuple):
-    """The folders of a project.
+    """Packages and folders of a project, relative to its root.
 
     Attributes:
-        handlers: the package of the tools' functions.
-        source: the folder in which that package is.
-        output: the folder that the generator owns.
-        output_package: the package that folder is.
+        handlers: the name of the handlers package.
+        source: the source folder that contains the handlers package.
+        output: the folder for generated files.
+        output_package: the name of the package in the output folder.
     """
 
     handlers: str
@@ -37,15 +37,16 @@ class Layout(NamedTuple):
 
     @property
     def handlers_folder(self) -> str:
-        """The folder of the handlers, below the project's."""
+        """Folder of the handlers package, relative to the project's root."""
         folder = self.handlers.replace(".", "/")
         return folder if self.source == "." else f"{self.source}/{folder}"
 
     def missing_packages(self, root: str) -> list[str]:
-        """The `__init__.py` of each folder on the way to the handlers that is not there."""
-        steps = self.handlers_folder.split("/")
+        """Return the missing `__init__.py` files of the handlers package and its parents."""
+        parts = self.handlers_folder.split("/")
+        # The source folder itself is not a package.
         first = 1 if self.source == "." else 2
-        folders = ["/".join(steps[:n]) for n in range(first, len(steps) + 1)]
+        folders = ["/".join(parts[:n]) for n in range(first, len(parts) + 1)]
         return [
             f"{folder}/__init__.py"
             for folder in folders
@@ -53,82 +54,92 @@ class Layout(NamedTuple):
         ]
 
 
-def surroundings(root: str, layout: Layout, needed: str, versions: str) -> str:
-    """What to add to the files of a repository, which are its people's own.
+def format_setup_advice(
+    root: str, layout: Layout, requirement: str, versions: str
+) -> str:
+    """Return the settings that the user has to add to the files of a repository.
 
-    What is there already, and what is for a tool that nobody uses there, is left out.
+    Settings that exist, and settings of linters that the repository does not use, are left
+    out.
 
     Args:
-        root: its folder.
-        needed: what the outputs import.
-        versions: the versions of Toolcast that fit.
+        root: the folder of the repository.
+        requirement: the requirement of the generated code, such as `toolcast-runtime[mcp]`.
+        versions: the version specifier of Toolcast's packages.
     """
-    file, section = _pytest_settings(root)
+    pytest_file, section = _find_pytest_settings(root)
     project, makefile, attributes = (
         read_text(root, name) or ""
         for name in ("pyproject.toml", "Makefile", ".gitattributes")
     )
-    texts = ((name, read_text(root, name)) for name in _LINTERS)
-    named = "".join(f"{name}\n{text}" for name, text in texts if text is not None)
-    own, output, package = "pyproject.toml", layout.output, layout.output_package
-    uses = {
-        word
-        for word in re.findall(r"\b(?:black|ruff)\b", project + makefile + named)
-        if output not in _table(project, f"tool.{word}")
+    linter_files = ((name, read_text(root, name)) for name in _LINTER_FILES)
+    linter_text = project + makefile
+    linter_text += "".join(
+        f"{name}\n{text}" for name, text in linter_files if text is not None
+    )
+    pyproject, output, package = "pyproject.toml", layout.output, layout.output_package
+    linters = {
+        linter
+        for linter in re.findall(r"\b(?:black|ruff)\b", linter_text)
+        if output not in _extract_table(project, f"tool.{linter}")
     }
-    builds = "setuptools" in project and f'"{package}"' not in project
-    lines_lf = re.search(r"(?m)^\* .*\beol=lf\b", attributes)
-    for_pytest = _for_pytest(read_text(root, file) or "", file, section, layout)
-    install = (
-        f'dependencies, where the tools run: "{needed}"\n'
+    needs_package_data = "setuptools" in project and f'"{package}"' not in project
+    has_lf = re.search(r"(?m)^\* .*\beol=lf\b", attributes)
+    pytest_text = read_text(root, pytest_file) or ""
+    pytest_lines = _list_pytest_lines(pytest_text, pytest_file, section, layout)
+    requirements = (
+        f'dependencies, where the tools run: "{requirement}"\n'
         f'for developers and CI:             "toolcast[watch]{versions}"\n'
         f'                                   "toolcast-runtime[testing]{versions}"'
     )
-    data = f'"{package}" = ["**/*.json", "**/*.md"]     # what generated modules read'
+    data = f'"{package}" = ["**/*.json", "**/*.md"]     # read by generated modules'
     exclude = f'force-exclude = "/{output}/"      # compared byte by byte'
     make = "tools-generate: ; toolcast generate\ntools-check:    ; toolcast check"
-    commit = f"nothing: commit {output}/, in which reviewers see what agents will see"
+    commit = f"no entry: commit {output}/, so that reviewers see the changes for agents"
     advice = (
-        (own, "toolcast-runtime" not in project, install),
-        (own, builds, f"[tool.setuptools.package-data]\n{data}"),
-        (own, "black" in uses, f"[tool.black]\n{exclude}"),
-        (own, "ruff" in uses, f'[tool.ruff]\nextend-exclude = ["{output}"]'),
-        (file, for_pytest, "\n".join(for_pytest)),
+        (pyproject, "toolcast-runtime" not in project, requirements),
+        (pyproject, needs_package_data, f"[tool.setuptools.package-data]\n{data}"),
+        (pyproject, "black" in linters, f"[tool.black]\n{exclude}"),
+        (pyproject, "ruff" in linters, f'[tool.ruff]\nextend-exclude = ["{output}"]'),
+        (pytest_file, pytest_lines, "\n".join(pytest_lines)),
         ("Makefile", "toolcast generate" not in makefile, make),
         ("CI", True, "toolcast check --format github"),
         (".gitignore", True, commit),
-        (".gitattributes", not lines_lf, f"{output}/** text eol=lf"),
+        (".gitattributes", not has_lf, f"{output}/** text eol=lf"),
     )
-    lacking: dict[str, str] = {}
-    for name, is_lacking, lines in advice:
-        if is_lacking:
-            lacking[name] = lacking.get(name, "") + indent(f"{lines}\n", "    ")
-    parts = (f"  {name}\n{lines}" for name, lines in lacking.items())
+    texts: dict[str, str] = {}
+    for name, is_needed, lines in advice:
+        if is_needed:
+            texts[name] = texts.get(name, "") + indent(f"{lines}\n", "    ")
+    parts = (f"  {name}\n{text}" for name, text in texts.items())
     return "\n".join(
-        ["Nothing of yours was changed. Add what you need of this:\n", *parts]
+        ["Your files were not changed. Add the lines that you need:\n", *parts]
     )
 
 
-_LINTERS = (".pre-commit-config.yaml", "ruff.toml", ".ruff.toml", "tox.ini")
-"""Where a repository names its linters beside pyproject.toml and its Makefile."""
+_LINTER_FILES = (".pre-commit-config.yaml", "ruff.toml", ".ruff.toml", "tox.ini")
+"""Files, next to pyproject.toml and the Makefile, that show which linters are used."""
 
 
-def _table(text: str, name: str) -> str:
-    """A table of a TOML or INI file as it is written, tables below it included."""
+def _extract_table(text: str, name: str) -> str:
+    """Return the text of a table and its subtables in a TOML or INI file."""
     tables = re.split(r"(?m)^(?=\[)", text)
-    return "".join(one for one in tables if re.match(rf"\[{re.escape(name)}[\].]", one))
+    pattern = rf"\[{re.escape(name)}[\].]"
+    return "".join(table for table in tables if re.match(pattern, table))
 
 
-def _for_pytest(text: str, file: str, section: str, layout: Layout) -> list[str]:
-    """What pytest lacks to find the generated tests, and what these import."""
-    settings = _table(text, section.strip("[]"))
+def _list_pytest_lines(text: str, file: str, section: str, layout: Layout) -> list[str]:
+    """Return the settings with which pytest finds and imports the generated tests."""
+    settings = _extract_table(text, section.strip("[]"))
     lines = []
     for key, folder in (("testpaths", layout.output), ("pythonpath", layout.source)):
-        given = re.search(rf"(?ms)^{key}\s*=(.*?)(?=^\S|\Z)", settings)
-        listed = re.findall(r"[\w./-]+", given[1]) if given else []
-        is_there = any(f"{folder}/".startswith(f"{one.rstrip('/')}/") for one in listed)
-        # Without `testpaths` pytest looks everywhere.
-        if not is_there and (given or key != "testpaths"):
+        match = re.search(rf"(?ms)^{key}\s*=(.*?)(?=^\S|\Z)", settings)
+        paths = re.findall(r"[\w./-]+", match[1]) if match else []
+        is_included = any(
+            f"{folder}/".startswith(f"{path.rstrip('/')}/") for path in paths
+        )
+        # Without `testpaths`, pytest searches all folders.
+        if not is_included and (match or key != "testpaths"):
             is_toml = file == "pyproject.toml"
             lines.append(
                 f'{key} = [..., "{folder}"]' if is_toml else f"{key} = ... {folder}"
@@ -136,10 +147,10 @@ def _for_pytest(text: str, file: str, section: str, layout: Layout) -> list[str]
     return [section, *lines] if lines else []
 
 
-def _pytest_settings(root: str) -> tuple[str, str]:
-    """The file that pytest reads its settings from, and their table there."""
-    for file, section in _PYTEST:
+def _find_pytest_settings(root: str) -> tuple[str, str]:
+    """Return the file and the section from which pytest reads its settings."""
+    for file, section in _PYTEST_FILES:
         text = read_text(root, file)
         if text is not None and (file.endswith("pytest.ini") or section in text):
             return file, section
-    return "pyproject.toml", _OF_PYTEST
+    return "pyproject.toml", _PYPROJECT_SECTION

@@ -1,4 +1,4 @@
-"""The files of tools that call functions which are there already: specs, and adapters."""
+"""Draft specs and adapters of tools from existing functions (`--from-function`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...model.model import (
 from ...model.toolset_parts import (
     HandlerReference,
 )
-from ...refactoring.free_names import refuse_taken_name
+from ...refactoring.free_names import validate_tool_name
 from ...refactoring.project_edit import EditRefusedError, ProjectEdit
 from ...rendering.output_shape import View
 from ...rendering.renderer import format_python, render
@@ -31,30 +31,30 @@ from ...static_analysis.function_tool import (
     FunctionToolError,
     read_function,
 )
-from ...static_analysis.handler import is_below
+from ...static_analysis.handler import is_in_package
 from ...static_analysis.modules import read_module
 from .stubs import (
-    free_keyword,
-    handler_place,
-    new_files,
-    package_files,
-    schemas_of,
-    section_of,
-    toolset_of,
+    build_new_files_edit,
+    choose_keyword,
+    find_schema_reference,
+    get_handler_path,
+    get_section,
+    get_toolset,
+    render_missing_packages,
 )
 
 _REFERENCE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)", re.ASCII)
-_CAREFUL = {
+_DEFAULT_ANNOTATIONS = {
     "readOnlyHint": False,
     "destructiveHint": True,
     "idempotentHint": False,
     "openWorldHint": True,
 }
-_SAID_ELSEWHERE = (
-    "Its description says it; write the text where another tool could be meant."
+"""MCP annotations of a tool whose effects are not known."""
+_REASON_WITHOUT_TEXT = (
+    "The description is sufficient. Add a text if an agent could confuse similar tools."
 )
-
-_WHEN = "TODO: say when an agent should choose it, and what to use instead otherwise."
+_WHEN_TO_USE = "TODO: describe when to use the tool, and which tool to use otherwise."
 
 
 def draft_functions(
@@ -64,209 +64,262 @@ def draft_functions(
     toolset_name: str | None,
     section: str | None,
 ) -> ProjectEdit:
-    """The specs of functions, each with an adapter where it cannot be the handler itself.
+    """Draft a spec for each function, and an adapter for one that is not a handler.
 
     Args:
-        references: `module:function`, each.
-        name: the tool's, for one function; None for the function's own.
+        references: the functions, each as `module:function`.
+        name: the name of the tool, for one function; defaults to the function's name.
+        section: the section of the tools; defaults to the only section.
 
     Raises:
-        EditRefusedError: one of them cannot be a tool; with every reason.
+        EditRefusedError: a function cannot be a tool; the message has all problems.
     """
-    toolset = toolset_of(workspace, toolset_name)
-    section = section_of(toolset, section)
-    module_of = cache(partial(read_module, workspace.root, workspace.sources))
+    toolset = get_toolset(workspace, toolset_name)
+    section = get_section(toolset, section)
+    read_cached = cache(partial(read_module, workspace.root, workspace.sources))
     files: dict[str, bytes] = {}
     notes: list[str] = []
-    made: list[str] = []
+    pydantic_handlers: list[str] = []
     problems: list[str] = []
-    named: dict[str, str] = {}
+    references_by_module: dict[str, str] = {}
     for text in dict.fromkeys(references):
         try:
-            reference = _reference(workspace, text)
-            called = name or reference.function
-            if module_name(called) in named:
-                other = named[module_name(called)]
+            reference = _parse_reference(workspace, text)
+            tool_name = name or reference.function
+            module = module_name(tool_name)
+            if module in references_by_module:
+                other = references_by_module[module]
                 raise EditRefusedError(
-                    f"`{text}` and `{other}` would both be the tool `{called}`",
-                    "run the command for each, with a NAME for one",
+                    f"`{text}` and `{other}` would both be the tool `{tool_name}`",
+                    "run the command once per function, and pass a NAME for one of them",
                 )
-            named[module_name(called)] = text
-            tool = read_function(module_of, *reference)
-            refuse_taken_name(toolset, called)
-            handler, adapter = _handler(workspace, toolset, reference, called, tool)
+            references_by_module[module] = text
+            tool = read_function(read_cached, *reference)
+            validate_tool_name(toolset, tool_name)
+            handler, adapter = _draft_handler(
+                workspace, toolset, reference, tool_name, tool
+            )
         except FunctionToolError as error:
-            problems += [_worded(workspace, reference, *one) for one in error.reasons]
+            problems += [
+                _format_problem(workspace, reference, *reason)
+                for reason in error.reasons
+            ]
             continue
         except EditRefusedError as error:
             problems.append(str(error))
             continue
-        spec = f"{toolset.folder}/{spec_name(called)}.yaml"
-        files[spec] = _spec(toolset, section, called, tool, handler, reference)
+        spec = f"{toolset.folder}/{spec_name(tool_name)}.yaml"
+        files[spec] = _draft_spec(toolset, section, tool_name, tool, handler, reference)
         files |= adapter
         notes += tool.notes
-        if not tool.documented.text:
+        if not tool.docstring.text:
             notes.append(f"{tool.location}: without a docstring, the texts are TODOs")
-        if not tool.gives_json or tool.fit is Fit.MADE:
-            made.append(list(adapter)[-1])
+        if not tool.returns_json or tool.fit is Fit.CONVERTED:
+            pydantic_handlers.append(list(adapter)[-1])
     if problems:
         raise EditRefusedError(
             "\n".join(dict.fromkeys(problems)) + "\nnothing was written"
         )
     steps = []
-    if made:
-        what = (
-            f"{made[0]} imports" if len(made) == 1 else f"{len(made)} handlers import"
-        )
+    if pydantic_handlers:
+        subject = f"{len(pydantic_handlers)} handlers import"
+        if len(pydantic_handlers) == 1:
+            subject = f"{pydantic_handlers[0]} imports"
         steps.append(
-            f"have toolcast-runtime[models] among your dependencies: {what} pydantic"
+            f"add toolcast-runtime[models] to your dependencies: {subject} pydantic"
         )
     specs = [path for path in files if path.endswith(".yaml")]
-    shown = specs[0] if len(specs) == 1 else f"{toolset.folder}/"
-    return new_files(
+    spec_path = specs[0] if len(specs) == 1 else f"{toolset.folder}/"
+    return build_new_files_edit(
         files,
         (
             *steps,
-            f"read {shown}: `when_to_use` and `annotations` are yours to decide",
+            f"review {spec_path}, especially `when_to_use` and `annotations`",
             "toolcast generate",
         ),
         tuple(dict.fromkeys(notes)),
     )
 
 
-def _reference(workspace: Workspace, text: str) -> HandlerReference:
-    found = _REFERENCE.fullmatch(text)
-    if found is None:
+def _parse_reference(workspace: Workspace, text: str) -> HandlerReference:
+    """Parse `module:function`.
+
+    Raises:
+        EditRefusedError: the text has another form; the help contains the reference that a
+            path or a dotted name probably means.
+    """
+    match = _REFERENCE.fullmatch(text)
+    if match is None:
         path, _, function = text.partition(":")
-        stem = path.removesuffix(".py").strip("/").replace("/", ".")
-        if not function and stem == path and "." in stem:
-            stem, _, function = stem.rpartition(".")
-        better = f"{_imported(workspace, stem)}:{function or 'function'}"
-        help_ = f"did you mean `{better}`?" if _REFERENCE.fullmatch(better) else ""
+        module = path.removesuffix(".py").strip("/").replace("/", ".")
+        if not function and module == path and "." in module:
+            module, _, function = module.rpartition(".")
+        module = _remove_source_folder(workspace, module)
+        suggestion = f"{module}:{function or 'function'}"
+        is_valid = _REFERENCE.fullmatch(suggestion)
+        help_ = f"did you mean `{suggestion}`?" if is_valid else ""
         raise EditRefusedError(f"`{text}` is not `module:function`", help_)
-    return HandlerReference(found[1], found[2])
+    return HandlerReference(match[1], match[2])
 
 
-def _imported(workspace: Workspace, module: str) -> str:
-    """A module without the folder that it is looked for in."""
+def _remove_source_folder(workspace: Workspace, module: str) -> str:
+    """Remove the name of a source folder from the start of a module name."""
     for source in workspace.sources:
         module = module.removeprefix(f"{source.strip('./').replace('/', '.')}.")
     return module
 
 
-def _worded(
+def _format_problem(
     workspace: Workspace, reference: HandlerReference, reason: str, help_: str
 ) -> str:
+    """Return a problem of a reference with a help line.
+
+    Without a help, the help is a reference without source folder, or the setting that makes
+    the module's folder a source folder.
+    """
     path = reference.module.replace(".", "/")
-    better = _imported(workspace, reference.module)
-    if not help_ and better != reference.module:
-        help_ = f"did you mean `{better}:{reference.function}`?"
+    module = _remove_source_folder(workspace, reference.module)
+    if not help_ and module != reference.module:
+        help_ = f"did you mean `{module}:{reference.function}`?"
     for folder in ("src", "."):
-        there = [f"{folder}/{path}.py", f"{folder}/{path}/__init__.py"]
-        is_there = any(os.path.isfile(os.path.join(workspace.root, p)) for p in there)
-        if not help_ and is_there and folder not in workspace.sources:
-            listed = ", ".join([*workspace.sources, folder])
-            help_ = f"it is in {folder}/: say `sources: [{listed}]` in toolcast.yaml"
+        candidates = [f"{folder}/{path}.py", f"{folder}/{path}/__init__.py"]
+        exists = any(
+            os.path.isfile(os.path.join(workspace.root, candidate))
+            for candidate in candidates
+        )
+        if not help_ and exists and folder not in workspace.sources:
+            sources = ", ".join([*workspace.sources, folder])
+            help_ = f"it is in {folder}/: set `sources: [{sources}]` in toolcast.yaml"
     return f"{reason}\n  help: {help_}" if help_ else reason
 
 
-def _handler(
+def _draft_handler(
     workspace: Workspace,
     toolset: Toolset,
     reference: HandlerReference,
     name: str,
     tool: FunctionTool,
 ) -> tuple[HandlerReference, dict[str, bytes]]:
-    """What the spec names, and the files that it needs: none where that is the function."""
+    """Return the handler for the spec, and the new files of its adapter.
+
+    Without an adapter, the function itself is the handler and there are no files.
+    """
     package = toolset.handlers
     if package is None:
         raise EditRefusedError(
             f"the toolset {toolset.name} has no package for its handlers",
-            f"give {toolset.folder}/toolset.yaml one: `handlers: handlers`, or the"
-            f" package of the function: `handlers: {reference.module.split('.')[0]}`",
+            f"add `handlers: handlers` to {toolset.folder}/toolset.yaml, or the package of"
+            f" the function: `handlers: {reference.module.split('.')[0]}`",
         )
-    is_own = is_below(reference.module, package)
-    if is_own and tool.is_whole and tool.gives_json and tool.fit is Fit.PLAIN:
+    is_own = is_in_package(reference.module, package)
+    if is_own and tool.accepts_all and tool.returns_json and tool.fit is Fit.PLAIN:
         return reference, {}
     module = module_name(name)
+    # The handlers package can contain a module of this name, for example the function's own.
     for stem in (module, f"{module}_tool"):
         handler = HandlerReference(f"{package}.{stem}", module)
-        path = handler_place(workspace, handler)
+        path = get_handler_path(workspace, handler)
         if not os.path.lexists(os.path.join(workspace.root, path)):
             break
     else:
-        raise EditRefusedError(f"{path} is in the way", "give the tool another NAME")
-    is_made = tool.fit is Fit.MADE
-    is_typed = not is_made and tool.is_annotated
-    is_typed = is_typed and all(one.annotation for one in tool.taken)
-    called, imported = "_function", "validate_call"
-    if is_made and tool.is_whole:
-        called = "validate_call(_function)"
-    elif is_made:
-        # What is left out may be of a class that pydantic does not know.
-        imported = "ConfigDict, validate_call"
-        config = "config=ConfigDict(arbitrary_types_allowed=True)"
-        called = f"validate_call({config})(_function)"
-    # What is made of a class is not compared where the spec says nothing of results.
-    told = tool.result if tool.gives_json else None
-    result = "Any" if tool.returns is not None else told or "object"
-    # The generated types say what is sent; a type checker holds the function to them where
-    # it takes that as it is.
-    types = ""
-    if not is_typed and tool.is_typed and "registry" in toolset.targets:
-        types = f"{class_name(name)}{'Given' if tool.is_value else 'Arguments'}"
-    is_direct = bool(types) and tool.fit is Fit.PLAIN
-    call_type = "Any"
-    if result not in ("Any", "object"):
-        awaitable = f"Awaitable[{result}]" if tool.is_async else result
-        call_type = f"Callable[..., {awaitable}]"
-    if is_direct or is_typed:
-        call_type = ""
-    has_any = "Any" in (result, call_type)
-    words = {"TYPE_CHECKING": types, "Any": has_any, "Unpack": types}
-    typing = [word for word, is_used in words.items() if is_used]
-    calling = [word for word in ("Awaitable", "Callable") if word in call_type]
-    awaited = "await " if tool.is_async else ""
-    before, after = ("", "") if tool.gives_json else ("to_jsonable_python(", ")")
-    view = View(
-        module=encode_line(reference.module),
-        function=encode_identifier(reference.function),
-        name=encode_identifier(module),
-        definition=encode_line("async def" if tool.is_async else "def"),
-        is_open=not is_typed,
-        is_made=is_made,
-        abc=encode_line(", ".join(calling)),
-        typing=encode_line(", ".join(typing)),
-        has_imports=bool(calling or typing),
-        types=encode_line(types),
-        types_module=encode_line(
-            ".".join(filter(None, (workspace.package, toolset.name, "tools", module)))
-        ),
-        taken=encode_line(f"Unpack[{types}]" if types else "object"),
-        call_type=encode_line(call_type),
-        call=encode_line("_call" if call_type else "_function"),
-        from_pydantic=encode_line(imported),
-        called=encode_line(called),
-        makes_json=not tool.gives_json,
-        result=encode_line(result),
-        before=encode_line(f"{before}{awaited}"),
-        after=encode_line(after),
-        parameters=[
-            View(
-                name=encode_identifier(one.name),
-                type=encode_line(one.annotation or "Any"),
-                default=None if one.is_required else encode_literal(one.default),
-            )
-            for one in tool.taken
-        ],
-    )
+        raise EditRefusedError(f"{path} exists", "pass another NAME for the tool")
     template = "new/adapter.py.jinja"
-    files = dict(package_files(workspace, handler))
+    view = _build_adapter_view(workspace, toolset, reference, name, tool)
+    files = dict(render_missing_packages(workspace, handler))
     files[path] = format_python(template, render(template, view))
     return handler, files
 
 
-def _spec(
+def _build_adapter_view(
+    workspace: Workspace,
+    toolset: Toolset,
+    reference: HandlerReference,
+    name: str,
+    tool: FunctionTool,
+) -> View:
+    """Return the values for the template of an adapter.
+
+    The adapter has the function's parameters if all of them have an annotation. Otherwise it
+    passes on keyword arguments.
+    """
+    module = module_name(name)
+    is_converted = tool.fit is Fit.CONVERTED
+    has_annotations = all(parameter.annotation for parameter in tool.call_parameters)
+    is_explicit = not is_converted and tool.is_annotated and has_annotations
+    # Without `returns` in the spec, only results that are JSON values have a type.
+    annotation = tool.result_annotation if tool.returns_json else None
+    result = "Any" if tool.returns is not None else annotation or "object"
+    # With the generated type of the arguments, a type checker compares the function's
+    # parameters with the spec, if the function accepts the arguments unchanged.
+    types = ""
+    if not is_explicit and tool.is_typed and "registry" in toolset.targets:
+        suffix = "HandlerArguments" if tool.needs_python_values else "Arguments"
+        types = f"{class_name(name)}{suffix}"
+    call_type = _build_call_type(tool, result)
+    if is_explicit or (types and tool.fit is Fit.PLAIN):
+        call_type = ""
+    has_any = "Any" in (result, call_type)
+    typing_names = {"TYPE_CHECKING": types, "Any": has_any, "Unpack": types}
+    typing = [name for name, is_used in typing_names.items() if is_used]
+    abc = [name for name in ("Awaitable", "Callable") if name in call_type]
+    pydantic_names, call_value = _build_call_value(tool)
+    prefix, end = ("", "") if tool.returns_json else ("to_jsonable_python(", ")")
+    awaited = "await " if tool.is_async else ""
+    return View(
+        module=encode_line(reference.module),
+        function=encode_identifier(reference.function),
+        name=encode_identifier(module),
+        definition=encode_line("async def" if tool.is_async else "def"),
+        is_explicit=is_explicit,
+        is_converted=is_converted,
+        abc=encode_line(", ".join(abc)),
+        typing=encode_line(", ".join(typing)),
+        has_imports=bool(abc or typing),
+        types=encode_line(types),
+        types_module=encode_line(
+            ".".join(filter(None, (workspace.package, toolset.name, "tools", module)))
+        ),
+        arguments_type=encode_line(f"Unpack[{types}]" if types else "object"),
+        call_type=encode_line(call_type),
+        call_value=encode_line(call_value),
+        call=encode_line("_call" if call_type else "_function"),
+        pydantic=encode_line(pydantic_names),
+        makes_json=not tool.returns_json,
+        result=encode_line(result),
+        before_call=encode_line(f"{prefix}{awaited}"),
+        after_call=encode_line(end),
+        parameters=[
+            View(
+                name=encode_identifier(parameter.name),
+                type=encode_line(parameter.annotation or "Any"),
+                default=(
+                    None if parameter.is_required else encode_literal(parameter.default)
+                ),
+            )
+            for parameter in tool.call_parameters
+        ],
+    )
+
+
+def _build_call_type(tool: FunctionTool, result: str) -> str:
+    """Return the annotation of the adapter's reference to the function."""
+    if result in ("Any", "object"):
+        return "Any"
+    return f"Callable[..., {f'Awaitable[{result}]' if tool.is_async else result}]"
+
+
+def _build_call_value(tool: FunctionTool) -> tuple[str, str]:
+    """Return the names to import from pydantic, and the expression that calls the function."""
+    if tool.fit is not Fit.CONVERTED:
+        return "", "_function"
+    if tool.accepts_all:
+        return "validate_call", "validate_call(_function)"
+    # A parameter that is left out can have a class that pydantic cannot validate.
+    config = "config=ConfigDict(arbitrary_types_allowed=True)"
+    return "ConfigDict, validate_call", f"validate_call({config})(_function)"
+
+
+def _draft_spec(
     toolset: Toolset,
     section: str | None,
     name: str,
@@ -274,34 +327,33 @@ def _spec(
     handler: HandlerReference,
     reference: HandlerReference,
 ) -> bytes:
-    documented = tool.documented
+    documented = tool.docstring
     fields: dict[str, Any] = {"name": name}
-    text = documented.text or f"TODO: say what {name} does."
+    text = documented.text or f"TODO: describe what {name} does."
     if documented.result:
         text = f"{text}\n\nReturns: {documented.result}"
     fields["description"] = text
     if "prompts" in toolset.targets:
-        decided = {"text": None, "reason": _SAID_ELSEWHERE}
-        fields["when_to_use"] = decided if documented.text else _WHEN
+        without_text = {"text": None, "reason": _REASON_WITHOUT_TEXT}
+        fields["when_to_use"] = without_text if documented.text else _WHEN_TO_USE
     if section is not None:
         fields["section"] = section
     fields["parameters"] = tool.parameters
     if tool.returns is not None:
         fields["returns"] = tool.returns
     if "mcp" in toolset.targets:
-        fields["annotations"] = _CAREFUL
+        fields["annotations"] = _DEFAULT_ANNOTATIONS
     fields["handler"] = f"{handler.module}:{handler.function}"
-    if tool.is_value:
+    if tool.needs_python_values:
         fields["values"] = "python"
     if "cli" in toolset.targets:
-        fields["cli"] = {"keyword": free_keyword(toolset, name)}
-    schemas = schemas_of(toolset)
-    begin = ""
+        fields["cli"] = {"keyword": choose_keyword(toolset, name)}
+    schemas = find_schema_reference(toolset)
+    header = ""
     if schemas is not None:
-        begin = f"# yaml-language-server: $schema={schemas.format('tool')}\n"
-    begin += (
+        header = f"# yaml-language-server: $schema={schemas.format('tool')}\n"
+    header += (
         f"# Written from {reference.module}:{reference.function}; now edited by hand.\n"
     )
-    return (
-        begin + "".join(f"{encode_entry(k, v)}" for k, v in fields.items())
-    ).encode()
+    entries = "".join(f"{encode_entry(k, v)}" for k, v in fields.items())
+    return (header + entries).encode()

@@ -1,4 +1,4 @@
-"""`toolcast init`: where the parts of a project lie in a repository, and its first files."""
+"""The command `toolcast init`, which creates a project."""
 
 from __future__ import annotations
 
@@ -14,32 +14,36 @@ from ...git.program import find_repository
 from ...rendering.output_shape import View
 from ...reports.escaping import printable
 from ..exit_codes import fail, print_steps
-from .existing_project import Layout, surroundings
+from .existing_project import Layout, format_setup_advice
 
 _NOT_PACKAGES = ("__pycache__",)
 
 
-_WHOLE = Layout("handlers", ".", "generated", "generated")
-"""That of a project in a folder of its own."""
+_DEFAULT_LAYOUT = Layout("handlers", ".", "generated", "generated")
+"""Layout of a project in a folder of its own."""
 
 
-def _layout_in(root: str, handlers: str | None) -> Layout:
-    """The layout that fits a repository: a part of the one package below `src/`, or `_WHOLE`.
+def _choose_layout(root: str, handlers: str | None) -> Layout:
+    """Return the layout for an existing repository.
+
+    If the handlers are in a package in `src/`, the generated files are in that package, too;
+    otherwise the layout is the default with the handlers package.
 
     Args:
-        handlers: the package that was asked for.
+        handlers: the value of `--handlers`; defaults to the subpackage `agent` of the only
+            package in `src/`.
     """
-    packages = _packages(os.path.join(root, "src"))
+    packages = _list_packages(os.path.join(root, "src"))
     if handlers is None and len(packages) == 1:
         handlers = f"{packages[0]}.agent"
-    handlers = handlers or _WHOLE.handlers
+    handlers = handlers or _DEFAULT_LAYOUT.handlers
     top = handlers.partition(".")[0]
     if top in packages:
         return Layout(handlers, "src", f"src/{top}/generated", f"{top}.generated")
-    return _WHOLE._replace(handlers=handlers)
+    return _DEFAULT_LAYOUT._replace(handlers=handlers)
 
 
-def _packages(folder: str) -> list[str]:
+def _list_packages(folder: str) -> list[str]:
     if not os.path.isdir(folder):
         return []
     return sorted(
@@ -53,10 +57,9 @@ def _packages(folder: str) -> list[str]:
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _PACKAGE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
-# Packages of the project itself, and names that Python keeps.
-_TAKEN = frozenset(["generated", "handlers", "tests"])
+_RESERVED_NAMES = frozenset(["generated", "handlers", "tests"])
+"""Packages of a new project, which no toolset may be named after."""
 
-# Each file of a new project and the template that draws it.
 _FILES = {
     "toolcast.yaml": "toolcast.yaml",
     "specs/{name}/toolset.yaml": "toolset.yaml",
@@ -70,20 +73,22 @@ _FILES = {
     ".gitignore": "gitignore",
     ".gitattributes": "gitattributes",
 }
-# Those that are Toolcast's own, and of them the fewest that generate.
-_OWN = frozenset(["toolcast.yaml", "toolset.yaml", "count_words.yaml"])
+"""Template of each file of a new project."""
+_SPEC_TEMPLATES = frozenset(["toolcast.yaml", "toolset.yaml", "count_words.yaml"])
+"""Templates of the files that Toolcast itself reads, which `--into` writes."""
 _MINIMAL_TEMPLATES = {
     "toolcast.yaml": "toolcast.yaml",
     "specs/{name}/toolset.yaml": "small_toolset.yaml",
 }
-# Files that are only written where there are none.
-_UNLESS_THERE = {".vscode/settings.json": "settings.json"}
+"""Template of each file that `--minimal` writes."""
+_OPTIONAL_FILES = {".vscode/settings.json": "settings.json"}
+"""Templates of files that are skipped if they exist."""
 _WORKFLOWS = ".github/workflows"
 
 
-_BESIDE = (
-    "`toolcast init FOLDER` lays it out in a folder of its own, beside what is there;"
-    " `toolcast init --into FOLDER` writes only what is Toolcast's"
+_HELP_EXISTING = (
+    "use `toolcast init FOLDER` to create the project in a folder of its own, or `toolcast"
+    " init --into FOLDER` to add only Toolcast's own files"
 )
 
 
@@ -129,10 +134,12 @@ def command(
 
     --deployment adds Dockerfile, .dockerignore, compose.yaml, haproxy.cfg and a systemd unit
     for one toolset of an existing project. --name selects the toolset if there are several.
+
+    Exit codes: 2 if nothing was written.
     """
     from ...rendering.renderer import render
     from ...spec_language.spec_language import render_schema
-    from .scaffold import in_the_way, refuse, write_new
+    from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
     root = os.path.abspath(folder)
     if deployment:
@@ -142,77 +149,80 @@ def command(
             fail("`--deployment` cannot be combined with other options than `--name`")
         write_deployment(root, name)
         return
-    toolset = _toolset_name(root, name)
+    toolset = _choose_toolset_name(root, name)
     if into or minimal:
-        _lay_out_own(root, toolset, handlers, into=into, minimal=minimal)
+        _write_into_repository(root, toolset, handlers, into=into, minimal=minimal)
         return
     if handlers is not None:
-        fail("`--handlers` goes with `--into` or `--minimal`")
-    repository, below = _in_repository(root)
-    view = _view(toolset, below, _WHOLE)
+        fail("`--handlers` requires `--into` or `--minimal`")
+    repository, subfolder = _find_repository(root)
+    view = _build_view(toolset, subfolder, _DEFAULT_LAYOUT)
     files = {
         path.format(name=toolset): render(f"init/{template}.jinja", view)
         for path, template in _FILES.items()
     }
-    for path, template in _UNLESS_THERE.items():
+    for path, template in _OPTIONAL_FILES.items():
         if not os.path.lexists(os.path.join(root, path)):
             files[path] = render(f"init/{template}.jinja", view)
     files["specs/schemas/toolcast.schema.json"] = render_schema("project").encode(
         "utf-8"
     )
     number = len(files)
-    files = {below + path: data for path, data in files.items()}
-    workflow = f"{_WORKFLOWS}/{_workflow_name(below)}"
+    files = {subfolder + path: data for path, data in files.items()}
+    workflow = f"{_WORKFLOWS}/{_get_workflow_name(subfolder)}"
     files[workflow] = render("init/workflow.yml.jinja", view)
-    taken = in_the_way(repository, files)
-    refuse(taken, "" if taken == [workflow] else _BESIDE)
-    write_new(repository, files)
-    shown = os.path.relpath(root)
-    here = shown == "."
-    where = "this folder" if here else printable(f"{shown}/")
-    if below:
-        outer = os.path.relpath(os.path.join(repository, workflow))
-        click.echo(f"{number} files in {where}, and {outer}")
-        click.echo("GitHub runs only the workflows of the repository's own folder.")
+    conflicts = find_conflicts(repository, files)
+    # In another folder, the path of the workflow would be the same.
+    exit_on_conflicts(conflicts, "" if conflicts == [workflow] else _HELP_EXISTING)
+    write_new_files(repository, files)
+    relative_root = os.path.relpath(root)
+    is_current_folder = relative_root == "."
+    location = "this folder" if is_current_folder else printable(f"{relative_root}/")
+    if subfolder:
+        workflow_path = os.path.relpath(os.path.join(repository, workflow))
+        click.echo(f"{number} files in {location}, and {workflow_path}")
+        click.echo("GitHub runs only the workflows in the repository's root folder.")
     else:
-        click.echo(f"{len(files)} files in {where}")
-    steps = [] if here else [(f"cd {encode_typed_word(shown)}", "")]
-    source = installed_from()
+        click.echo(f"{len(files)} files in {location}")
+    steps: list[tuple[str, str]] = []
+    if not is_current_folder:
+        steps.append((f"cd {encode_typed_word(relative_root)}", ""))
+    source = find_install_source()
     install = f" TOOLCAST={encode_shell_word(source)}" if source else ""
     steps += [
         (
             f"make generate{install}",
             f"write generated/{toolset}/ from specs/{toolset}/",
         ),
-        ("make check test types", "hold everything against the specs"),
+        ("make check test types", "check the outputs, run the tests and mypy"),
         (".venv/bin/toolcast new NAME", "add a tool of your own"),
-        (".venv/bin/toolcast dev", "serve the tools, and again after every change"),
+        (".venv/bin/toolcast dev", "serve the tools, and reload on changes"),
     ]
     click.echo("\nNext:")
     width = max(len(step) for step, _ in steps) + 3
     for step, meaning in steps:
         click.echo(printable(f"  {step:{width}}{meaning}".rstrip()))
-    click.echo("\nREADME.md tells the rest.")
+    click.echo("\nREADME.md describes the project.")
 
 
-def _lay_out_own(
+def _write_into_repository(
     root: str, toolset: str, handlers: str | None, *, into: bool, minimal: bool
 ) -> None:
-    """Writes what is Toolcast's alone, and tells what its surroundings need."""
+    """Write only Toolcast's own files, and print the settings that the user adds."""
     import keyword
 
     from ...encoders.json_text import encode_compact_json
     from ...rendering.renderer import format_python, render
     from ...spec_language.spec_language import render_schema
-    from .scaffold import in_the_way, refuse, write_new
+    from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
     if handlers is not None and (
         not _PACKAGE.fullmatch(handlers)
         or any(map(keyword.iskeyword, handlers.split(".")))
     ):
         fail(f"{encode_compact_json(handlers)} is not the name of a Python package")
-    layout = _layout_in(root, handlers)
-    view = _view(toolset, "", layout, has_schemas=not minimal)
+    layout = _choose_layout(root, handlers)
+    view = _build_view(toolset, "", layout, has_schemas=not minimal)
     if minimal:
         files = {
             path.format(name=toolset): render(f"init/{template}.jinja", view)
@@ -222,7 +232,7 @@ def _lay_out_own(
         files = {
             path.format(name=toolset): render(f"init/{template}.jinja", view)
             for path, template in _FILES.items()
-            if template in _OWN
+            if template in _SPEC_TEMPLATES
         }
         files["specs/schemas/toolcast.schema.json"] = render_schema("project").encode()
         for path in layout.missing_packages(root):
@@ -230,59 +240,65 @@ def _lay_out_own(
         stub = "init/count_words.py.jinja"
         path = f"{layout.handlers_folder}/count_words.py"
         files[path] = format_python(stub, render(stub, view))
-    help_ = "`--name` gives the toolset another name, `--handlers` the package"
-    taken = in_the_way(root, files)
-    if "toolcast.yaml" in taken:
-        help_ = "`toolcast new NAME --kind toolset` adds a toolset to the project that is there"
-    refuse(taken, help_)
-    write_new(root, files)
+    help_ = "use another toolset name (`--name`) or package (`--handlers`)"
+    conflicts = find_conflicts(root, files)
+    if "toolcast.yaml" in conflicts:
+        help_ = "use `toolcast new NAME --kind toolset` to add a toolset to the existing project"
+    exit_on_conflicts(conflicts, help_)
+    write_new_files(root, files)
     for path in files:
         click.echo(f"wrote {path}")
     click.echo()
     extras = "mcp" if minimal else "mcp,langchain,cli"
-    needed = f"toolcast-runtime[{extras}]{view.versions}"
+    requirement = f"toolcast-runtime[{extras}]{view.versions}"
     if into:
-        click.echo(surroundings(root, layout, needed, str(view.versions)))
+        click.echo(format_setup_advice(root, layout, requirement, str(view.versions)))
     server = f"{layout.output_package}.{toolset}.mcp_server"
-    click.echo(f"The server is then: python -m {server}")
+    click.echo(f"To start the generated server: python -m {server}")
     if not into:
-        click.echo(f'It needs "{needed}".')
-    shown = os.path.relpath(root)
-    steps = [] if shown == "." else [f"cd {encode_typed_word(shown)}"]
+        click.echo(f'It requires "{requirement}".')
+    relative_root = os.path.relpath(root)
+    steps: list[str] = []
+    if relative_root != ".":
+        steps.append(f"cd {encode_typed_word(relative_root)}")
     steps += ["toolcast new NAME"] if minimal else []
     steps += ["toolcast generate", "toolcast check"]
     if not minimal:
-        steps.append("toolcast new --from-function MODULE:FUNCTION, for one of yours")
+        steps.append(
+            "toolcast new --from-function MODULE:FUNCTION, to add your own tool"
+        )
     print_steps(steps)
 
 
-def _in_repository(root: str) -> tuple[str, str]:
-    """The folder that is written to, and the project's path below it with a slash.
+def _find_repository(root: str) -> tuple[str, str]:
+    """Return the repository that contains a project, and the project's path in it.
 
-    That is the repository around the project, or the project itself.
+    The path ends with a slash. It is empty if the project is the root of the repository, or
+    is not in one; the first value is then the project's folder.
     """
-    there = root
-    while not os.path.isdir(there):
-        there = os.path.dirname(there)
-    above = find_repository(there)
-    below = os.path.relpath(os.path.realpath(root), above) if above else "."
-    if above is None or below == ".":
+    existing = root
+    while not os.path.isdir(existing):
+        existing = os.path.dirname(existing)
+    repository = find_repository(existing)
+    if repository is None:
         return root, ""
-    return above, below.replace(os.sep, "/") + "/"
+    path = os.path.relpath(os.path.realpath(root), repository)
+    if path == ".":
+        return root, ""
+    return repository, path.replace(os.sep, "/") + "/"
 
 
-def _workflow_name(below: str) -> str:
-    """One file for each project of a repository."""
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", below).strip("-")
-    return f"toolcast-{plain}.yml" if plain else "toolcast.yml"
+def _get_workflow_name(subfolder: str) -> str:
+    """Return a file name that is different for each project of a repository."""
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", subfolder).strip("-")
+    return f"toolcast-{slug}.yml" if slug else "toolcast.yml"
 
 
-def installed_from() -> str | None:
-    """The checkout or the folder of wheels that this Toolcast was installed from.
+def find_install_source() -> str | None:
+    """Return the local folder that this Toolcast was installed from.
 
-    None for an index.
-
-    The project's own environment is then set up from the same place.
+    It is a checkout or a folder of wheels, from which the new project's environment can be
+    installed, too; None if Toolcast was installed from a package index.
     """
     import json
     from importlib.metadata import PackageNotFoundError, distribution
@@ -300,37 +316,43 @@ def installed_from() -> str | None:
     return path if os.path.isdir(path) else os.path.dirname(path)
 
 
-def _toolset_name(root: str, given: str | None) -> str:
+def _choose_toolset_name(root: str, name: str | None) -> str:
+    """Return the name of the toolset; without `--name`, one like the folder's name.
+
+    Ends the program with exit code 2 if the name is invalid.
+    """
     import keyword
 
-    if given is None:
-        plain = re.sub(r"[^a-z0-9]+", "_", os.path.basename(root).lower()).strip("_")
-        # pytest would take a package of such a name for tests.
-        is_plain = plain[:1].isalpha() and not plain.startswith("test_")
-        given = plain if is_plain else f"tools_{plain}".rstrip("_")
-        given = given[:64]
-        if keyword.iskeyword(given) or given in _TAKEN:
-            given = f"{given}_tools"
-    if not _NAME.fullmatch(given):
+    if name is None:
+        slug = re.sub(r"[^a-z0-9]+", "_", os.path.basename(root).lower()).strip("_")
+        # pytest would collect a module with the prefix `test_` as tests.
+        is_usable = slug[:1].isalpha() and not slug.startswith("test_")
+        name = slug if is_usable else f"tools_{slug}".rstrip("_")
+        name = name[:64]
+        if keyword.iskeyword(name) or name in _RESERVED_NAMES:
+            name = f"{name}_tools"
+    if not _NAME.fullmatch(name):
         fail(
-            f"`{given}` is not a toolset's name: 1 to 64 of a-z 0-9 _, a letter first\n"
-            "  help: `--name my_tools`"
+            f"`{name}` is not a valid toolset name\n"
+            "  help: use 1 to 64 characters of a-z 0-9 _, the first one a letter:"
+            " `--name my_tools`"
         )
-    if keyword.iskeyword(given) or given in _TAKEN:
+    if keyword.iskeyword(name) or name in _RESERVED_NAMES:
         fail(
-            f"`{given}` is taken by Python or the project\n  help: `--name {given}_tools`"
+            f"the name `{name}` is reserved by Python or the project\n"
+            f"  help: use another name: `--name {name}_tools`"
         )
-    return given
+    return name
 
 
-def _view(
-    toolset: str, below: str, layout: Layout, *, has_schemas: bool = True
+def _build_view(
+    toolset: str, subfolder: str, layout: Layout, *, has_schemas: bool = True
 ) -> View:
     from ...encoders.plain_text import encode_line
     from ...encoders.python import encode_identifier
     from ...encoders.yaml_block import encode_scalar
 
-    # The name has been checked: lower-case letters, digits and underscores.
+    # The name is valid: it contains only lower-case letters, digits and underscores.
     title = toolset.replace("_", " ").strip().capitalize()
     name = "-".join(filter(None, toolset.split("_")))
     return View(
@@ -339,11 +361,11 @@ def _view(
         yaml_name=encode_scalar(toolset),
         yaml_title=encode_scalar(title),
         yaml_cli_heading=encode_scalar(f"{title} on the command line"),
-        has_folder=bool(below),
-        yaml_folder=encode_scalar(below.rstrip("/")),
-        # Nothing that the project requires is called so.
+        has_folder=bool(subfolder),
+        yaml_folder=encode_scalar(subfolder.rstrip("/")),
+        # With the suffix, it is not the name of a package that the project requires.
         distribution=encode_line(name if name.endswith("-tools") else f"{name}-tools"),
-        versions=_compatible_versions(),
+        versions=_format_compatible_versions(),
         ledger_variable=encode_line(f"{toolset.upper()}_LEDGER"),
         has_schemas=has_schemas,
         handlers=encode_line(layout.handlers),
@@ -354,8 +376,8 @@ def _view(
     )
 
 
-def _compatible_versions() -> Code:
-    """Those of this minor version, from this one on."""
+def _format_compatible_versions() -> Code:
+    """Return the specifier of all releases with the current minor version."""
     from ...encoders.plain_text import encode_line
 
     major, minor = __version__.split(".")[:2]

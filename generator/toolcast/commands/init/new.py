@@ -1,4 +1,4 @@
-"""`toolcast new`."""
+"""The command `toolcast new`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from ...findings import Severity
 from ...reports.escaping import printable
-from ..exit_codes import fail, print_steps, to_edit_or_end
+from ..exit_codes import fail, load_editable_workspace_or_exit, print_steps
 from ..options import project_option, toolset_option
 
 
@@ -47,42 +47,50 @@ def command(
     Missing texts become TODOs. If the function cannot be a handler, an adapter is written.
 
     Prints the fields that the project requires and that you have to fill in. If a file to
-    write already exists, the command names it and writes nothing.
+    write already exists, the command names it and writes nothing. Exit codes: 1 if the
+    project's specs have errors, 2 if nothing can be created.
     """
-    from ...refactoring.project_edit import EditRefusedError, tool_of
+    from ...refactoring.project_edit import EditRefusedError, get_tool
     from ...refactoring.spec_text import UneditableValueError
-    from ...refactoring.writing import write
+    from ...refactoring.writing import write_edit
     from .function_draft import draft_functions
-    from .scaffold import in_the_way, refuse
+    from .scaffold import exit_on_conflicts, find_conflicts
     from .stubs import draft_mcp_spec, draft_stub, draft_tool, draft_toolset
 
-    if functions and (kind != "tool" or (name is not None and len(functions) > 1)):
-        fail("`--from-function` makes tools, and a NAME is for one")
-    if not functions and name is None:
+    if functions and kind != "tool":
+        fail(f"`--from-function` cannot be combined with `--kind {kind}`")
+    if len(functions) > 1 and name is not None:
         fail(
-            "say a NAME, or `--from-function module:function`"
-            if kind == "tool"
-            else f"say the NAME of the {kind}"
+            "NAME cannot be combined with several `--from-function`\n"
+            "  help: run the command once per function"
         )
-    workspace = to_edit_or_end(project)
+    if not functions and name is None:
+        help_ = f"pass the name of the {kind}"
+        if kind == "tool":
+            help_ = "pass the name of the tool, or `--from-function module:function`"
+        fail(f"missing NAME\n  help: {help_}")
+    workspace = load_editable_workspace_or_exit(project)
     if kind != "tool" and section is not None:
-        fail(f"a {kind} has no section")
+        fail(f"`--section` cannot be combined with `--kind {kind}`")
     if kind == "toolset" and toolset is not None:
-        fail("a toolset is in no toolset: NAME is what it is called")
+        fail(
+            "`--toolset` cannot be combined with `--kind toolset`\n"
+            "  help: pass the name of the new toolset as NAME"
+        )
     try:
         if functions or name is None:
             edit = draft_functions(workspace, functions, name, toolset, section)
         elif kind == "tool":
             edit = draft_tool(workspace, name, toolset, section)
         elif kind == "handler":
-            edit = draft_stub(workspace, tool_of(workspace, name, toolset))
+            edit = draft_stub(workspace, get_tool(workspace, name, toolset))
         elif kind == "toolset":
             edit = draft_toolset(workspace, name)
         else:
             edit = draft_mcp_spec(workspace, kind, name, toolset)
         new = [path for path, data in edit.before.items() if data is None]
-        refuse(in_the_way(workspace.root, new))
-        write(workspace.root, edit)
+        exit_on_conflicts(find_conflicts(workspace.root, new))
+        write_edit(workspace.root, edit)
     except EditRefusedError as error:
         fail(str(error))
     except UneditableValueError as error:
@@ -90,15 +98,16 @@ def command(
     for path in edit.before:
         click.echo(printable(f"{'wrote' if path in new else 'changed'} {path}"))
     if edit.notes:
-        click.echo("\nNot known from the text:")
+        click.echo("\nNotes on the source code:")
     for note in edit.notes:
         click.echo(printable(f"  {note}"))
-    decisions = _decisions(workspace.root, new)
-    print_steps([*edit.steps[:-1], *decisions, edit.steps[-1]])
+    # The last step is `toolcast generate`, which requires specs without errors.
+    fixes = _list_fixes(workspace.root, new)
+    print_steps([*edit.steps[:-1], *fixes, edit.steps[-1]])
 
 
-def _decisions(root: str, specs: Collection[str]) -> Iterator[str]:
-    """What `check` finds wrong in new specs, rules of extensions included."""
+def _list_fixes(root: str, specs: Collection[str]) -> Iterator[str]:
+    """Yield a step for each error that `check` reports in the new specs."""
     from ...model.loading import load_workspace
     from ...rules.runner import check_workspace
 
@@ -109,4 +118,4 @@ def _decisions(root: str, specs: Collection[str]) -> Iterator[str]:
         if finding.location.file in specs and finding.severity is Severity.ERROR:
             help_ = f": {finding.help}" if finding.help else ""
             spec = finding.location.file
-            yield printable(f"decide in {spec}: {finding.message}{help_}")
+            yield printable(f"fix {spec}: {finding.message}{help_}")

@@ -1,4 +1,4 @@
-"""Writes new files of a project, all or none, never over something that is there."""
+"""Create the files of a new project, without overwriting existing files."""
 
 from __future__ import annotations
 
@@ -8,39 +8,49 @@ from collections.abc import Iterable, Mapping
 from ..exit_codes import fail
 
 
-def in_the_way(root: str, paths: Iterable[str]) -> list[str]:
-    """The paths below `root` at which something is, or that lead through a file."""
-    found: dict[str, None] = {}
+def find_conflicts(root: str, paths: Iterable[str]) -> list[str]:
+    """Return the existing paths that prevent files from being created.
+
+    Args:
+        root: the folder of the project.
+        paths: the files to create, relative to the root.
+
+    Returns:
+        Each of these files that exists, and each file where a folder is needed.
+    """
+    conflicts: dict[str, None] = {}
     for path in paths:
-        steps = path.split("/")
-        for length in range(1, len(steps) + 1):
-            part = "/".join(steps[:length])
-            absolute = os.path.join(root, part)
-            is_last = length == len(steps)
+        parts = path.split("/")
+        for length in range(1, len(parts) + 1):
+            prefix = "/".join(parts[:length])
+            absolute = os.path.join(root, prefix)
+            is_last = length == len(parts)
             if os.path.lexists(absolute) and (is_last or not os.path.isdir(absolute)):
-                found[part] = None
+                conflicts[prefix] = None
                 break
-    return list(found)
+    return list(conflicts)
 
 
-def refuse(paths: list[str], help_: str = "") -> None:
-    """Ends the program with exit code 2 when one of the paths is in the way."""
+def exit_on_conflicts(paths: list[str], help_: str = "") -> None:
+    """End the program with exit code 2 if there are conflicting paths."""
     if paths:
-        rows = "".join(f"\n  {path}" for path in paths)
+        lines = "".join(f"\n  {path}" for path in paths)
         help_line = f"\n  help: {help_}" if help_ else ""
-        what = "this is" if len(paths) == 1 else "these are"
-        fail(f"{what} in the way, nothing was written:{rows}{help_line}")
+        subject = "this path exists" if len(paths) == 1 else "these paths exist"
+        fail(f"{subject}; nothing was written:{lines}{help_line}")
 
 
-def write_new(root: str, files: Mapping[str, bytes]) -> None:
-    """Writes the files below `root`.
+def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
+    """Create all files; if one cannot be created, create none and exit with code 2.
 
-    Ends the program with exit code 2 when one cannot be written, and then none is.
+    Args:
+        root: the folder of the project.
+        files: the content of each file by path below the root.
     """
     from ...refactoring.project_edit import EditRefusedError, ProjectEdit
-    from ...refactoring.writing import write
+    from ...refactoring.writing import write_edit
 
     try:
-        write(root, ProjectEdit("", dict.fromkeys(files), files))
+        write_edit(root, ProjectEdit("", dict.fromkeys(files), files))
     except EditRefusedError as error:
         fail(str(error))

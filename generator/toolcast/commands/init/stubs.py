@@ -1,4 +1,4 @@
-"""First files: specs of toolsets, tools, resources and prompts, and the stubs of handlers."""
+"""Draft specs of toolsets, tools, resources and prompts, and handler stubs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ...model.spec_schema import find_schema_pattern, is_windows_device
 from ...model.toolset_parts import (
     HandlerReference,
 )
-from ...refactoring.free_names import refuse_taken_name
+from ...refactoring.free_names import validate_tool_name
 from ...refactoring.project_edit import (
     EditRefusedError,
     EditSession,
@@ -42,15 +42,15 @@ _SCHEMAS = re.compile(r"[A-Za-z0-9_./:-]*(\{\}\.schema\.json|\.json#/\$defs/\{\}
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
 
-def new_files(
+def build_new_files_edit(
     files: Mapping[str, bytes], steps: Sequence[str], notes: Sequence[str] = ()
 ) -> ProjectEdit:
-    """The edit that writes files where none are.
+    """Return the edit that creates files.
 
     Args:
-        files: by their paths below the project's root.
-        steps: what their author does next, in order.
-        notes: what their author should know, each with file and line.
+        files: the content of each file by path below the project's root.
+        steps: the user's next steps.
+        notes: notes for the user, each with file and line.
     """
     return ProjectEdit(
         "", dict.fromkeys(files), files, steps=tuple(steps), notes=tuple(notes)
@@ -58,27 +58,30 @@ def new_files(
 
 
 def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
-    """A toolset without tools, listed in toolcast.yaml.
+    """Draft a toolset without tools, and add it to toolcast.yaml.
 
-    It lies beside the first one, and has its package of handlers.
+    Its folder is next to the folder of the first toolset. It has the same handlers package.
 
     Raises:
-        EditRefusedError: the name is not valid or taken.
-        UneditableValueError: toolcast.yaml has a layout that is not edited.
+        EditRefusedError: the name is invalid, or a toolset has it.
+        UneditableValueError: the layout of toolcast.yaml does not allow the edit.
     """
     if not _TOOLSET_NAME.fullmatch(name):
-        rule = "1 to 64 of a-z 0-9 _, a letter first"
         raise EditRefusedError(
-            f"`{name}` is not a toolset's name: {rule}", is_usage=True
+            f"`{name}` is not a valid toolset name",
+            "use 1 to 64 characters of a-z 0-9 _, the first one a letter",
+            is_usage=True,
         )
     if name in {toolset.name for toolset in workspace.toolsets}:
-        raise EditRefusedError(f"there is a toolset `{name}` already")
+        raise EditRefusedError(
+            f"the toolset `{name}` exists already", "choose another name"
+        )
     first = workspace.toolsets[0]
-    above, slash, _ = first.folder.rpartition("/")
-    folder = f"{above}{slash}{name}"
+    parent, slash, _ = first.folder.rpartition("/")
+    folder = f"{parent}{slash}{name}"
     editing = EditSession()
-    editing.text(workspace.source).append(("toolsets",), folder)
-    before, after = editing.files()
+    editing.get_text(workspace.source).append_item(("toolsets",), folder)
+    before, after = editing.collect_files()
     fields: dict[str, object] = {
         "name": name,
         "title": name.replace("_", " ").strip().capitalize(),
@@ -88,7 +91,7 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
         fields["handlers"] = first.handlers
     path = f"{folder}/toolset.yaml"
     text = "".join(f"{encode_entry(key, value)}" for key, value in fields.items())
-    schemas = schemas_of(first)
+    schemas = find_schema_reference(first)
     if schemas is not None:
         text = f"# yaml-language-server: $schema={schemas.format('toolset')}\n{text}"
     return ProjectEdit(
@@ -102,66 +105,71 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
 def draft_mcp_spec(
     workspace: Workspace, kind: str, name: str, toolset_name: str | None
 ) -> ProjectEdit:
-    """The file of a new resource or MCP prompt.
+    """Draft the spec of a resource or MCP prompt.
 
     Args:
         kind: `resource` or `prompt`.
 
     Raises:
-        EditRefusedError: the name is not valid, the toolset is not known, or has no MCP server.
+        EditRefusedError: the name is invalid, or the toolset does not exist or has no MCP
+            server.
     """
-    toolset = toolset_of(workspace, toolset_name)
+    toolset = get_toolset(workspace, toolset_name)
     if not _MCP_NAME.fullmatch(name) or name.startswith("."):
-        rule = "1 to 128 of A-Z a-z 0-9 _ . -, no dot first"
-        raise EditRefusedError(f"`{name}` is not a {kind}'s name: {rule}")
+        raise EditRefusedError(
+            f"`{name}` is not a valid {kind} name",
+            "use 1 to 128 characters of A-Z a-z 0-9 _ . -, the first one not a dot",
+        )
     if is_windows_device(name):
         raise EditRefusedError(
-            f"Windows has no file `{name}.yaml`", "choose another name"
+            f"`{name}.yaml` is a reserved file name on Windows", "choose another name"
         )
     targets = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     if "mcp" not in {target.name for target in targets}:
         raise EditRefusedError(
-            f"the toolset {toolset.name} has no MCP server, which would offer the {kind}",
+            f"the toolset {toolset.name} has no MCP server, which a {kind} needs",
             f"add `mcp: {{}}` to `targets` of {toolset.folder}/toolset.yaml",
         )
     folder = _MCP_FOLDERS[kind]
-    schemas = schemas_of(toolset)
-    # One folder further down, unless it is an address.
-    above = "" if schemas is None or ":" in schemas else "../"
+    schemas = find_schema_reference(toolset)
+    # A relative path is from the toolset's folder, and the spec is one folder deeper; a URL
+    # contains a colon.
+    parent = "" if schemas is None or ":" in schemas else "../"
     clients = format_quoted_list([client.name for client in toolset.clients])
     view = View(
-        schema=encode_line(f"{above}{schemas or ''}".format(KINDS_BY_FOLDER[folder])),
+        schema=encode_line(f"{parent}{schemas or ''}".format(KINDS_BY_FOLDER[folder])),
         name=encode_scalar(name),
-        uri=encode_scalar(f"{_scheme(toolset.name)}://{name}"),
+        uri=encode_scalar(f"{_build_uri_scheme(toolset.name)}://{name}"),
         clients=encode_line(clients),
     )
     path = f"{toolset.folder}/{folder}/{name}.yaml"
     files = {path: render(f"new/{kind}.yaml.jinja", view)}
     steps = [f"replace every TODO in {path}"]
     if toolset.clients:
-        steps.append(f"name who may have it in its `clients`, of {clients}")
-    return new_files(files, (*steps, "toolcast generate"))
+        steps.append(f"list the clients with access in its `clients`: {clients}")
+    return build_new_files_edit(files, (*steps, "toolcast generate"))
 
 
-def _scheme(name: str) -> str:
-    """What the URIs of a toolset's resources begin with."""
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    return plain if plain[:1].isalpha() else f"toolset-{plain}".rstrip("-")
+def _build_uri_scheme(toolset_name: str) -> str:
+    """Return the scheme of the URIs of a toolset's resources."""
+    slug = re.sub(r"[^a-z0-9]+", "-", toolset_name.lower()).strip("-")
+    return slug if slug[:1].isalpha() else f"toolset-{slug}".rstrip("-")
 
 
 def draft_tool(
     workspace: Workspace, name: str, toolset_name: str | None, section: str | None
 ) -> ProjectEdit:
-    """The files of a new tool.
+    """Draft the spec and the handler stub of a tool.
 
     Raises:
-        EditRefusedError: the name is not valid or taken, or the toolset or section is not known.
+        EditRefusedError: the name is invalid or exists, or the toolset or section does not
+            exist.
     """
-    toolset = toolset_of(workspace, toolset_name)
-    refuse_taken_name(toolset, name)
-    section = section_of(toolset, section)
+    toolset = get_toolset(workspace, toolset_name)
+    validate_tool_name(toolset, name)
+    section = get_section(toolset, section)
     module = module_name(name)
-    schemas = schemas_of(toolset)
+    schemas = find_schema_reference(toolset)
     targets = {
         target.name
         for target in list_enabled_targets(tuple(toolset.targets), workspace.extensions)
@@ -177,15 +185,15 @@ def draft_tool(
         has_handler=package is not None,
         handler=encode_line(f"{package}.{module}:{module}"),
         has_cli="cli" in targets,
-        keyword=encode_scalar(free_keyword(toolset, name)),
+        keyword=encode_scalar(choose_keyword(toolset, name)),
     )
     spec_path = f"{toolset.folder}/{spec_name(name)}.yaml"
     files = {spec_path: render("new/tool.yaml.jinja", view)}
     steps = [f"replace every TODO in {spec_path}"]
     if package is None:
         steps.append(
-            f"give {toolset.folder}/toolset.yaml a `handlers` package, write the handler"
-            " there, and name it in the spec: `handler: module:function`"
+            f"add a `handlers` package to {toolset.folder}/toolset.yaml, write the handler"
+            " there, and add `handler: module:function` to the spec"
         )
     else:
         reference = HandlerReference(f"{package}.{module}", module)
@@ -193,14 +201,14 @@ def draft_tool(
         files |= stub
         steps.append(f"write the handler in {list(stub)[-1]}")
     steps.append("toolcast generate")
-    return new_files(files, steps)
+    return build_new_files_edit(files, steps)
 
 
-def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
-    """The toolset that an option names, or the only one.
+def get_toolset(workspace: Workspace, name: str | None) -> Toolset:
+    """Return the toolset with a name; without a name, the only toolset.
 
     Raises:
-        EditRefusedError: there is none of the name, or there are several.
+        EditRefusedError: the toolset does not exist, or there are several and no name.
     """
     names = [toolset.name for toolset in workspace.toolsets]
     if name is None:
@@ -211,18 +219,20 @@ def toolset_of(workspace: Workspace, name: str | None) -> Toolset:
             f"  help: add `--toolset` with one of {format_quoted_list(names)}"
         )
     if name not in names:
-        meant = (
-            did_you_mean(name, names) or f"the toolsets are {format_quoted_list(names)}"
-        )
-        raise EditRefusedError(f"there is no toolset `{name}`\n  help: {meant}")
+        suggestion = did_you_mean(name, names)
+        help_ = suggestion or f"the toolsets are {format_quoted_list(names)}"
+        raise EditRefusedError(f"there is no toolset `{name}`\n  help: {help_}")
     return workspace.toolsets[names.index(name)]
 
 
-def section_of(toolset: Toolset, name: str | None) -> str | None:
-    """The section that an option names, or the only one; None where there is none.
+def get_section(toolset: Toolset, name: str | None) -> str | None:
+    """Return the name of a section; without a name, the only section.
+
+    Returns None if the toolset has no sections. Without the target `prompts`, the default is
+    the first of several sections.
 
     Raises:
-        EditRefusedError: there is none of the name, or there are several.
+        EditRefusedError: the section does not exist, or there are several and no name.
     """
     names = [section.name for section in toolset.sections]
     if name is None:
@@ -233,72 +243,76 @@ def section_of(toolset: Toolset, name: str | None) -> str | None:
             )
         return names[0] if names else None
     if name not in names:
-        known = (
-            f"the sections are {format_quoted_list(names)}" if names else "it has none"
-        )
-        meant = did_you_mean(name, names) or known
+        help_ = "remove `--section`: there are no sections"
+        if names:
+            sections = f"the sections are {format_quoted_list(names)}"
+            help_ = did_you_mean(name, names) or sections
         raise EditRefusedError(
-            f"the toolset {toolset.name} has no section `{name}`\n  help: {meant}"
+            f"the toolset {toolset.name} has no section `{name}`\n  help: {help_}"
         )
     return name
 
 
-def schemas_of(toolset: Toolset) -> str | None:
-    """Where the toolset's own file has its schema from, as seen from a spec beside it.
+def find_schema_reference(toolset: Toolset) -> str | None:
+    """Return the schema reference for specs next to the toolset's toolset.yaml.
 
-    `{}` stands for the kind of the spec.
+    `{}` is a placeholder for the kind of the spec. Returns None if toolset.yaml has no schema
+    reference, or one of another form.
     """
     schemas = find_schema_pattern(toolset.source.opening, "toolset")
     return schemas if schemas is not None and _SCHEMAS.fullmatch(schemas) else None
 
 
-def free_keyword(toolset: Toolset, name: str) -> str:
-    """A keyword for the command line that no tool of the toolset has."""
-    plain = command_name(name)
-    taken = {
+def choose_keyword(toolset: Toolset, name: str) -> str:
+    """Return a command line keyword for a tool that no other tool of the toolset has."""
+    base = command_name(name)
+    existing = {
         tool.cli.keyword.split()[0]
         for tool in toolset.tools
         if tool.cli and tool.cli.keyword
     }
-    keyword, number = plain, 2
-    while keyword in taken:
-        keyword, number = f"{plain}-{number}", number + 1
+    keyword, number = base, 2
+    while keyword in existing:
+        keyword, number = f"{base}-{number}", number + 1
     return keyword
 
 
 def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
-    """A stub that takes what the spec says; a spec without `handler` gets one.
+    """Draft a handler stub with the parameters of a spec.
+
+    If the spec has no `handler`, it is added.
 
     Raises:
-        EditRefusedError: the handler is there, or the toolset has no package for it.
-        UneditableValueError: the spec has a layout that is not edited.
+        EditRefusedError: the handler's file exists, the tool has no handler, or the toolset
+            has no handlers package.
+        UneditableValueError: the layout of the spec does not allow the edit.
     """
     toolset, tool = owned.toolset, owned.tool
     editing = EditSession()
     reference = tool.handler
     if toolset.get_proxy(tool) is not None:
         raise EditRefusedError(
-            f"`{tool.name}` is answered by a server, and needs no handler"
+            f"`{tool.name}` has no handler: its calls go to an external server"
         )
     if reference is None:
         if toolset.handlers is None:
-            help_ = f"give {toolset.folder}/toolset.yaml a `handlers` package"
+            help_ = f"add a `handlers` package to {toolset.folder}/toolset.yaml"
             raise EditRefusedError(
-                f"the toolset {toolset.name} has none for its handlers", help_
+                f"the toolset {toolset.name} has no package for its handlers", help_
             )
         module = module_name(tool.name)
         reference = HandlerReference(f"{toolset.handlers}.{module}", module)
-        last = next(reversed(tool.source.tree))
+        last_key = next(reversed(tool.source.tree))
         text = f"{reference.module}:{reference.function}"
-        editing.text(tool.source).insert_key((last,), "handler", text)
+        editing.get_text(tool.source).insert_key((last_key,), "handler", text)
     files = _handler_files(workspace, reference, tool.name, tool)
     path = list(files)[-1]
     if os.path.lexists(os.path.join(workspace.root, path)):
         raise EditRefusedError(
-            f"{path} is there already",
-            f"write `{reference.function}` in it: a stub is only made as a new file",
+            f"{path} exists already",
+            f"write `{reference.function}` in it: stubs are only created as new files",
         )
-    before, after = editing.files()
+    before, after = editing.collect_files()
     return ProjectEdit(
         path,
         {**dict.fromkeys(files), **before},
@@ -313,77 +327,79 @@ def _handler_files(
     name: str,
     tool: ToolSpec | None = None,
 ) -> dict[str, bytes]:
-    """The stub, last, behind the package files that are missing.
+    """Return the missing `__init__.py` files of a handler's package, then its stub.
 
     Args:
-        name: the tool's.
-        tool: its spec, whose parameters the stub takes; None for that of a new tool.
+        name: the name of the tool.
+        tool: the spec with the stub's parameters; None for the stub of a new tool.
     """
-    files = package_files(workspace, reference)
+    files = render_missing_packages(workspace, reference)
     template = "new/handler.py.jinja"
     properties = {} if tool is None else tool.properties
-    taken = [*properties, *(() if tool is None else tool.uses)]
-    takes_mapping = not all(map(is_keyword_argument, taken))
-    parameters = [
-        _parameter(tool, key) for key in taken if tool is not None and not takes_mapping
-    ]
+    keys = [*properties, *(() if tool is None else tool.uses)]
+    # A name that is not an identifier cannot be a parameter of a function.
+    accepts_mapping = not all(map(is_keyword_argument, keys))
+    parameters = []
+    if tool is not None and not accepts_mapping:
+        parameters = [_build_parameter(tool, key) for key in keys]
     view = View(
         tool=encode_line(name),
         function=encode_identifier(reference.function),
         is_typed=tool is not None,
         takes_query=tool is None,
-        accepts_mapping=takes_mapping,
+        accepts_mapping=accepts_mapping,
         parameters=parameters,
     )
-    path = handler_place(workspace, reference)
+    path = get_handler_path(workspace, reference)
     files[path] = format_python(template, render(template, view))
     return files
 
 
-def handler_place(workspace: Workspace, reference: HandlerReference) -> str:
-    """The file of a handler's module, below the project's root."""
+def get_handler_path(workspace: Workspace, reference: HandlerReference) -> str:
+    """Return the path of a handler's module, relative to the project's root."""
     path = reference.module.replace(".", "/")
-    return _join(_source_of(workspace, reference), f"{path}.py")
+    return _join(_find_source_folder(workspace, reference), f"{path}.py")
 
 
-def package_files(
+def render_missing_packages(
     workspace: Workspace, reference: HandlerReference
 ) -> dict[str, bytes]:
-    """The package files that are missing on the way to a handler's module."""
-    source = _source_of(workspace, reference)
-    steps = reference.module.split(".")[:-1]
+    """Return the `__init__.py` files that a handler's package and its parents need."""
+    source = _find_source_folder(workspace, reference)
+    parts = reference.module.split(".")[:-1]
     files: dict[str, bytes] = {}
-    for length in range(1, len(steps) + 1):
-        inner = _join(source, "/".join(steps[:length]))
-        # A folder that is there without the file is a package of the team's own kind.
-        if not os.path.exists(os.path.join(workspace.root, inner)):
-            files[f"{inner}/__init__.py"] = render("new/package.py.jinja", View())
+    for length in range(1, len(parts) + 1):
+        folder = _join(source, "/".join(parts[:length]))
+        # An existing folder without `__init__.py` is a namespace package, and stays one.
+        if not os.path.exists(os.path.join(workspace.root, folder)):
+            files[f"{folder}/__init__.py"] = render("new/package.py.jinja", View())
     return files
 
 
-def _parameter(tool: ToolSpec, key: str) -> View:
+def _build_parameter(tool: ToolSpec, key: str) -> View:
     schema = tool.properties.get(key)
     schema = schema if isinstance(schema, dict) else {}
-    # Values of formats, and what has alternatives, is what the generated types say.
-    kind = schema.get("type") if "format" not in schema else None
-    plain = _TYPES.get(kind, "Any") if isinstance(kind, str) else "Any"
+    # The annotation is only a start: for formats and alternatives the generated types are
+    # exact.
+    type_name = schema.get("type") if "format" not in schema else None
+    annotation = _TYPES.get(type_name, "Any") if isinstance(type_name, str) else "Any"
     if "enum" in schema or "const" in schema:
-        plain = "Any"
+        annotation = "Any"
     default = schema.get("default")
     if not isinstance(default, str | int | float | bool):
         default = None
     has_default = key not in tool.required and key not in tool.uses
-    if has_default and default is None and plain != "Any":
-        plain = f"{plain} | None"
+    if has_default and default is None and annotation != "Any":
+        annotation = f"{annotation} | None"
     return View(
         name=encode_identifier(key),
-        type=encode_line(plain),
+        type=encode_line(annotation),
         default=encode_literal(default) if has_default else None,
     )
 
 
-def _source_of(workspace: Workspace, reference: HandlerReference) -> str:
-    """The source folder that has the package, else the first one."""
+def _find_source_folder(workspace: Workspace, reference: HandlerReference) -> str:
+    """Return the source folder that contains a handler's package, else the first one."""
     folder = reference.module.rpartition(".")[0].replace(".", "/")
     for source in workspace.sources:
         if os.path.isdir(os.path.join(workspace.root, source, folder)):

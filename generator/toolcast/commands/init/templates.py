@@ -1,4 +1,4 @@
-"""`toolcast templates`."""
+"""The command `toolcast templates`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...reports.escaping import printable
-from ..exit_codes import counted, fail, workspace_or_end
+from ..exit_codes import fail, format_count, load_workspace_or_exit
 from ..options import project_option
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def command(name: str | None, project: str | None, copies: bool) -> None:
     NAME is a template, such as `mcp/mcp_server.py.jinja`, or a target for all its templates.
     A template in the project's `templates` folder replaces the built-in one. Its first line
     records the version it was copied from, so that outdated copies are reported. No file is
-    overwritten.
+    overwritten. Exit codes: 2 if the template does not exist or cannot be copied.
     """
     from ...targets.project_templates import (
         build_copy,
@@ -43,60 +43,71 @@ def command(name: str | None, project: str | None, copies: bool) -> None:
     )
 
     if copies and name is None:
-        fail("--copy needs the NAME of a template or target")
-    workspace = workspace_or_end(project)
-    known = list_originals(workspace)
+        fail("--copy requires NAME, the name of a template or target")
+    workspace = load_workspace_or_exit(project)
+    originals = list_originals(workspace)
     if name is None:
-        _list(known, list_project_templates(workspace, known))
+        _print_list(originals, list_project_templates(workspace, originals))
         return
-    chosen = {
-        one: build_copy(one, original)
-        for one, original in known.items()
-        if one == name or name in original.targets
+    copied = {
+        template: build_copy(template, original)
+        for template, original in originals.items()
+        if template == name or name in original.targets
     }
-    if not chosen:
-        _unknown(name, known)
+    if not copied:
+        _fail_unknown(name, originals)
     if copies:
-        _copy(workspace, chosen)
-    elif len(chosen) > 1:
-        fail(f"the target `{name}` has several: {', '.join(chosen)}")
+        _write_copies(workspace, copied)
+    elif len(copied) > 1:
+        fail(
+            f"the target `{name}` has several templates\n"
+            f"  help: pass the name of one: {', '.join(copied)}"
+        )
     else:
-        (data,) = chosen.values()
+        (data,) = copied.values()
         click.echo(data.decode("utf-8"), nl=False)
 
 
-def _list(known: Mapping[str, Original], own: list[ProjectTemplate]) -> None:
-    remarks = {name: "" if one.is_used else "not used" for name, one in known.items()}
-    for one in own:
-        if one.original is None:
-            remarks[one.name] = "yours, " + ("included" if one.is_used else "not used")
-        elif one.is_old:
-            remarks[one.name] = "yours, a copy of another version's"
+def _print_list(
+    originals: Mapping[str, Original], project_templates: list[ProjectTemplate]
+) -> None:
+    remarks = {
+        name: "" if original.is_used else "not used"
+        for name, original in originals.items()
+    }
+    for template in project_templates:
+        if template.original is None:
+            use = "included" if template.is_used else "not used"
+            remarks[template.name] = f"yours, {use}"
+        elif template.is_old:
+            remarks[template.name] = "yours, copied from another version"
         else:
-            remarks[one.name] = "yours" if one.is_used else "yours, not used"
+            remarks[template.name] = "yours" if template.is_used else "yours, not used"
     width = max(map(len, remarks))
-    for name, words in sorted(remarks.items()):
-        click.echo(printable(f"{name:<{width}}  {words}".rstrip()))
-    replaced = sum(one.original is not None for one in own)
-    click.echo(f"{counted(len(known), 'template')}, {replaced} of them replaced here")
+    for name, remark in sorted(remarks.items()):
+        click.echo(printable(f"{name:<{width}}  {remark}".rstrip()))
+    replaced = sum(template.original is not None for template in project_templates)
+    count = format_count(len(originals), "template")
+    click.echo(f"{count}, {replaced} replaced by the project")
 
 
-def _unknown(name: str, known: Mapping[str, Original]) -> None:
+def _fail_unknown(name: str, originals: Mapping[str, Original]) -> None:
     from ...suggestions import did_you_mean
 
-    names = [*known, *(target for one in known.values() for target in one.targets)]
-    near = did_you_mean(name, names) or "`toolcast templates` lists them"
-    fail(f"no target has a template `{name}`\n  help: {near}")
+    targets = [target for original in originals.values() for target in original.targets]
+    suggestion = did_you_mean(name, [*originals, *targets])
+    help_ = suggestion or "run `toolcast templates` to list all templates"
+    fail(f"no target has a template `{name}`\n  help: {help_}")
 
 
-def _copy(workspace: Workspace, chosen: Mapping[str, bytes]) -> None:
+def _write_copies(workspace: Workspace, copied: Mapping[str, bytes]) -> None:
     from ...refactoring.project_edit import EditRefusedError
     from ...refactoring.spec_text import UneditableValueError
-    from ...refactoring.writing import write
+    from ...refactoring.writing import write_edit
 
     try:
-        edit = _edit(workspace, chosen)
-        write(workspace.root, edit)
+        edit = _build_edit(workspace, copied)
+        write_edit(workspace.root, edit)
     except EditRefusedError as error:
         fail(f"{error}; nothing was written")
     except UneditableValueError as error:
@@ -106,15 +117,15 @@ def _copy(workspace: Workspace, chosen: Mapping[str, bytes]) -> None:
         click.echo(printable(f"{'wrote' if before is None else 'changed'} {path}"))
 
 
-def _edit(workspace: Workspace, chosen: Mapping[str, bytes]) -> ProjectEdit:
-    """The copies, and `templates` of toolcast.yaml where it is missing."""
+def _build_edit(workspace: Workspace, copied: Mapping[str, bytes]) -> ProjectEdit:
+    """Return the edit that creates the copies, and adds `templates` to toolcast.yaml."""
     from ...refactoring.project_edit import EditSession, ProjectEdit
 
     editing = EditSession()
     if workspace.templates is None:
-        editing.text(workspace.source).set_block(_FOLDER, _FOLDER, "toolsets")
-    before, after = editing.files()
-    for name, data in chosen.items():
+        editing.get_text(workspace.source).set_field(_FOLDER, _FOLDER, "toolsets")
+    before, after = editing.collect_files()
+    for name, data in copied.items():
         path = f"{workspace.templates or _FOLDER}/{name}"
         before[path], after[path] = None, data
     return ProjectEdit("copied templates", before, after)

@@ -1,1 +1,1 @@
-"""What a comparison comes to: what is accepted, what fails, and which version it asks for."""
+"""Review of a comparison: acceptances, failing changes, and proposed versions."""

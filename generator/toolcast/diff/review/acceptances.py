@@ -1,4 +1,4 @@
-"""`toolcast.accept.yaml`: changes that somebody has decided to make all the same."""
+"""`toolcast.accept.yaml`: changes that are accepted despite their grades."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ...suggestions import did_you_mean
 from ..change import Change, ChangeRule
 
 ACCEPT_FILE = "toolcast.accept.yaml"
-"""Stands beside toolcast.yaml."""
+"""Name of the file, which is next to toolcast.yaml."""
 EVERY_TOOL = "*"
-"""Instead of a tool's name: each tool. It stands for no part of a name."""
+"""Value of `tool` that matches every tool; it is not a wildcard inside a name."""
 
 
 class AcceptanceFileError(Exception):
-    """Acceptance file that has errors.
+    """Acceptance file that cannot be read or is invalid.
 
     Attributes:
-        findings: which.
+        findings: the problems.
     """
 
     def __init__(self, findings: list[Finding]) -> None:
@@ -36,16 +36,16 @@ class AcceptanceFileError(Exception):
 
 @dataclass(frozen=True)
 class Acceptance:
-    """One entry of the file.
+    """An entry of the acceptance file.
 
     Attributes:
-        reason: why the change is made.
-        fingerprint: the one change that it accepts; empty where it names a rule.
-        rule: the id of the changes that it accepts.
-        tool: the name of their tool, or EVERY_TOOL; empty for those of a toolset itself.
-        toolset: the name of their toolset; empty for any.
-        until: the day from which it accepts nothing any more; None for ever.
-        path: where it stands in the file.
+        reason: why the change is accepted.
+        fingerprint: the fingerprint of the accepted change; empty if the entry has a rule.
+        rule: the id of the accepted kind of change.
+        tool: the tool's name, or EVERY_TOOL; empty for changes of the toolset itself.
+        toolset: the toolset's name; empty for any toolset.
+        until: the date from which the entry is expired; None if it never expires.
+        path: the path of the entry in the file.
         source: the file.
     """
 
@@ -59,32 +59,37 @@ class Acceptance:
     source: Source = field(default=NOWHERE, compare=False)
 
     def is_expired(self, today: datetime.date) -> bool:
-        """Whether its day has come."""
+        """Return whether the entry is expired on a date."""
         return self.until is not None and self.until <= today
 
     def accepts(self, change: Change) -> bool:
-        """Whether it is about a change."""
+        """Return whether the entry matches a change, expired or not."""
+        # A fingerprint identifies one change, so that the other fields are empty.
         if self.fingerprint:
             return self.fingerprint == change.fingerprint
         if self.rule != change.rule.id:
             return False
         if self.toolset and self.toolset != change.toolset:
             return False
-        return self.tool == change.tool or (
-            self.tool == EVERY_TOOL and bool(change.tool)
-        )
+        if self.tool == EVERY_TOOL and change.tool:
+            return True
+        return self.tool == change.tool
 
     @property
     def location(self) -> Location:
-        """Where it stands."""
+        """The location of the entry in the file."""
         return Location(self.source.file, *self.source.span(self.path))
 
 
 def read_acceptance_file(files: ProjectFiles, name: str = ACCEPT_FILE) -> bytes:
-    """The bytes of a folder's file; none where there is no such file.
+    """Return the bytes of a project's acceptance file; empty if it does not exist.
+
+    Args:
+        files: the project's files.
+        name: the name of the acceptance file.
 
     Raises:
-        AcceptanceFileError: it cannot be read.
+        AcceptanceFileError: the file cannot be read.
     """
     if not files.is_there(name):
         return b""
@@ -95,13 +100,14 @@ def read_acceptance_file(files: ProjectFiles, name: str = ACCEPT_FILE) -> bytes:
 
 
 def parse_acceptances(data: bytes, name: str = ACCEPT_FILE) -> list[Acceptance]:
-    """The entries of a file's bytes.
+    """Parse the content of an acceptance file.
 
     Args:
-        name: what findings call the file.
+        data: the content.
+        name: the name of the file, for findings.
 
     Raises:
-        AcceptanceFileError: they have errors.
+        AcceptanceFileError: the content is invalid.
     """
     if not data:
         return []
@@ -110,61 +116,66 @@ def parse_acceptances(data: bytes, name: str = ACCEPT_FILE) -> list[Acceptance]:
         findings += check_schema(document, "accept")
     if document is None or has_errors(findings):
         raise AcceptanceFileError(findings)
-    found, problems = [], []
+    acceptances = []
+    problems: list[Finding] = []
     for index, entry in enumerate(document.value["accept"]):
         path = ("accept", index)
-        problem = _problem(entry)
+        problem = _find_problem(entry)
         if problem is None:
-            found.append(_bound(entry, path, document.source))
-        else:
-            key, message, help_ = problem
-            problems.append(
-                document.source.finding(
-                    "spec/invalid-value",
-                    Severity.ERROR,
-                    (*path, key) if key in entry else path,
-                    message,
-                    help_,
-                )
+            acceptances.append(_build_acceptance(entry, path, document.source))
+            continue
+        key, message, help_text = problem
+        problem_path = (*path, key) if key in entry else path
+        problems.append(
+            document.source.finding(
+                "spec/invalid-value", Severity.ERROR, problem_path, message, help_text
             )
+        )
     if problems:
         raise AcceptanceFileError(problems)
-    return found
+    return acceptances
 
 
-def _problem(entry: dict[str, Any]) -> tuple[str, str, str] | None:
-    """What the schema does not say: a key, what is wrong, what to do."""
-    beside = [key for key in ("rule", "tool", "toolset") if key in entry]
-    if "fingerprint" in entry and beside:
-        message = f"`{beside[0]}` stands beside a fingerprint, which says it all"
-        return beside[0], message, "keep one of the two"
+def _find_problem(entry: dict[str, Any]) -> tuple[str, str, str] | None:
+    """Check what the file's schema cannot; return key, message and help of a problem."""
+    selectors = [key for key in ("rule", "tool", "toolset") if key in entry]
+    if "fingerprint" in entry and selectors:
+        key = selectors[0]
+        message = f"`{key}` cannot be combined with `fingerprint`"
+        return key, message, f"remove `{key}` or `fingerprint`"
     if "fingerprint" not in entry and "rule" not in entry:
-        message = "this acceptance names no change"
-        return "", message, "give it a `fingerprint`, or a `rule` and a `tool`"
-    if "rule" in entry and len(beside) == 1:
-        message = f"`{entry['rule']}` would be accepted everywhere"
-        help_ = 'name the `tool` (`"*"` for every tool) or the `toolset`'
-        return "rule", message, help_
-    try:
-        datetime.date.fromisoformat(entry.get("until", "2030-12-31"))
-    except ValueError:
-        message = f"`{entry['until']}` is no day of the calendar"
-        return "until", message, 'write it as "2030-12-31"'
+        message = "the acceptance has neither a `fingerprint` nor a `rule`"
+        return "", message, "add a `fingerprint`, or a `rule` and a `tool`"
+    # A rule without a tool or toolset would also accept future changes everywhere.
+    if selectors == ["rule"]:
+        message = f"`{entry['rule']}` is accepted for every toolset and tool"
+        help_text = 'add a `tool` (`"*"` for every tool) or a `toolset`'
+        return "rule", message, help_text
+    until = entry.get("until")
+    # The schema checks only the format: `2030-02-30` has it, but is not a date.
+    if until is not None:
+        try:
+            datetime.date.fromisoformat(until)
+        except ValueError:
+            message = f"`{until}` is not a date"
+            return "until", message, 'write a date such as "2030-12-31"'
     return None
 
 
-def _bound(entry: dict[str, Any], path: Path, source: Source) -> Acceptance:
+def _build_acceptance(entry: dict[str, Any], path: Path, source: Source) -> Acceptance:
     until = entry.get("until")
-    day = until and datetime.date.fromisoformat(until)
-    return Acceptance(**{**entry, "until": day}, path=path, source=source)
+    date = None if until is None else datetime.date.fromisoformat(until)
+    return Acceptance(**{**entry, "until": date}, path=path, source=source)
 
 
 def find_acceptance(
     change: Change, acceptances: Sequence[Acceptance], today: datetime.date
 ) -> Acceptance | None:
-    """The first one that accepts a change today."""
-    in_force = (one for one in acceptances if not one.is_expired(today))
-    return next((one for one in in_force if one.accepts(change)), None)
+    """Return the first acceptance of a change that is not expired, or None."""
+    for acceptance in acceptances:
+        if not acceptance.is_expired(today) and acceptance.accepts(change):
+            return acceptance
+    return None
 
 
 def check_acceptances(
@@ -173,20 +184,31 @@ def check_acceptances(
     known: Mapping[str, ChangeRule],
     today: datetime.date,
 ) -> Iterator[Finding]:
-    """The findings of entries that accept none of a comparison's changes; see `judge`."""
-    for one in acceptances:
-        if one.is_expired(today):
-            message = f"this acceptance ended on {one.until}"
-            help_ = "decide anew: give it another day, or remove it"
-            yield _finding(one, "accept/expired", message, help_)
-        elif not any(one.accepts(change) for change in changes):
-            message = "this acceptance matches no change"
-            help_ = "remove it, unless what it is for is still to come"
-            if one.rule and one.rule not in known:
-                message = f"there is no change called `{one.rule}`"
-                help_ = did_you_mean(one.rule, known) or "`toolcast explain` lists them"
-            yield _finding(one, "accept/unused", message, help_)
+    """Yield a finding for each acceptance that is expired or matches no change.
+
+    Args:
+        acceptances: the entries of the acceptance file.
+        changes: the changes of the comparison.
+        known: all kinds of changes by id.
+        today: the date with which expiry dates are compared.
+    """
+    for acceptance in acceptances:
+        if acceptance.is_expired(today):
+            message = f"the acceptance expired on {acceptance.until}"
+            help_text = "remove it, or set a later `until`"
+            yield _make_finding(acceptance, "accept/expired", message, help_text)
+        elif not any(acceptance.accepts(change) for change in changes):
+            message = "the acceptance matches no change"
+            help_text = "remove it, unless its change is still to come"
+            rule = acceptance.rule
+            if rule and rule not in known:
+                message = f"unknown kind of change `{rule}`"
+                help_text = did_you_mean(rule, known) or "see `toolcast explain`"
+            yield _make_finding(acceptance, "accept/unused", message, help_text)
 
 
-def _finding(one: Acceptance, rule: str, message: str, help_: str) -> Finding:
-    return one.source.finding(rule, Severity.WARNING, one.path, message, help_)
+def _make_finding(
+    acceptance: Acceptance, rule_id: str, message: str, help_text: str
+) -> Finding:
+    source, path = acceptance.source, acceptance.path
+    return source.finding(rule_id, Severity.WARNING, path, message, help_text)

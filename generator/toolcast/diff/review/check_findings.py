@@ -1,4 +1,4 @@
-"""Which findings of `check` a change brings, and which it mends."""
+"""Findings of `toolcast check` that a change of the specs adds or fixes."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import NamedTuple
 
 from ...findings import Finding, Severity, sort_findings
 from ...model.model import Workspace
-from ...rules.runner import check_workspace, without_suppressed
+from ...rules.runner import apply_suppressions, check_workspace
 from ..change import pair_tools
 
-_ELSEWHERE = ("handler/", "data/", "output/", "spec/unused-suppression")
-"""Rules about files that are no specs: of those the old side has no copy."""
+_EXCLUDED_RULES = ("handler/", "data/", "output/", "spec/unused-suppression")
+"""Rules about files other than specs, of which no old version is available."""
 _NUMBER = re.compile(r"[0-9][0-9,.]*")
-_NAME = re.compile(r"`([^`]*)`")
+_QUOTED_NAME = re.compile(r"`([^`]*)`")
 
 
 class CheckFindings(NamedTuple):
-    """Errors and warnings that only one of two states has, each in order.
+    """Errors and warnings that only one of two versions has, each in order.
 
     Attributes:
-        brought: those of the new state.
-        mended: those of the old one.
+        added: the findings of the new version.
+        fixed: the findings of the old version.
     """
 
     added: Sequence[Finding] = ()
@@ -35,27 +35,28 @@ NO_FINDINGS = CheckFindings()
 
 
 class _FindingIdentity(NamedTuple):
-    """A finding, and what tells that one of the other side is the same.
+    """A finding with keys that are equal in both versions.
 
     Attributes:
-        owner: the file that it is in, as the new side calls it.
-        words: its message without numbers, which differ with each edit.
-        subject: the first name in its message.
+        finding: the finding.
+        owner: the tool with the finding, by its new name, or else the file.
+        message: the message without numbers, which change with every edit.
+        subject: the first quoted name in the message.
     """
 
     finding: Finding
     owner: str
-    words: str
+    message: str
     subject: str
 
     @property
-    def same(self) -> tuple[str, ...]:
-        """Equal for findings that say the same."""
-        return self.finding.rule, self.owner, self.words
+    def exact_key(self) -> tuple[str, ...]:
+        """A key that is equal for findings with the same message."""
+        return self.finding.rule, self.owner, self.message
 
     @property
-    def alike(self) -> tuple[str, ...]:
-        """Equal for findings of one rule about one thing, whatever they say of it."""
+    def subject_key(self) -> tuple[str, ...]:
+        """A key that is equal for findings of the same rule about the same subject."""
         return self.finding.rule, self.owner, self.subject
 
 
@@ -66,63 +67,82 @@ def compare_findings(
     today: datetime.date,
     excluded_rules: tuple[str, ...] = (),
 ) -> CheckFindings:
-    """What the rules find in one of two states and not in the other.
+    """Return the findings that only one of two versions has.
 
-    A finding is the same where its rule is, the tool or toolset, and what it names; lines and
-    numbers may differ.
+    Findings are the same if rule, tool or toolset, and message are equal, or at least the
+    first name in the message. Lines and numbers are ignored.
 
     Args:
-        read: the findings with which both states were read, before and after.
-        left_out: how the ids of rules begin that are not asked.
+        before: the old version.
+        after: the new version.
+        read: the findings from reading the old and the new version.
+        today: the date with which expiry dates are compared.
+        excluded_rules: the beginnings of rule ids that are not compared.
 
     Raises:
-        ExtensionError: a listed extension cannot be used.
+        ExtensionError: an extension that the workspace lists cannot be used.
     """
-    names = {
-        old.name: new.name
-        for toolset in after.toolsets
-        for former in before.toolsets
-        if former.name == toolset.name
-        for old, new in pair_tools(former, toolset)
-        if old.name != new.name
-    }
-    unasked = (*_ELSEWHERE, *excluded_rules)
-    old, new = (
-        [one for one in side if not one.finding.rule.startswith(unasked)]
-        for side in (
-            _placed(before, read[0], names, today),
-            _placed(after, read[1], {}, today),
-        )
-    )
-    for key in ("same", "alike"):
-        counts = [Counter(getattr(one, key) for one in side) for side in (old, new)]
-        both = counts[0] & counts[1]
-        old, new = (_without(side, key, both.copy()) for side in (old, new))
+    new_names = _list_renames(before, after)
+    excluded = (*_EXCLUDED_RULES, *excluded_rules)
+    old = [
+        identity
+        for identity in _list_findings(before, read[0], new_names, today)
+        if not identity.finding.rule.startswith(excluded)
+    ]
+    new = [
+        identity
+        for identity in _list_findings(after, read[1], {}, today)
+        if not identity.finding.rule.startswith(excluded)
+    ]
+    # Match equal messages first: a rule can have several findings about one subject.
+    for key in ("exact_key", "subject_key"):
+        old_counts = Counter(getattr(identity, key) for identity in old)
+        new_counts = Counter(getattr(identity, key) for identity in new)
+        shared_counts = old_counts & new_counts
+        old = _remove_shared(old, key, shared_counts.copy())
+        new = _remove_shared(new, key, shared_counts.copy())
     return CheckFindings(
-        *(sort_findings(one.finding for one in side) for side in (new, old))
+        added=sort_findings(identity.finding for identity in new),
+        fixed=sort_findings(identity.finding for identity in old),
     )
 
 
-def _placed(
+def _list_renames(before: Workspace, after: Workspace) -> dict[str, str]:
+    """Return the new names of renamed tools by the old ones."""
+    old_toolsets = {toolset.name: toolset for toolset in before.toolsets}
+    names = {}
+    for toolset in after.toolsets:
+        old_toolset = old_toolsets.get(toolset.name)
+        if old_toolset is None:
+            continue
+        for old, new in pair_tools(old_toolset, toolset):
+            if old.name != new.name:
+                names[old.name] = new.name
+    return names
+
+
+def _list_findings(
     workspace: Workspace,
     read: Sequence[Finding],
-    names: Mapping[str, str],
+    new_names: Mapping[str, str],
     today: datetime.date,
 ) -> Iterator[_FindingIdentity]:
+    """Yield the errors and warnings of a version that are not suppressed."""
     owners = {
-        tool.source.file: f"{toolset.name}/{names.get(tool.name, tool.name)}"
+        tool.source.file: f"{toolset.name}/{new_names.get(tool.name, tool.name)}"
         for toolset in workspace.toolsets
         for tool in toolset.tools
     }
-    found = [*read, *check_workspace(workspace, today)]
-    for finding in without_suppressed(workspace, found, today):
+    findings = [*read, *check_workspace(workspace, today)]
+    for finding in apply_suppressions(workspace, findings, today):
         if finding.severity is Severity.NOTE:
             continue
         file = finding.location.file
-        message = _NAME.sub(
-            lambda match: f"`{names.get(match[1], match[1])}`", finding.message
+        # With the new names of tools, messages of both versions are comparable.
+        message = _QUOTED_NAME.sub(
+            lambda match: f"`{new_names.get(match[1], match[1])}`", finding.message
         )
-        subject = _NAME.search(message)
+        subject = _QUOTED_NAME.search(message)
         yield _FindingIdentity(
             finding,
             owners.get(file, file),
@@ -131,14 +151,21 @@ def _placed(
         )
 
 
-def _without(
-    side: list[_FindingIdentity], key: str, both: Counter[object]
+def _remove_shared(
+    identities: list[_FindingIdentity], key: str, shared_counts: Counter[object]
 ) -> list[_FindingIdentity]:
-    """A side without those of its findings that the other one has, too."""
-    left = []
-    for one in side:
-        if both[getattr(one, key)] > 0:
-            both[getattr(one, key)] -= 1
+    """Return the findings of a version without those that the other version has, too.
+
+    Args:
+        identities: the findings.
+        key: the property that is compared.
+        shared_counts: how many findings both versions have, by key; is modified.
+    """
+    remaining = []
+    for identity in identities:
+        value = getattr(identity, key)
+        if shared_counts[value] > 0:
+            shared_counts[value] -= 1
         else:
-            left.append(one)
-    return left
+            remaining.append(identity)
+    return remaining

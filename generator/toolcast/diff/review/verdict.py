@@ -1,6 +1,6 @@
-"""The verdict on a comparison: which changes fail, who accepted them, and the version that follows.
+"""Verdict on a comparison: failing and accepted changes, and proposed versions.
 
-Source of versions: Semantic Versioning 2.0.0.
+Versions follow Semantic Versioning 2.0.0.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .acceptances import Acceptance, check_acceptances, find_acceptance
 from .check_findings import NO_FINDINGS, CheckFindings
 
 Limits = Mapping[str, Grade]
-"""The least grade that fails, by audience; one that is not named fails at none."""
+"""The lowest failing grade for each audience; without an entry no change fails."""
 
 DEFAULT_LIMITS: Limits = dict.fromkeys(AUDIENCES, Grade.BREAKING)
-"""A change that breaks anybody fails."""
+"""Changes that break any audience fail."""
 
 _NONE = "none"
-_EXAMPLES = "as `call=breaking,prompt=risky`, or `risky`, `breaking` or `none` alone"
-_WORDS = {Grade.RISKY.word: Grade.RISKY, Grade.BREAKING.word: Grade.BREAKING}
+_EXAMPLES = "for example `call=breaking,prompt=risky`, or `risky`, `breaking` or `none`"
+_GRADES = {Grade.RISKY.word: Grade.RISKY, Grade.BREAKING.word: Grade.BREAKING}
 
 
 class InvalidLimitError(ValueError):
@@ -44,67 +44,79 @@ class InvalidLimitError(ValueError):
 
 
 def parse_limits(text: str) -> Limits:
-    """The limits of `call=breaking,prompt=risky`, of one grade for all, or of `none`.
+    """Parse `call=breaking,prompt=risky`, one grade for all audiences, or `none`.
 
     Raises:
-        InvalidLimitError: an audience or a grade is none, or is named twice.
+        InvalidLimitError: an audience or grade is unknown, or an audience is repeated.
     """
     if text == _NONE:
         return {}
-    if text in _WORDS:
-        return dict.fromkeys(AUDIENCES, _WORDS[text])
-    found: dict[str, Grade] = {}
+    if text in _GRADES:
+        return dict.fromkeys(AUDIENCES, _GRADES[text])
+    limits: dict[str, Grade] = {}
     for part in text.split(","):
-        audience, _, grade = (word.strip() for word in part.partition("="))
-        for word, known, noun in (
+        audience, _, grade = (name.strip() for name in part.partition("="))
+        for name, known_names, noun in (
             (audience, AUDIENCES, "audience"),
-            (grade, tuple(_WORDS), "grade"),
+            (grade, tuple(_GRADES), "grade"),
         ):
-            if word not in known:
-                help_ = f"{suggest_name(word, known)}; {_EXAMPLES}"
-                raise InvalidLimitError(f"`{part}` names no {noun}\n  help: {help_}")
-        if audience in found:
-            raise InvalidLimitError(f"`{audience}` is named twice")
-        found[audience] = _WORDS[grade]
-    return found
+            if name not in known_names:
+                help_text = f"{suggest_name(name, known_names)}; {_EXAMPLES}"
+                raise InvalidLimitError(
+                    f"`{part}` has no valid {noun}\n  help: {help_text}"
+                )
+        if audience in limits:
+            raise InvalidLimitError(
+                f"the audience `{audience}` is repeated\n  help: list each audience once, {_EXAMPLES}"
+            )
+        limits[audience] = _GRADES[grade]
+    return limits
 
 
-def list_failing_audiences(grades: Grades, at: Limits) -> list[str]:
-    """The audiences for which grades are at their limit or above."""
-    named = zip(AUDIENCES, grades, strict=True)
-    return [name for name, grade in named if name in at and grade >= at[name]]
+def list_failing_audiences(grades: Grades, limits: Limits) -> list[str]:
+    """Return the audiences whose grade is at least the limit."""
+    return [
+        audience
+        for audience, grade in zip(AUDIENCES, grades, strict=True)
+        if audience in limits and grade >= limits[audience]
+    ]
 
 
-def format_limits(at: Limits) -> str:
-    """The limits as `--fail-on` takes them."""
-    if not at:
+def format_limits(limits: Limits) -> str:
+    """Format limits as a value of `--fail-on`."""
+    if not limits:
         return _NONE
-    grades = set(at.values())
-    if len(at) == len(AUDIENCES) and len(grades) == 1:
+    grades = set(limits.values())
+    if len(limits) == len(AUDIENCES) and len(grades) == 1:
         return grades.pop().word
-    return ",".join(f"{name}={at[name].word}" for name in AUDIENCES if name in at)
+    return ",".join(
+        f"{audience}={limits[audience].word}"
+        for audience in AUDIENCES
+        if audience in limits
+    )
 
 
-_FIRST = "0.1.0"
+_FIRST_VERSION = "0.1.0"
+# At most 18 digits each, although Semantic Versioning has no limit.
 _NUMBER = r"(0|[1-9][0-9]{0,17})"
 _VERSION = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
 )
-_Numbers = tuple[int, int, int]
+_VersionNumbers = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is said of one toolset's version.
+    """The proposed version of a toolset.
 
     Attributes:
         toolset: the toolset's name.
-        before: the version that it had; empty for none.
-        now: the version that it has; empty for none.
-        step: `major`, `minor` or `patch`, as its changes ask for.
-        version: the version that it should have; empty where none can be proposed.
-        reason: why this step, or why there is no version.
-        changes: its changes.
+        before: the old version; empty without one.
+        now: the version in the new `toolset.yaml`; empty without one.
+        step: `major`, `minor` or `patch`, as the changes require.
+        version: the proposed version; empty if none can be proposed.
+        reason: the reason of the step, or why no version is proposed.
+        changes: the changes of the toolset.
     """
 
     toolset: str
@@ -117,122 +129,138 @@ class Proposal:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the version has been raised as far as the changes ask for, or further."""
-        have, need = _numbers(self.now), _numbers(self.version)
-        return have is not None and need is not None and have >= need
+        """Whether the new version is at least the proposed one."""
+        current, proposed = _parse_version(self.now), _parse_version(self.version)
+        return current is not None and proposed is not None and current >= proposed
 
 
 def propose_versions(
     changes: Sequence[Change], before: Workspace, after: Workspace
 ) -> Iterator[Proposal]:
-    """One for each toolset that has changed and that both sides have.
+    """Yield the proposed version of each toolset that has changes.
 
-    What breaks callers, Python code or access asks for the next major version; what is
-    new, risky, or breaks a prompt for the next minor one; anything else for a patch. Below
-    1.0.0 a step less is taken: major means minor, and minor means patch.
+    Changes that break callers, Python code or access require a major version. Additions,
+    risky changes, and changes that break prompts require a minor version; all others a
+    patch. Below 1.0.0, a major step becomes minor and a minor step becomes patch.
     """
-    former = {toolset.name: toolset for toolset in before.toolsets}
+    old_toolsets = {toolset.name: toolset for toolset in before.toolsets}
     for toolset in after.toolsets:
-        own = tuple(change for change in changes if toolset.name in _toolsets(change))
-        if own:
-            yield _proposal(_former(toolset, own, former), toolset, own)
+        own_changes = tuple(
+            change for change in changes if toolset.name in _list_toolsets(change)
+        )
+        if own_changes:
+            old_toolset = _find_old_toolset(toolset, own_changes, old_toolsets)
+            yield _build_proposal(old_toolset, toolset, own_changes)
 
 
-def _toolsets(change: Change) -> tuple[str, ...]:
-    """The toolsets that a change is about: a tool that moved is missing in another one."""
+def _list_toolsets(change: Change) -> tuple[str, ...]:
+    """Return the toolsets of a change: two if a tool moved from one to the other."""
     if change.rule.id == "tool/moved":
         return (change.toolset, str(change.before))
     return (change.toolset,)
 
 
-def _former(
-    toolset: Toolset, changes: Sequence[Change], former: dict[str, Toolset]
+def _find_old_toolset(
+    toolset: Toolset, changes: Sequence[Change], old_toolsets: dict[str, Toolset]
 ) -> Toolset | None:
-    """The toolset as it was, under its old name where it was renamed."""
+    """Return the old version of a toolset, which can have another name."""
     for change in changes:
         if change.rule.id == "toolset/renamed":
-            return former.get(str(change.before))
-    return former.get(toolset.name)
+            return old_toolsets.get(str(change.before))
+    return old_toolsets.get(toolset.name)
 
 
-def _proposal(
-    before: Toolset | None, now: Toolset, changes: tuple[Change, ...]
+def _build_proposal(
+    before: Toolset | None, after: Toolset, changes: tuple[Change, ...]
 ) -> Proposal:
-    step, reason = _step(changes)
-    old = "" if before is None else _said(before)
-    current = _said(now)
+    step, reason = _get_step(changes)
+    new_version = _get_version(after)
+    # A new toolset keeps the version that it declares.
     if before is None:
-        return Proposal(now.name, "", current, step, current, "it is new", changes)
-    numbers = _numbers(old)
+        return Proposal(
+            after.name,
+            "",
+            new_version,
+            step,
+            new_version,
+            "the toolset is new",
+            changes,
+        )
+    old_version = _get_version(before)
+    numbers = _parse_version(old_version)
     if numbers is None:
-        why = _no_version(old)
-        first = "" if old else _FIRST
-        return Proposal(now.name, old, current, step, first, why, changes)
+        reason = _describe_unusable_version(old_version)
+        proposed = "" if old_version else _FIRST_VERSION
+        return Proposal(
+            after.name, old_version, new_version, step, proposed, reason, changes
+        )
     if numbers[0] == 0 and step != "patch":
-        below = {"major": "minor", "minor": "patch"}[step]
-        reason += f"; below 1.0.0 that is a {below} step"
-        step = below
-    version = ".".join(map(str, _raised(numbers, step)))
-    return Proposal(now.name, old, current, step, version, reason, changes)
+        step = {"major": "minor", "minor": "patch"}[step]
+        reason += f"; below 1.0.0 that is a {step} step"
+    proposed = ".".join(map(str, _increment_version(numbers, step)))
+    return Proposal(
+        after.name, old_version, new_version, step, proposed, reason, changes
+    )
 
 
-def _no_version(text: str) -> str:
-    if not text:
+def _describe_unusable_version(version: str) -> str:
+    """Return why no version can be derived from the old one."""
+    if not version:
         return "toolset.yaml had no `version`"
-    if _VERSION.fullmatch(text):
-        return f"`{text}` is a pre-release, in which anything may change"
-    return f"`{text}` is no semantic version"
+    if _VERSION.fullmatch(version):
+        return f"`{version}` is a pre-release, which can change in any way"
+    return f"`{version}` is not a semantic version"
 
 
-def _numbers(text: str) -> _Numbers | None:
-    found = _VERSION.fullmatch(text)
-    if found is None or found[4]:
+def _parse_version(text: str) -> _VersionNumbers | None:
+    """Return the numbers of a version; None for a pre-release or an invalid version."""
+    match = _VERSION.fullmatch(text)
+    if match is None or match[4]:
         return None
-    return int(found[1]), int(found[2]), int(found[3])
+    return int(match[1]), int(match[2]), int(match[3])
 
 
-def _step(changes: Sequence[Change]) -> tuple[str, str]:
+def _get_step(changes: Sequence[Change]) -> tuple[str, str]:
+    """Return the step that changes require, and the reason."""
+    # `prompt` is not included: a change that breaks prompts requires a minor version.
     for audience in ("call", "code", "access"):
-        breaking = [
-            one for one in changes if getattr(one.grades, audience) is Grade.BREAKING
-        ]
-        if breaking:
-            return "major", f"`{breaking[0].rule.id}` is breaking for {audience}"
-    for one in changes:
-        if one.grades.worst > Grade.SAFE:
-            return "minor", f"`{one.rule.id}` is {one.grades.worst.word}"
-    for one in changes:
-        if one.rule.id.endswith("added"):
-            return "minor", f"`{one.rule.id}`: something is new"
+        for change in changes:
+            if getattr(change.grades, audience) is Grade.BREAKING:
+                return "major", f"`{change.rule.id}` is breaking for {audience}"
+    for change in changes:
+        if change.grades.worst > Grade.SAFE:
+            return "minor", f"`{change.rule.id}` is {change.grades.worst.word}"
+    for change in changes:
+        if change.rule.id.endswith("added"):
+            return "minor", f"`{change.rule.id}` is an addition"
     return "patch", "every change is safe"
 
 
-def _raised(numbers: _Numbers, step: str) -> _Numbers:
+def _increment_version(numbers: _VersionNumbers, step: str) -> _VersionNumbers:
     major, minor, patch = numbers
-    steps = {
-        "major": (major + 1, 0, 0),
-        "minor": (major, minor + 1, 0),
-        "patch": (major, minor, patch + 1),
-    }
-    return steps[step]
+    if step == "major":
+        return (major + 1, 0, 0)
+    if step == "minor":
+        return (major, minor + 1, 0)
+    return (major, minor, patch + 1)
 
 
-def _said(toolset: Toolset) -> str:
-    """The `version` of a toolset.yaml; empty where it says none."""
+def _get_version(toolset: Toolset) -> str:
+    """Return the field `version` of a `toolset.yaml`; empty if it is not a string."""
     version = get_spec_value(toolset, "version")
     return version if isinstance(version, str) else ""
 
 
 @dataclass(frozen=True)
 class ChangeVerdict:
-    """A change, and what is decided about it.
+    """A change with the decision about it.
 
     Attributes:
         change: the change.
-        place: where to show it in the project as it is now: of what is gone, the nearest that
-            is there.
-        accepted: the entry that accepts it; None when nobody did.
-        fails: the audiences for which it is at the limit or above, and not accepted.
+        location: the location in the new version; for a removed value, of the nearest part
+            that still exists.
+        accepted: the entry that accepts the change, or None.
+        fails: the audiences for which the change fails; empty if it is accepted.
     """
 
     change: Change
@@ -242,7 +270,7 @@ class ChangeVerdict:
 
     @property
     def severity(self) -> Severity:
-        """How bad it is for formats that know no grades: an error is what fails."""
+        """The severity in formats without grades; a failing change is an error."""
         if self.fails:
             return Severity.ERROR
         if self.change.grades.worst > Grade.SAFE and self.accepted is None:
@@ -251,25 +279,25 @@ class ChangeVerdict:
 
     @property
     def owner(self) -> str:
-        """What has changed: `toolset/tool`, the toolset, or toolcast.yaml."""
+        """The changed part: `toolset/tool`, the toolset, or toolcast.yaml."""
         names = (self.change.toolset, self.change.tool)
         return "/".join(filter(None, names)) or "toolcast.yaml"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a comparison comes to.
+    """The result of a comparison: decisions, findings and proposed versions.
 
     Attributes:
-        against: what a person calls the state that the project is compared with.
-        changes: each with what is decided about it, in the comparison's order.
-        effects: what follows from all changes together.
-        findings: of acceptances that accept nothing.
-        limits: which grades fail.
-        proposals: the version that each changed toolset should have.
-        brought: the findings of rules that the specs have now and had not before.
-        mended: those that they had before and have no more.
-        is_first: the state that the project is compared with has no specs.
+        against: the old version in reports, for example `origin/main`.
+        changes: the changes with their decisions, in the comparison's order.
+        effects: the effects of all changes together.
+        findings: the findings about acceptances.
+        limits: the lowest failing grades.
+        proposals: the proposed versions of changed toolsets.
+        is_first: whether the old version has no specs.
+        added: the findings of `toolcast check` that only the new version has.
+        fixed: the findings of `toolcast check` that only the old version has.
     """
 
     against: str
@@ -284,13 +312,13 @@ class Verdict:
 
     @property
     def failing(self) -> int:
-        """How many changes fail."""
-        return sum(bool(one.fails) for one in self.changes)
+        """The number of failing changes."""
+        return sum(bool(verdict.fails) for verdict in self.changes)
 
     @property
     def accepted(self) -> int:
-        """How many changes are accepted."""
-        return sum(one.accepted is not None for one in self.changes)
+        """The number of accepted changes."""
+        return sum(verdict.accepted is not None for verdict in self.changes)
 
 
 def judge(
@@ -305,35 +333,36 @@ def judge(
     is_first: bool = False,
     check_findings: CheckFindings = NO_FINDINGS,
 ) -> Verdict:
-    """Decides about the changes of a comparison.
+    """Decide which changes of a comparison fail, and propose versions.
 
     Args:
-        comparison: what has changed.
-        sides: both states, the old one first.
-        against: what a person calls the old one.
-        limits: which grades fail.
+        comparison: the comparison.
+        workspaces: the old and the new version of the workspace.
+        against: the old version in reports.
+        limits: the lowest failing grades.
         acceptances: the entries of toolcast.accept.yaml.
-        known: all kinds of changes by their ids.
-        today: the day by which acceptances end.
-        is_first: the old one has no specs.
-        found: the findings of `check` that the change brings, and those that it mends.
+        known: all kinds of changes by id.
+        today: the date with which the acceptances' expiry dates are compared.
+        is_first: whether the old version has no specs.
+        check_findings: the findings of `toolcast check` that only one version has.
     """
-    sources = {
-        (toolset.name, tool.name): tool.source
-        for toolset in workspaces[1].toolsets
-        for tool in toolset.tools
-    }
-    sources |= {(one.name, ""): one.source for one in workspaces[1].toolsets}
-    judged = []
+    new_workspace = workspaces[1]
+    sources = {}
+    for toolset in new_workspace.toolsets:
+        sources[toolset.name, ""] = toolset.source
+        for tool in toolset.tools:
+            sources[toolset.name, tool.name] = tool.source
+    verdicts = []
     changes = comparison.changes
     for change in changes:
         accepted = find_acceptance(change, acceptances, today)
-        fails = () if accepted else tuple(list_failing_audiences(change.grades, limits))
-        place = _place_now(change, sources, workspaces[1].source)
-        judged.append(ChangeVerdict(change, place, accepted, fails))
+        # An accepted change never fails, whatever its grades.
+        fails = [] if accepted else list_failing_audiences(change.grades, limits)
+        location = _locate_change(change, sources, new_workspace.source)
+        verdicts.append(ChangeVerdict(change, location, accepted, tuple(fails)))
     return Verdict(
         against,
-        tuple(judged),
+        tuple(verdicts),
         tuple(comparison.effects),
         tuple(check_acceptances(acceptances, changes, known, today)),
         limits,
@@ -344,15 +373,21 @@ def judge(
     )
 
 
-def _place_now(
+def _locate_change(
     change: Change, sources: Mapping[tuple[str, str], Source], workspace: Source
 ) -> Location:
-    """Where a change is shown in the project as it is now."""
+    """Return the location of a change in the new version of the project.
+
+    Args:
+        change: the change.
+        sources: the new spec files by toolset and tool; `toolset.yaml` by an empty tool name.
+        workspace: the new toolcast.yaml.
+    """
     if not change.is_in_old_version:
         return change.location
     toolset = sources.get((change.toolset, ""))
     if change.tool and (change.toolset, change.tool) not in sources:
-        # A comment in the toolset's own file is the nearest to a tool that is gone.
+        # The spec of a removed tool does not exist: use the start of its toolset.yaml.
         return Location((toolset or workspace).file, 1, 1, 2)
     source = sources.get((change.toolset, change.tool))
     if source is None:

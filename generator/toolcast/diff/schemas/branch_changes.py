@@ -338,7 +338,7 @@ def _match_branches(
                 break
     unmatched_old = [i for i in range(len(old_branches)) if i not in matches]
     if len(unmatched_old) * len(unmatched_new) > _MAX_BRANCHES**2:
-        # Too many to compare each with each: those with the same index match.
+        # Each old branch would be compared with each new one: match equal indexes instead.
         return matches | {i: i for i in unmatched_old if i in unmatched_new}
     candidates = []
     for old_index in unmatched_old:

@@ -181,13 +181,13 @@ def _are_similar(old_name: str, old: Any, new_name: str, new: Any) -> bool:
     Half of the words of their descriptions are equal. Without descriptions, one name contains
     the other.
     """
-    old_words, new_words = map(_collect_description_words, (old, new))
+    old_words, new_words = map(_tokenize_description, (old, new))
     if not old_words and not new_words:
         return old_name in new_name or new_name in old_name
     return 2 * len(old_words & new_words) >= max(len(old_words), len(new_words))
 
 
-def _collect_description_words(schema: Any) -> set[str]:
+def _tokenize_description(schema: Any) -> set[str]:
     description = ""
     if isinstance(schema, Mapping):
         description = str(schema.get("description", ""))

@@ -58,7 +58,7 @@ def accepts_arrays(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -
     is_unique = True in limits.get_all("uniqueItems") or max_items <= 1
     if part.get("uniqueItems") is True and not is_unique:
         return False
-    # Items after the leading ones of both schemas are all alike: one index stands for them.
+    # All further items have the same schemas, so one more index is enough.
     item_schemas = proof.receiver.get_item_schemas(part)
     leading_count = max(len(item_schemas.leading), _count_leading_items(proof, limits))
     for index in range(leading_count + 1):

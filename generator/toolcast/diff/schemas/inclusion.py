@@ -220,7 +220,9 @@ class InclusionProof:
         ):
             return False
         branches = part.get("oneOf")
-        if isinstance(branches, list) and not self._one_of_accepts_all(sent, branches):
+        if isinstance(branches, list) and not self._exactly_one_accepts_all(
+            sent, branches
+        ):
             return False
         if "not" in part and not self._is_disjoint(sent, part["not"]):
             return False
@@ -235,7 +237,7 @@ class InclusionProof:
                 return self.accepts_all(sent, then_schema)
         return True
 
-    def _one_of_accepts_all(self, sent: Conjunction, branches: list[Any]) -> bool:
+    def _exactly_one_accepts_all(self, sent: Conjunction, branches: list[Any]) -> bool:
         """Return whether one branch accepts every sent value, and no other branch any."""
         for index, branch in enumerate(branches):
             if self.accepts_all(sent, branch):
@@ -319,7 +321,7 @@ def accept_same_values(
     """
     for version, schema in zip(versions, schemas, strict=True):
         for part in version.collect_applicable(schema):
-            # Keywords in other schemas decide what `unevaluatedProperties` applies to.
+            # The effect of `unevaluatedProperties` depends on keywords of other schemas.
             if any(keyword.startswith("unevaluated") for keyword in part):
                 return False
     first, second = versions

@@ -79,7 +79,7 @@ def compare_annotations(pair: SchemaPair) -> Iterator[Difference]:
     keywords = dict.fromkeys((*pair.before.keywords, *pair.after.keywords))
     for keyword in keywords:
         if keyword in _COMPARED_ANNOTATIONS or keyword not in _KNOWN_KEYWORDS:
-            # An annotation makes no value invalid, except a `format` that is validated.
+            # Of these keywords, only `format` can reject values, if formats are validated.
             edits = None if keyword == "format" else ()
             yield from compare_keyword(pair, keyword, edits)
 
@@ -304,7 +304,7 @@ def compare_references(pair: SchemaPair) -> Iterator[Difference]:
     if not is_root:
         return
     old_uri, new_uri = (node.keywords.get("$schema") for node in pair.nodes)
-    if _get_dialect_of_uri(old_uri) != _get_dialect_of_uri(new_uri):
+    if _get_uri_dialect(old_uri) != _get_uri_dialect(new_uri):
         yield pair.make_keyword_difference(
             "dialect-changed",
             "$schema",
@@ -313,7 +313,7 @@ def compare_references(pair: SchemaPair) -> Iterator[Difference]:
         )
 
 
-def _get_dialect_of_uri(uri: Any) -> str | None:
+def _get_uri_dialect(uri: Any) -> str | None:
     return get_dialect({} if uri is None else {"$schema": uri})
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from ...suggestions import TYPE_LABELS, format_list
 from .value_limits import ALL_TYPES, Bound
 
-# Property names that people write do not contain this character.
+# The suffixes start with a character that does not occur in names of properties.
 _SUFFIX_START = "\0"
 ITEMS = f"{_SUFFIX_START}[]"
 """Suffix of a location for the items of an array."""

@@ -152,11 +152,11 @@ def _compare_field(
     root_label = _ROOT_LABELS[field]
     if is_whole:
         kind = "schema-added" if before is True else "schema-removed"
-        differences = [_make_whole_difference(*versions, field, kind)]
+        differences = [_make_root_difference(*versions, field, kind)]
     else:
         differences = find_differences(*versions, root_label)
         differences += find_hidden_descriptions(*versions, differences, root_label)
-    differences = differences or [_make_whole_difference(*versions, field, "rewritten")]
+    differences = differences or [_make_root_difference(*versions, field, "rewritten")]
     old_acceptor = Acceptor(
         old_version,
         is_closed=is_call,
@@ -174,7 +174,7 @@ def _compare_field(
         yield _make_change(tools, field, difference, grade, code_grader)
     combined_grade = call_grader.grade_combination()
     if combined_grade is not None:
-        difference = _make_whole_difference(*versions, field, "rewritten")
+        difference = _make_root_difference(*versions, field, "rewritten")
         yield _make_change(tools, field, difference, combined_grade, code_grader)
 
 
@@ -248,7 +248,7 @@ def _make_change(
     return replace(change, witness=call.example)
 
 
-def _make_whole_difference(
+def _make_root_difference(
     before: SchemaVersion, after: SchemaVersion, field: Field, kind: str
 ) -> Difference:
     """Return a difference of the whole schema."""

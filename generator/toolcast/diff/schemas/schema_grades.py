@@ -67,7 +67,7 @@ class CallGrade(NamedTuple):
 
     Attributes:
         grade: the grade.
-        reason: why the grade differs from the one in the table; can be set if it is equal.
+        reason: the reason for a grade other than the table's; ignored if both are equal.
         example: a value that is valid for one version only; ABSENT if none was found.
     """
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 from typing import Literal
 
-from ...package_data import read_packaged
+from ...package_data import read_package_file
 from ..change import ChangeRule, Grade, Grades
 
 Field = Literal["parameters", "returns"]
@@ -24,7 +24,7 @@ FIELDS: tuple[Field, ...] = ("parameters", "returns")
 _ID_PREFIXES = {"parameters": "parameter", "returns": "result"}
 _FIELD_LABELS = {"parameters": "parameters", "returns": "result"}
 
-_LINES = read_packaged("diff", "schemas", "rules.csv").decode("utf-8").splitlines()
+_LINES = read_package_file("diff", "schemas", "rules.csv").decode("utf-8").splitlines()
 _ROWS = {row["name"]: row for row in csv.DictReader(_LINES)}
 
 EFFECTS = {name: row["effect"] for name, row in _ROWS.items()}

@@ -114,8 +114,7 @@ class SchemaVersion:
     def has_same_semantics(self, other: SchemaVersion) -> bool:
         """Return whether equal keywords have the same meaning in both versions.
 
-        They can have it in different drafts, if only keywords are used that these drafts
-        define alike.
+        In different drafts this is possible if these drafts define all used keywords equally.
         """
         return self.asserts_formats == other.asserts_formats and (
             self.draft == other.draft
@@ -347,7 +346,7 @@ class Acceptor:
             if not validator.is_valid(value):
                 return False
         except (ValueError, TypeError):
-            return False  # The engine gave up on a pattern: no match was found.
+            return False  # The validator stopped matching a pattern, so it did not find the value valid.
         if self.is_closed and not isinstance(value, dict):
             return False
         if self.is_closed and self.version.declared_names.find_undeclared(value):

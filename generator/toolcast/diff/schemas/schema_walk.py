@@ -75,7 +75,7 @@ def find_differences(
         seen.add(key)
         if len(seen) > _MAX_PAIRS:
             raise SchemaTooLargeError
-        # Equal schemas with references can differ in what they refer to.
+        # Equal references can have different targets.
         if (no_references or not has_references(old)) and is_equal_json(old, new):
             continue
         pair = build_pair(pending, before, after, root_label)

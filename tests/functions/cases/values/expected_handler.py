@@ -9,11 +9,11 @@ from pydantic_core import to_jsonable_python
 from shop.values import book as _function
 
 if TYPE_CHECKING:
-    from generated.toy.tools.book import BookGiven
+    from generated.toy.tools.book import BookHandlerArguments
 
 __all__ = ["book"]
 
 
-def book(**arguments: Unpack[BookGiven]) -> object:
+def book(**arguments: Unpack[BookHandlerArguments]) -> object:
     """Call the function with the arguments that the caller sent."""
     return to_jsonable_python(_function(**arguments))

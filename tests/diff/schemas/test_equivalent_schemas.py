@@ -1,4 +1,4 @@
-"""What is proved to take the same values does, and what is plainly the same is proved to be."""
+"""Proofs that two schemas accept the same values are correct, and found in simple cases."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.diff.schemas.oracle import difference
-from tests.diff.schemas.schema_pairs import changed, independent
+from tests.diff.schemas.oracle import find_rejected_value
+from tests.diff.schemas.random_schemas import build_changed_pair, build_independent_pair
 from toolcast.diff.schemas.inclusion import StepBudget, accept_same_values
 from toolcast.diff.schemas.schema_version import SchemaVersion
 
 OLD = {"$schema": "http://json-schema.org/draft-07/schema#"}
 TEXT, NULL = {"type": "string"}, {"type": "null"}
 LOOP = {"properties": {"v": TEXT, "next": {"$ref": "#/$defs/one"}}}
-SAME = [
+EQUIVALENT = [
     (TEXT, {**TEXT, "title": "A text", "minLength": 0}),
     (TEXT, {"$ref": "#/$defs/a", "$defs": {"a": TEXT}}),
     ({"$ref": "#/$defs/one", "$defs": {"one": LOOP}}, {**LOOP, "$defs": {"one": LOOP}}),
@@ -44,12 +44,12 @@ SAME = [
         {"type": "integer", "minimum": -(2**53) + 1, "maximum": 2**53 - 1},
     ),
     ({"type": "integer", "minimum": 1}, {"type": "integer", "exclusiveMinimum": 0}),
-    # Nobody is taken to send numbers that not all programs read alike.
+    # Senders are assumed not to send integers that some programs do not read exactly.
     ({"type": "integer"}, {"type": "integer", "maximum": 2**63 - 1}),
     ({"type": "number"}, {"type": "number", "maximum": 2**53 - 1}),
     ({"items": [TEXT], **OLD}, {"items": [TEXT], "additionalItems": {}, **OLD}),
 ]
-OTHER = [
+DIFFERENT = [
     (TEXT, {**TEXT, "minLength": 1}),
     ({"oneOf": [TEXT, {"minLength": 1}]}, {"anyOf": [TEXT, {"minLength": 1}]}),
     (
@@ -63,37 +63,41 @@ OTHER = [
 ]
 
 
-def are_one(*schemas: Any) -> bool:
+def are_equivalent(*schemas: Any) -> bool:
     versions = SchemaVersion(schemas[0]), SchemaVersion(schemas[1])
     return accept_same_values(versions, schemas, StepBudget(450))
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
-def test_what_says_the_same_is_found_to(one: Any, other: Any) -> None:
-    assert are_one(one, other)
+@pytest.mark.parametrize(("first", "second"), EQUIVALENT)
+def test_equivalence_is_proved(first: Any, second: Any) -> None:
+    assert are_equivalent(first, second)
 
 
-@pytest.mark.parametrize(("one", "other"), OTHER)
-def test_what_says_something_else_is_not(one: Any, other: Any) -> None:
-    assert not are_one(one, other)
+@pytest.mark.parametrize(("first", "second"), DIFFERENT)
+def test_different_schemas_are_not_proved_equivalent(first: Any, second: Any) -> None:
+    assert not are_equivalent(first, second)
 
 
-@pytest.mark.parametrize("pair", [changed, independent])
-def test_what_is_found_to_say_the_same_accepts_the_same_values(pair: Any) -> None:
-    equal = 0
+@pytest.mark.parametrize("build_pair", [build_changed_pair, build_independent_pair])
+def test_schemas_proved_equivalent_accept_the_same_values(build_pair: Any) -> None:
+    equivalent_count = 0
     for seed in range(600):
-        before, after = pair(Random(seed))
-        if before != after and are_one(before, after):
-            equal += 1
-            for one, other in ((before, after), (after, before)):
-                found = difference(Random(seed), one, other, is_call=False, tries=60)
-                assert not found, (seed, found)
-    assert equal > 20 or pair is independent
+        before, after = build_pair(Random(seed))
+        if before != after and are_equivalent(before, after):
+            equivalent_count += 1
+            for sender, receiver in ((before, after), (after, before)):
+                values = find_rejected_value(
+                    Random(seed), sender, receiver, is_call=False, tries=60
+                )
+                assert not values, (seed, values)
+    assert equivalent_count > 20 or build_pair is build_independent_pair
 
 
-def test_ways_that_multiply_are_not_all_gone() -> None:
-    ways = {f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)}
-    schema = {"$ref": "#/$defs/d0", "$defs": {**ways, "d40": TEXT}}
+def test_proof_stops_at_the_step_limit() -> None:
+    definitions = {
+        f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)
+    }
+    schema = {"$ref": "#/$defs/d0", "$defs": {**definitions, "d40": TEXT}}
     versions = SchemaVersion(schema), SchemaVersion(copy.deepcopy(schema))
     budget = StepBudget(450)
 
@@ -102,10 +106,10 @@ def test_ways_that_multiply_are_not_all_gone() -> None:
     assert budget.remaining > -450
 
 
-def test_what_is_too_large_is_not_found_to_be_the_same() -> None:
+def test_large_schemas_are_not_proved_equivalent() -> None:
     names = range(2_000)
     schema = {"properties": {f"p{i}": {"minLength": i + 1} for i in names}}
     titled = {"properties": {f"p{i}": {"minLength": i + 1, "title": ""} for i in names}}
 
-    assert are_one(schema, copy.deepcopy(schema))
-    assert not are_one(schema, titled)
+    assert are_equivalent(schema, copy.deepcopy(schema))
+    assert not are_equivalent(schema, titled)
