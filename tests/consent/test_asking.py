@@ -86,7 +86,9 @@ async def test_before_2026_the_server_waits_for_the_answer() -> None:
     assert (answer.action, answer.content, answer.round) == ("accept", {"n": 3}, None)
     assert asked == [(("How many?", FORM), {"related_request_id": 7})]
     assert ask.build_result() is None
-    with pytest.raises(DeclinedError, match="no user can be asked over"):
+    with pytest.raises(
+        DeclinedError, match="no user can be asked over this connection"
+    ):
         await Elicitation(_context(can_send_request=False, elicit_form=form))(QUESTION)
 
     async def refused(*_: Any, **__: Any) -> Any:

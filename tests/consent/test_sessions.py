@@ -21,7 +21,7 @@ from tests.mcp.servers import LEGACY
 
 pytestmark = pytest.mark.slow
 ORDER = {"order_id": "A-1", "amount": 25}
-REFUSED = "no user can be asked over"
+REFUSED = "no user can be asked over this connection"
 
 
 def wait_for(condition: Any) -> None:

@@ -59,7 +59,7 @@ def test_a_handlers_question_is_none_that_it_can_answer(
     registry: Registry, shop: Shop
 ) -> None:
     read = called("phone", "book_table", TOKEN, day="Monday")
-    assert "no user can be asked over" in read and shop.done == []
+    assert "no user can be asked over this connection" in read and shop.done == []
 
 
 @pytest.mark.parametrize(("client", "token"), [("phone", None), ("other", None)])
@@ -68,7 +68,7 @@ def test_nobody_else_is_believed(
 ) -> None:
     """Without its token nobody knows who calls, and other clients are asked."""
     read = called(client, "refund_order", token, order_id="A-1")
-    assert "no user can be asked over" in read and shop.done == []
+    assert "no user can be asked over this connection" in read and shop.done == []
 
 
 def test_it_is_believed_over_http_alone(registry: Registry, shop: Shop) -> None:

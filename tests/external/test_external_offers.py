@@ -146,7 +146,10 @@ async def test_a_name_that_is_taken_stays_with_its_owner(
     assert "external server one: tools that are not offered: `echo` would be" in (
         caplog.text
     )
-    assert "two: its `hang` is not offered: one has a tool with" in caplog.text
+    assert (
+        "two: its `hang` is not offered: one has a tool with this name or a similar one"
+        in caplog.text
+    )
     # Also when its owner is down, no other server answers in its name.
     assert (await call(tools, "die")).error == LOST
     await until(lambda: "one: not connected: its process ended" in caplog.text)
@@ -170,7 +173,10 @@ async def test_a_name_that_looks_like_another_is_left_out(
     assert (
         "`secret` would be named `h-secret`, which looks like `h_Secret`" in caplog.text
     )
-    assert "three: its `H_die` is not offered: two has a tool with" in caplog.text
+    assert (
+        "three: its `H_die` is not offered: two has a tool with this name or a similar one"
+        in caplog.text
+    )
 
 
 async def test_a_prefix_and_lists_decide_what_is_taken(opened: Open) -> None:
