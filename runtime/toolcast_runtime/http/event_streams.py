@@ -46,6 +46,6 @@ def _count(change: int) -> None:
     with _lock:
         _running += change
         if _running:
-            AppStatus.disable_automatic_graceful_drain()
+            AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
         else:
-            AppStatus.enable_automatic_graceful_drain_mode()
+            AppStatus.enable_automatic_graceful_drain_mode()  # type: ignore[no-untyped-call]
