@@ -12,13 +12,13 @@ GROWING = {
     "CallContext",
     "DiskDifferences",
     "ProcessExit",
-    "Locals",
-    "Node",
+    "ExpressionScope",
+    "GraphNode",
+    "LocalScope",
     "ObjectType",
-    "Place",
     "Size",
-    "_Reading",
     "_Sequence",
+    "_ListReader",
     "_ToolDraft",
 }
 

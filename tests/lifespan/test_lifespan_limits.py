@@ -59,10 +59,10 @@ def test_one_near_name_is_meant(toolset: Toolset, name: str, hint: str | None) -
     )
     assert (made.has_ended, made.is_disabled, made.is_up) == (False, False, False)
     if hint is None:
-        with made.replace({name: 1}):
+        with made.override({name: 1}):
             assert not made.is_up, "others are not replaced"
         return
-    with pytest.raises(LookupError) as told, made.replace({name: 1}):
+    with pytest.raises(LookupError) as told, made.override({name: 1}):
         pass
     assert str(told.value) == f"`toys` has no dependency `{name}`{hint}"
 

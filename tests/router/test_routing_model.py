@@ -171,7 +171,9 @@ async def test_everything_else_shows_every_tool_and_says_why(
     route = await script.router().route("x", TOOLS)
     assert (route.names, route.doubt) == (ALL, reason)
     said = f"router: {reason}; all 2 routed tools are offered"
-    assert [r.message for r in caplog.records if r.levelno >= logging.WARNING] == [said]
+    warnings = [r for r in caplog.records if r.levelno >= logging.WARNING]
+    # Connections of other tests may log at any time.
+    assert [r.message for r in warnings if r.name == "toolcast"] == [said]
 
 
 async def test_a_late_answer_is_none(

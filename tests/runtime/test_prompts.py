@@ -124,7 +124,9 @@ def test_nobody_reads_anything(prompts: Prompts) -> None:
         for client in (None, "nobody"):
             with pytest.raises(UnknownClientError):
                 ask(client)
-    with pytest.raises(KeyError, match="no section `unheard of`; there are `text`"):
+    with pytest.raises(
+        KeyError, match="unknown section `unheard of`; help: use one of `text`"
+    ):
         prompts.section("unheard of", "writer")
 
 

@@ -129,7 +129,8 @@ def _build_tuple_converter(item_type: Any) -> _Converter:
 
 
 def _is_model_class(hint: Any) -> bool:
-    return is_dataclass(hint) or (isinstance(hint, type) and hasattr(hint, "_fields"))
+    is_named_tuple = isinstance(hint, type) and issubclass(hint, tuple)
+    return is_dataclass(hint) or is_named_tuple
 
 
 def _bind_tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:

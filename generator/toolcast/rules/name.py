@@ -301,7 +301,7 @@ def check_scanned_files(prose: Texts, scope: Scope) -> Iterator[Problem]:
 
 PROTECTED_MODULES = frozenset("""
     toolcast toolcast_runtime anyio click h11 httpx httpx2 jsonschema_rs jwt langchain_core langgraph
-    mcp mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger starlette
+    mcp mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger sse_starlette starlette
     typing_extensions uvicorn yaml
     """.split())
 """Third-party modules that the runtime and generated code import."""

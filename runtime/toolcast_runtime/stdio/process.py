@@ -140,8 +140,25 @@ def detach_forked_children(list_descriptors: Callable[[], Iterable[int]]) -> Non
         list_descriptors: lists the descriptors at the time of a fork.
     """
     if hasattr(os, "register_at_fork") and not _shared_descriptors:
-        os.register_at_fork(after_in_child=_detach)
+        os.register_at_fork(
+            before=_block_signals,
+            after_in_parent=_restore_signals,
+            after_in_child=_detach,
+        )
     _shared_descriptors.append(list_descriptors)
+
+
+_signal_mask = threading.local()
+"""The thread's blocked signals before the fork that it performs."""
+
+
+def _block_signals() -> None:
+    # A signal that reaches the child before `_detach` would run the inherited handler.
+    _signal_mask.before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+
+
+def _restore_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, _signal_mask.before)
 
 
 def _detach() -> None:
@@ -157,6 +174,7 @@ def _detach() -> None:
     # The inherited handlers would shut down the copy of the server, not end the child.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    _restore_signals()
 
 
 def serve_over_stdio(
