@@ -215,7 +215,7 @@ def test_a_shallow_checkout_says_what_to_set(runner: Runner) -> None:
     code, said = runner.run("Check and diff", {**DIFF, "BASE": "release"})
     assert code == 0
     assert runner.outputs["code"] == "2"
-    assert "`fetch-depth: 0` of actions/checkout" in said
+    assert "`fetch-depth: 0` for actions/checkout" in said
     # Nobody reads from the comment that all is well.
     assert "::error title=toolcast diff::The comparison failed" in said
     assert runner.outputs["failing"] == ""

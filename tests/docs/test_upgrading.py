@@ -85,8 +85,8 @@ def test_an_upgrade_that_changes_nothing(tmp_path: Path) -> None:
         "git add -A\ngit -c user.name=me -c user.email=me@localhost commit -qm Begin\n"
     )
     ledger = (
-        "python -c 'from toolcast_runtime.ledger.sqlite_ledger import connected;"
-        ' from pathlib import Path; connected(Path("ledger.sqlite3")).close()\'\n'
+        "python -c 'from toolcast_runtime.ledger.sqlite_ledger import open_connection;"
+        ' from pathlib import Path; open_connection(Path("ledger.sqlite3")).close()\'\n'
     )
     first, last = (
         block + "```\n" for block in re.findall(r"^```sh\n[^`]*", PAGE, re.M)[1:]

@@ -73,12 +73,12 @@ def test_a_killed_process_loses_no_call_that_it_answered(tmp_path: Path) -> None
 CONNECTED = """
 import sys, time
 from pathlib import Path
-from toolcast_runtime.ledger.sqlite_ledger import connected
+from toolcast_runtime.ledger.sqlite_ledger import open_connection
 began = float(sys.argv[2])
 for number in range(50):
     while time.time() < began + number / 100:
         pass
-    connected(Path(sys.argv[1], f"{number}.sqlite3")).close()
+    open_connection(Path(sys.argv[1], f"{number}.sqlite3")).close()
 """
 
 
