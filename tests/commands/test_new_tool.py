@@ -46,7 +46,7 @@ def test_draft_generates_and_only_its_texts_are_left_to_write(
     folders = ("handlers", "generated/demo/tools")
     run(project, "mypy", "--cache-dir", mypy_cache, *folders)
     called = run(project, "generated.demo.cli", "get-weather", "x", expect=1)
-    assert "not written yet" in called.stderr
+    assert "not implemented yet" in called.stderr
 
 
 @pytest.mark.slow
