@@ -91,7 +91,7 @@ def take(arguments: Arguments) -> Result: ...
 
 
 # Servers are not started, and LangChain's wrappers not built, to save time.
-OTHERS = "not check_is_content and not tools_list and not langchain"
+OTHERS = "not toolcast_check_passes and not tools_list and not langchain"
 
 
 class Edit(NamedTuple):

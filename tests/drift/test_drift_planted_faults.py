@@ -44,7 +44,7 @@ K = "generated/kirishima"
 M = "generated/molecule"
 SPECS = ("specs/kirishima", "specs/molecule")
 QUICK = "not tools_list and not langchain and not check"
-CHECK = "check_is_content"
+CHECK = "toolcast_check_passes"
 
 
 @dataclass(frozen=True)

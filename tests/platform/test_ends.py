@@ -118,7 +118,7 @@ def test_a_command_that_needs_a_person_without_one(clinic: Clinic) -> None:
     amount = '{"cents": 5000, "currency": "EUR"}'
     done = clinic.run("-m", "clinic_tools.reception.cli", *words, amount)
     assert done.returncode == 1
-    assert "there is no terminal at which one could answer" in done.stderr
+    assert "there is no terminal" in done.stderr
     assert clinic.cents_left() == 8_000
     assert clinic.told.count(OPENED) == clinic.told.count(CLOSED)
 
