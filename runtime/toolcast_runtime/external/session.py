@@ -108,7 +108,7 @@ class Session:
 
     def _format_invalid_lines(self) -> str:
         count = self._process_exit.invalid_lines
-        return f"; {count} lines of its output are not messages" if count else ""
+        return f"; lines of its output that are not messages: {count}" if count else ""
 
     @property
     def instructions(self) -> str | None:
