@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def render_findings(findings: Sequence[Finding], context: ReportContext) -> str:
     """Render findings, and their number by severity, rule and file."""
-    severities = Counter(finding.severity.word for finding in findings)
+    severities = Counter(finding.severity.label for finding in findings)
     summary = {
         "tools": context.tools,
         "outputs": context.outputs,
@@ -40,7 +40,7 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
     return _encode(
         {
             "against": verdict.against,
-            "fail_on": {name: grade.word for name, grade in verdict.limits.items()},
+            "fail_on": {name: grade.label for name, grade in verdict.limits.items()},
             "summary": {
                 "changes": len(verdict.changes),
                 "failing": verdict.failing,
@@ -68,7 +68,7 @@ def _finding_objects(findings: Iterable[Finding]) -> list[dict[str, Any]]:
 def _finding_object(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
-        "severity": finding.severity.word,
+        "severity": finding.severity.label,
         **finding.location._asdict(),
         "message": finding.message,
         "help": finding.help,
@@ -87,7 +87,7 @@ def _change_object(judged: ChangeVerdict) -> dict[str, Any]:
         "message": change.message,
         **_value_members(change),
         **({} if change.witness is ABSENT else {"witness": change.witness}),
-        "grades": {audience: grade.word for audience, grade in grades},
+        "grades": {audience: grade.label for audience, grade in grades},
         "reason": change.reason,
         "fingerprint": change.fingerprint,
         "is_gone": is_old,

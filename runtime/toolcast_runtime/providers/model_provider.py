@@ -179,7 +179,7 @@ class ModelProvider:
     returns: Dialect | None = None
     names: re.Pattern[str] | None = None
     own_names: frozenset[str] = frozenset()
-    takes: frozenset[str] = frozenset()
+    accepts: frozenset[str] = frozenset()
     form: Callable[[RenderedTool], dict[str, Any]]
     answer: Callable[[Answer], dict[str, Any]]
     arranged: Callable[[ProviderTools], list[dict[str, Any]]] = _list_tools_in_order
@@ -354,7 +354,7 @@ def _render_tool(
             loss = _build_loss(tool, error, message, Severity.NOTE, "returns")
             losses.append(loss)
     examples: list[Mapping[str, Any]] = []
-    if "examples" in provider.takes:
+    if "examples" in provider.accepts:
         examples = list(list_valid_examples(tool, parameters))
         if omitted := len(tool.examples) - len(examples):
             message = (
@@ -443,7 +443,7 @@ def _list_lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterabl
         "title": bool(tool.definition.get("title")),
     }
     for field_name in _OPTIONAL_FIELDS:
-        if is_set[field_name] and field_name not in provider.takes:
+        if is_set[field_name] and field_name not in provider.accepts:
             yield Loss(
                 tool.name, f"/{field_name}", field_name, "there is no place for it"
             )
