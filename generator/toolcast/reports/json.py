@@ -51,8 +51,8 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
             "effects": [_effect_object(effect) for effect in verdict.effects],
             "versions": [_version_object(proposal) for proposal in verdict.proposals],
             "findings": _finding_objects(verdict.findings),
-            "brought": _finding_objects(verdict.added),
-            "mended": _finding_objects(verdict.fixed),
+            "introduced": _finding_objects(verdict.added),
+            "fixed": _finding_objects(verdict.fixed),
         }
     )
 
@@ -90,9 +90,9 @@ def _change_object(judged: ChangeVerdict) -> dict[str, Any]:
         "grades": {audience: grade.label for audience, grade in grades},
         "reason": change.reason,
         "fingerprint": change.fingerprint,
-        "is_gone": is_old,
-        "place": judged.location._asdict(),
-        "former_place": change.location._asdict() if is_old else None,
+        "is_removed": is_old,
+        "location": judged.location._asdict(),
+        "previous_location": change.location._asdict() if is_old else None,
         "fails": list(judged.fails),
         "accepted": judged.accepted and _acceptance_object(judged.accepted),
     }
@@ -108,7 +108,7 @@ def _acceptance_object(acceptance: Acceptance) -> dict[str, Any]:
     return {
         "reason": acceptance.reason,
         "until": acceptance.until and acceptance.until.isoformat(),
-        "place": acceptance.location._asdict(),
+        "location": acceptance.location._asdict(),
     }
 
 

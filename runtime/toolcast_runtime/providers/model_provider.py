@@ -210,13 +210,13 @@ class ProviderTools:
         provider: the provider.
         rendered: the tools in order.
         sections: the heading of each section of the toolset, by the section's name.
-        left_out: a loss with the reason for each tool that was omitted.
+        omissions: a loss with the reason for each tool that was omitted.
     """
 
     provider: ModelProvider
     rendered: tuple[RenderedTool, ...]
     sections: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[Loss, ...] = ()
+    omissions: tuple[Loss, ...] = ()
 
     @property
     def tools(self) -> list[Any]:
@@ -227,7 +227,7 @@ class ProviderTools:
     def losses(self) -> tuple[Loss, ...]:
         """Losses of all tools, sorted; includes the reasons of omitted tools."""
         losses = [loss for tool in self.rendered for loss in tool.losses]
-        return tuple(sorted([*losses, *self.left_out]))
+        return tuple(sorted([*losses, *self.omissions]))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
         """Convert a model's call to the names and arguments of the spec.
@@ -315,14 +315,14 @@ def render_tools(
     names = provider_names(
         (tool.name for tool in tools), provider.names, provider.own_names
     )
-    rendered, left_out = [], []
+    rendered, omissions = [], []
     for tool in tools:
         try:
             rendered.append(_render_tool(provider, tool, names[tool.name], options))
         except InexpressibleError as error:
             message = f"the schema {error.why}; the tool is omitted"
-            left_out.append(_build_loss(tool, error, message, Severity.ERROR))
-    return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
+            omissions.append(_build_loss(tool, error, message, Severity.ERROR))
+    return ProviderTools(provider, tuple(rendered), sections or {}, tuple(omissions))
 
 
 def _build_loss(
