@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
 from .limits import exceeds_path_limit, has_oversized_patterns
-from .references import Step, as_mapping, format_pointer
+from .references import Step, as_mapping, encode_references, format_pointer
 
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
@@ -116,7 +116,7 @@ def build_validator(
     class_name = _DRAFT_VALIDATORS.get(draft, "Draft202012Validator")
     validator_class = getattr(jsonschema_rs, class_name)
     return validator_class(
-        schema,
+        encode_references(schema),
         validate_formats=asserts_formats,
         formats=_build_format_checks(draft) if asserts_formats else None,
         registry=registry,
@@ -160,7 +160,7 @@ class PartValidators:
     def _registry(self) -> Registry:
         import jsonschema_rs
 
-        return jsonschema_rs.Registry([(_SCHEMA_URI, self._schema)])
+        return jsonschema_rs.Registry([(_SCHEMA_URI, encode_references(self._schema))])
 
 
 def _reject_reference(uri: str) -> NoReturn:
