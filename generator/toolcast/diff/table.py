@@ -72,7 +72,7 @@ _OPPOSITE_PATTERNS = (
     ("lost$", "won$"),
     ("lower$", "higher$"),
     ("/not-", "/"),
-    ("-no-more$", "$"),
+    ("-removed$", "$"),
 )
 """Parts of ids in `rows.yaml` that turn a kind into its opposite, in both directions."""
 

@@ -297,7 +297,7 @@ def _compare_content(text: TextPair, owner: _Owner) -> Iterator[Change]:
         if content.is_added:
             rule_id, before, after = content.rule_id, ABSENT, content.value
         else:
-            rule_id, before, after = f"{content.rule_id}-no-more", content.value, ABSENT
+            rule_id, before, after = f"{content.rule_id}-removed", content.value, ABSENT
         yield make_change(
             owner.files, rule_id, text.path, before, after, subject=text.subject
         )

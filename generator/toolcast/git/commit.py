@@ -153,7 +153,7 @@ class CommitFiles:
         except OSError:
             return False
 
-    def leads_out(self, path: str, folder: str = ".") -> bool:
+    def is_outside(self, path: str, folder: str = ".") -> bool:
         """Return whether a path is outside of a folder; symbolic links are not followed."""
         return posixpath.relpath(path, folder).startswith("..")
 

@@ -139,16 +139,16 @@ def _find_program(root: str) -> tuple[str | None, str]:
     folders = [
         folder
         for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
-        if os.path.isabs(folder) and not _is_below(root, os.path.realpath(folder))
+        if os.path.isabs(folder) and not _is_inside(root, os.path.realpath(folder))
     ]
     name = "git.exe" if os.name == "nt" else "git"
     for folder in folders:
         program = os.path.realpath(os.path.join(folder, name))
         is_executable = os.path.isfile(program) and os.access(program, os.X_OK)
-        if is_executable and not _is_below(root, program):
+        if is_executable and not _is_inside(root, program):
             return program, os.pathsep.join(folders)
     return None, ""
 
 
-def _is_below(root: str, path: str) -> bool:
+def _is_inside(root: str, path: str) -> bool:
     return f"{path}{os.sep}".startswith(root.rstrip(os.sep) + os.sep)

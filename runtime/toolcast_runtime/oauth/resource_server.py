@@ -327,7 +327,7 @@ def _find_called_tool(body: bytes, served: ToolsetServer) -> str | None:
     params = message.get("params")
     name = params.get("name") if isinstance(params, dict) else None
     if params and isinstance(name, str) and served.search:
-        from ..mcp.tool_search import resolve_found_tool
+        from ..mcp.tool_search import unwrap_search_call
 
-        name, *_ = resolve_found_tool(name, params.get("arguments"))
+        name, *_ = unwrap_search_call(name, params.get("arguments"))
     return name if isinstance(name, str) else None
