@@ -59,7 +59,7 @@ def _check_patterns(
         find_problem: returns a predicate for the message and a help, or None if the pattern
             has no problem.
     """
-    if schema.graph.has_too_many_patterns:
+    if schema.graph.exceeds_pattern_limit:
         return  # Reported by `schema/bad-pattern`.
     for path, text, is_key in schema.graph.patterns:
         problem = find_problem(text, analyze_pattern(text))
@@ -138,7 +138,7 @@ def check_shared_definitions(
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
-def check_whole_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+def check_container_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
     """Report references to the object that contains all shared definitions."""
     if not scope.toolset.definitions:
         return
@@ -654,7 +654,7 @@ def check_pattern_support(schema: ToolSchema, scope: Scope) -> Iterator[Problem]
 def _exceed_size_together(schema: JsonSchema) -> bool:
     """Return whether all patterns together are too large, but none alone."""
     return schema.patterns_are_too_large and (
-        schema.has_too_many_patterns
+        schema.exceeds_pattern_limit
         or all(can_be_applied(text) for _, text, _ in schema.patterns)
     )
 
