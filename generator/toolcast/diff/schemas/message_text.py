@@ -62,10 +62,10 @@ def format_value(value: Any, max_length: int = _MAX_VALUE_LENGTH) -> str:
 
 def format_value_pair(old: Any, new: Any) -> tuple[str, str]:
     """Format two different values in backticks; of long ones, the part that differs."""
-    texts = (
+    old_text, new_text = (
         json.dumps(value, ensure_ascii=False).replace("`", "'") for value in (old, new)
     )
-    old_text, new_text = shorten_pair(*texts, _MAX_VALUE_LENGTH)
+    old_text, new_text = shorten_pair(old_text, new_text, _MAX_VALUE_LENGTH)
     return f"`{old_text}`", f"`{new_text}`"
 
 

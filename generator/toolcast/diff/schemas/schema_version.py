@@ -231,13 +231,11 @@ class SchemaVersion:
             }
             if not self._annotations.issuperset(remaining):
                 parts.append(remaining)
-            if "unevaluatedProperties" in remaining and part is not schema:
-                nested = self.get_conjunction(part)
-            elif "unevaluatedProperties" in remaining:
-                nested = parts
-            else:
-                continue
-            containers.append((remaining, nested))
+            if "unevaluatedProperties" in remaining:
+                is_root = part is schema
+                containers.append(
+                    (remaining, parts if is_root else self.get_conjunction(part))
+                )
         for container, nested in containers:
             self._evaluated_names[id(container)] = {
                 name
