@@ -97,7 +97,7 @@ class _Owner(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The old and the new name of the tool; empty strings for a toolset's texts."""
+        """The tool's old and new name; two empty strings if the text is a toolset's."""
         return [tool.name for tool in self.tools] if self.tools else ["", ""]
 
 
