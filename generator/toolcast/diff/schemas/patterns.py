@@ -54,7 +54,7 @@ class _Characters(NamedTuple):
 
     Attributes:
         ranges: the code points, as ranges.
-        categories: escapes such as `\\d` that are in the set.
+        categories: classes such as the digits that are in the set.
     """
 
     ranges: tuple[_Range, ...]
