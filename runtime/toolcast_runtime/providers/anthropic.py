@@ -14,10 +14,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from .dialect import Dialect, Nullable, References
+from .dialect_table import build_dialect
 from .model_provider import (
     Budget,
     ModelProvider,
@@ -32,34 +31,6 @@ _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PAGE = "its page on structured outputs, limits of a request"
 SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
 _CODE_EXECUTION = {"type": "code_execution_20260521", "name": "code_execution"}
-_LOOSE = Dialect(
-    source=(
-        "its errors: input_schema does not support oneOf, allOf, or anyOf at the top level;"
-        " property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
-    ),
-    lost_at_root=frozenset("oneOf anyOf allOf".split()),
-    property_names=re.compile(r"[a-zA-Z0-9_.-]{1,64}"),
-)
-_STRICT = replace(
-    _LOOSE,
-    source="its page on structured outputs, limits of JSON Schema",
-    keywords=frozenset(
-        (
-            "type title description properties required additionalProperties items enum"
-            " const anyOf $ref default format pattern minItems"
-        ).split()
-    ),
-    most_min_items=1,
-    formats=frozenset(
-        "date-time time date duration email hostname uri ipv4 ipv6 uuid".split()
-    ),
-    has_plain_patterns=True,
-    enum_types=frozenset("string number integer boolean null".split()),
-    references=References.NO_CYCLES,
-    has_reference_siblings=False,
-    nullable=Nullable.ANY_OF,
-    is_closed=True,
-)
 
 
 def _count_optional_properties(schema: Mapping[str, Any]) -> int:
@@ -171,8 +142,8 @@ _BUDGETS = (
 ANTHROPIC = ModelProvider(
     name="anthropic",
     title="Anthropic Messages",
-    dialect=_LOOSE,
-    strict=_STRICT,
+    dialect=build_dialect("anthropic"),
+    strict=build_dialect("anthropic-strict"),
     names=_NAMES,
     own_names=frozenset([SEARCH["name"], _CODE_EXECUTION["name"]]),
     takes=frozenset(["examples"]),
@@ -226,8 +197,8 @@ def _build_converse_block(part: str | Media) -> dict[str, Any]:
 BEDROCK = ModelProvider(
     name="bedrock",
     title="Bedrock Converse",
-    dialect=_LOOSE,
-    strict=_STRICT,
+    dialect=build_dialect("bedrock"),
+    strict=build_dialect("bedrock-strict"),
     names=_NAMES,
     is_strict_by_name=True,
     form=_build_converse_tool,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .dialect import Dialect, Nullable, References
+from .dialect_table import build_dialect
 from .model_provider import (
     Budget,
     ModelProvider,
@@ -20,21 +20,6 @@ from .model_provider import (
     schemas_within,
 )
 from .tool_results import IMAGES, PDF, Answer, Media
-
-_GEMINI = Dialect(
-    source="the keywords that google-genai's `response_json_schema` lists",
-    keywords=frozenset(
-        (
-            "type format title description enum items prefixItems minItems maxItems"
-            " minimum maximum anyOf properties additionalProperties required $ref"
-        ).split()
-    ),
-    enum_types=frozenset("string number integer null".split()),
-    references=References.NO_CYCLES,
-    has_reference_siblings=False,
-    nullable=Nullable.ANY_OF,
-    property_names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"),
-)
 
 
 def _sum_max_items(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
@@ -86,8 +71,8 @@ def _build_tool_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:
 GEMINI = ModelProvider(
     name="gemini",
     title="Gemini",
-    dialect=_GEMINI,
-    returns=_GEMINI,
+    dialect=build_dialect("gemini"),
+    returns=build_dialect("gemini"),
     names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
     takes=frozenset(["returns"]),
     form=_build_declaration,
