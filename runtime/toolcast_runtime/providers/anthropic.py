@@ -30,6 +30,7 @@ from .tool_results import IMAGES, PDF, Answer, Media
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PAGE = "its page on structured outputs, limits of a request"
 SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
+_NO_CONTENT = "The tool returned no content."
 _CODE_EXECUTION = {"type": "code_execution_20260521", "name": "code_execution"}
 
 
@@ -89,8 +90,10 @@ def _build_tool(rendered: RenderedTool) -> dict[str, Any]:
 
 def _build_tool_result(answer: Answer) -> dict[str, Any]:
     result: dict[str, Any] = {"type": "tool_result", "tool_use_id": answer.call_id}
-    content = [_build_block(part) for part in answer.parts({*IMAGES, PDF}) if part]
-    if content:  # The API rejects empty text blocks.
+    content = [
+        _build_block(part) for part in answer.list_nonblank_parts({*IMAGES, PDF})
+    ]
+    if content:
         result["content"] = content
     if not answer.response.success:
         result["is_error"] = True
@@ -178,9 +181,9 @@ def _build_converse_result(answer: Answer) -> dict[str, Any]:
     if answer.is_json and isinstance(value, dict):
         result["content"] = [{"json": value}]
     else:
-        result["content"] = [
-            _build_converse_block(part) for part in answer.parts(IMAGES) if part
-        ]
+        # The API rejects empty content (pydantic/pydantic-ai#6115).
+        parts = answer.list_nonblank_parts(IMAGES) or [_NO_CONTENT]
+        result["content"] = [_build_converse_block(part) for part in parts]
     # Omit `success`, the default: not every model accepts the field.
     if not answer.response.success:
         result["status"] = "error"

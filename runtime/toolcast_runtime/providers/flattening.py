@@ -230,7 +230,8 @@ def replace_keywords(
     accepts, enum_types = flattener.dialect.takes, flattener.dialect.enum_types
     if "const" in schema and not accepts("const") and accepts("enum"):
         value = schema["const"]
-        if enum_types is None or get_type_name(value) in enum_types:
+        has_accepted_type = enum_types is None or get_type_name(value) in enum_types
+        if has_accepted_type and flattener.dialect.takes_integers(value):
             schema = _replace_keyword(schema, "const", "enum", [value])
     becomes_any_of = accepts("anyOf") and not accepts("oneOf") and "anyOf" not in schema
     for keyword in ("oneOf", "anyOf"):

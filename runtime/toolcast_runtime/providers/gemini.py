@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..core.validation.references import walk_objects
+from .dialect import has_larger_integer
 from .dialect_table import build_dialect
 from .model_provider import (
     Budget,
@@ -47,7 +49,8 @@ def _build_function_response(answer: Answer) -> dict[str, Any]:
     """Build a `functionResponse` part from the result of a call."""
     parts = [*answer.parts({*IMAGES, PDF})]
     text = "\n".join(part for part in parts if isinstance(part, str))
-    output = answer.response.result if answer.is_json else text
+    value = answer.response.result
+    output = value if answer.is_json and _keeps_value(value) else text
     # Gemini's reference defines the keys `output` and `error`.
     key = "output" if answer.response.success else "error"
     function_response: dict[str, Any] = {"name": answer.name, "response": {key: output}}
@@ -60,6 +63,16 @@ def _build_function_response(answer: Answer) -> dict[str, Any]:
             for item in media
         ]
     return {"functionResponse": function_response}
+
+
+def _keeps_value(value: Any) -> bool:
+    """Return whether Gemini accepts a result as JSON and the model reads it unchanged.
+
+    Gemini rejects `$ref` keys that do not name a part (vercel/ai#14369), and rounds integers
+    beyond 2^53 - 1, because a number of `google.protobuf.Struct` is a double.
+    """
+    has_reference = any("$ref" in part for part in walk_objects(value))
+    return not has_reference and not has_larger_integer(value, 2**53 - 1)
 
 
 def _build_tool_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:

@@ -355,7 +355,8 @@ def _render_tool(
             losses.append(loss)
     examples: list[Mapping[str, Any]] = []
     if "examples" in provider.takes:
-        examples = list(list_valid_examples(tool, parameters))
+        valid_examples = list_valid_examples(tool, parameters)
+        examples = [*filter(provider.dialect.takes_integers, valid_examples)]
         if omitted := len(tool.examples) - len(examples):
             message = (
                 f"{omitted} of {len(tool.examples)} are left out: they fail, or the form"
