@@ -49,7 +49,7 @@ def merge_alternatives(
             if name in base_properties
         }
     properties = {
-        name: base_properties.get(name, _build_any_of(list_distinct(schemas)))
+        name: base_properties.get(name, _build_union(list_distinct(schemas)))
         for name, schemas in schemas_by_name.items()
     }
     required_sets = [set(member.get("required", ())) for member in members]
@@ -73,7 +73,7 @@ def merge_alternatives(
     return merged
 
 
-def _build_any_of(schemas: list[Any]) -> Any:
+def _build_union(schemas: list[Any]) -> Any:
     """Return a schema that allows what any of the schemas allows; an `enum` if possible."""
     if len(schemas) == 1:
         return schemas[0]

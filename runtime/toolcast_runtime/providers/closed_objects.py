@@ -8,7 +8,7 @@ from typing import Any
 from ..core.validation.references import (
     IN_PLACE,
     get_subschemas,
-    list_in_place,
+    list_applied_subschemas,
     walk_schemas,
 )
 from .combined_schemas import allows_null, make_nullable
@@ -117,6 +117,8 @@ def _list_properties(flattener: Flattener, schemas: list[Any]) -> Iterator[str]:
     expanded = [expand_reference(flattener, schema) for schema in schemas]
     for schema in walk_schemas(
         expanded,
-        lambda part: [expand_reference(flattener, s) for s in list_in_place(part)],
+        lambda part: [
+            expand_reference(flattener, s) for s in list_applied_subschemas(part)
+        ],
     ):
         yield from schema.get("properties", ())

@@ -120,13 +120,13 @@ class Dialect:
     needs_items: bool = False
     property_names: re.Pattern[str] | None = None
 
-    def takes(self, keyword: str, *, at_root: bool = False) -> bool:
+    def accepts(self, keyword: str, *, at_root: bool = False) -> bool:
         """Return whether the dialect accepts a keyword, at the root or below it."""
         if at_root and keyword in self.lost_at_root:
             return False
         return self.keywords is None or keyword in self.keywords
 
-    def takes_pattern(self, pattern: str) -> bool:
+    def accepts_pattern(self, pattern: str) -> bool:
         """Return whether the dialect accepts a regular expression."""
         if self.has_plain_patterns and any(
             part in pattern for part in _COMPLEX_PATTERN_PARTS
@@ -134,7 +134,7 @@ class Dialect:
             return False
         return not self.has_python_patterns or _compiles_in_python(pattern)
 
-    def takes_integers(self, value: Any) -> bool:
+    def accepts_integers(self, value: Any) -> bool:
         """Return whether the dialect accepts all integers in a JSON value."""
         return self.max_integer is None or not has_larger_integer(
             value, self.max_integer
@@ -296,7 +296,7 @@ class Losses:
     def __len__(self) -> int:
         return len(self._found)
 
-    def sorted(self) -> tuple[Loss, ...]:
+    def list_losses(self) -> tuple[Loss, ...]:
         """Return all losses in report order."""
         return tuple(sorted(self._found))
 

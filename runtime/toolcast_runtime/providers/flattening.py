@@ -81,7 +81,7 @@ class Flattener:
             if isinstance(flat.get(keyword), str):
                 flat, path = self._replace_reference(flat, keyword, path, is_root)
         members = flat.get("allOf")
-        accepts_all_of = self.dialect.takes("allOf", at_root=is_root)
+        accepts_all_of = self.dialect.accepts("allOf", at_root=is_root)
         is_merged = self.dialect.is_closed or not accepts_all_of
         if is_merged and isinstance(members, (list, tuple)):
             del flat["allOf"]
@@ -126,7 +126,7 @@ class Flattener:
             self._add_wider_loss(path, keyword, message, Severity.ERROR)
             return flat, path
         mode = self.dialect.references
-        is_kept = self.dialect.takes("$ref") and not is_root
+        is_kept = self.dialect.accepts("$ref") and not is_root
         is_kept &= mode is ReferenceMode.KEPT or (
             mode is ReferenceMode.NO_CYCLES and not self.parts.is_cyclic(target)
         )
@@ -186,7 +186,7 @@ class Flattener:
         """
         if self.dialect.is_closed:
             raise InexpressibleError(path, get_last_name(path), "accepts no value")
-        if self.dialect.takes("not"):
+        if self.dialect.accepts("not"):
             return {"not": {}}
         self._add_wider_loss(path, "false", "no value is valid")
         return {}
@@ -227,11 +227,11 @@ def replace_keywords(
     flattener: Flattener, schema: dict[str, Any], path: Path, is_root: bool
 ) -> dict[str, Any]:
     """Replace keywords by others that the dialect accepts."""
-    accepts, enum_types = flattener.dialect.takes, flattener.dialect.enum_types
+    accepts, enum_types = flattener.dialect.accepts, flattener.dialect.enum_types
     if "const" in schema and not accepts("const") and accepts("enum"):
         value = schema["const"]
         has_accepted_type = enum_types is None or get_type_name(value) in enum_types
-        if has_accepted_type and flattener.dialect.takes_integers(value):
+        if has_accepted_type and flattener.dialect.accepts_integers(value):
             schema = _replace_keyword(schema, "const", "enum", [value])
     becomes_any_of = accepts("anyOf") and not accepts("oneOf") and "anyOf" not in schema
     for keyword in ("oneOf", "anyOf"):
@@ -265,13 +265,13 @@ def _replace_pattern_properties(
     """
     dialect = flattener.dialect
     patterns = schema["patternProperties"]
-    is_accepted = dialect.takes("patternProperties")
+    is_accepted = dialect.accepts("patternProperties")
     lost = {
         pattern: subschema
         for pattern, subschema in patterns.items()
-        if not is_accepted or not dialect.takes_pattern(pattern)
+        if not is_accepted or not dialect.accepts_pattern(pattern)
     }
-    if not lost or not dialect.takes("additionalProperties"):
+    if not lost or not dialect.accepts("additionalProperties"):
         return schema
     kept = {
         pattern: subschema
@@ -318,7 +318,7 @@ def _state_in_description(
     is_root: bool = False,
 ) -> bool:
     """Append lost keywords to a schema's description; return whether all are stated."""
-    if not flattener.dialect.takes("description", at_root=is_root):
+    if not flattener.dialect.accepts("description", at_root=is_root):
         return False
     text, stated = describe_lost_keywords(renamed_everywhere(lost, flattener.names))
     if stated != lost.keys():

@@ -47,7 +47,7 @@ from .flattening import (
     get_last_name,
     replace_keywords,
 )
-from .provider_names import renamed, renamed_everywhere
+from .provider_names import rename_properties, renamed_everywhere
 from .schema_parts import Path
 
 _DEPENDENT_KEYWORDS = {
@@ -129,7 +129,9 @@ class _SchemaRenderer:
             definitions[name] = self._render_schema(target, parts.get_path(target))
         if definitions:
             root["$defs"] = definitions
-        return RenderedSchema(root, self._losses.sorted(), self._absent, self._names)
+        return RenderedSchema(
+            root, self._losses.list_losses(), self._absent, self._names
+        )
 
     def _render_schema(
         self, schema: Any, path: Path, *, is_root: bool = False
@@ -177,7 +179,7 @@ class _SchemaRenderer:
             schema = {"type": "object", **schema} | {"type": "object"}
         schema = replace_keywords(self._flattener, schema, path, is_root)
         values = [schema.get("enum"), schema.get("const")]
-        loses_values = not dialect.takes_integers(values)
+        loses_values = not dialect.accepts_integers(values)
         if (dialect.enum_types is not None or loses_values) and not is_root:
             with_types = add_value_types(schema)
             if with_types is None:
@@ -213,7 +215,7 @@ class _SchemaRenderer:
         if self._names:
             absent = frozenset(self._names.get(name, name) for name in absent)
             self._add_name_losses(out, path)
-            out = renamed(out, self._names)
+            out = rename_properties(out, self._names)
         if is_root:
             out = {**out, "properties": out.get("properties", {})}
         if dialect.needs_items and "array" in (get_types(out) or ()):
@@ -296,21 +298,21 @@ class _SchemaRenderer:
     def _accepts(self, key: str, value: Any, is_root: bool) -> bool:
         """Return whether the dialect accepts a keyword with its value at this level."""
         dialect = self._dialect
-        if not dialect.takes(key, at_root=is_root):
+        if not dialect.accepts(key, at_root=is_root):
             return False
         # Its schema would apply to the spec's names.
         if key == "propertyNames" and self._names:
             return False
         if self._level == _PARAMETER_LEVEL and key in dialect.lost_of_parameters:
             return False
-        if key not in SUBSCHEMA_KEYWORDS and not dialect.takes_integers(value):
+        if key not in SUBSCHEMA_KEYWORDS and not dialect.accepts_integers(value):
             return False
         if key == "minItems" and dialect.most_min_items is not None:
             return isinstance(value, int) and value <= dialect.most_min_items
         if key == "format" and dialect.formats is not None:
             return value in dialect.formats
         if key == "pattern":
-            return dialect.takes_pattern(str(value))
+            return dialect.accepts_pattern(str(value))
         if key in ("enum", "const") and dialect.enum_types is not None:
             values = value if key == "enum" else [value]
             return all(get_type_name(item) in dialect.enum_types for item in values)
@@ -342,7 +344,7 @@ class _SchemaRenderer:
     ) -> None:
         """State lost keywords in the description if possible, and add their losses."""
         stated = frozenset[str]()
-        if self._dialect.takes("description", at_root=is_root):
+        if self._dialect.accepts("description", at_root=is_root):
             known = {key: value for key, value in lost.items() if key in KNOWN}
             text, stated = describe_lost_keywords(
                 renamed_everywhere(known, self._names)

@@ -88,11 +88,11 @@ class Answer:
         if self.response.note is not None:
             yield self.response.note
 
-    def list_nonblank_parts(self, takes: Collection[str]) -> list[str | Media]:
+    def list_nonblank_parts(self, accepted_types: Collection[str]) -> list[str | Media]:
         """Return the parts without blank text, which Anthropic and Bedrock reject."""
         return [
             part
-            for part in self.parts(takes)
+            for part in self.parts(accepted_types)
             if isinstance(part, Media) or part.strip()
         ]
 
