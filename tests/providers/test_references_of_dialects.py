@@ -37,7 +37,7 @@ def _rendered(
     """A parameter as it is given, the definitions beside it, and what is lost."""
     whole = {"type": "object", "properties": {"a": schema}, "$defs": definitions}
     found = render_schema(whole, dialect, "do")
-    losses = [f"{one.keyword}: {one.what}" for one in found.losses]
+    losses = [f"{one.keyword}: {one.message}" for one in found.losses]
     return found.schema["properties"]["a"], found.schema.get("$defs"), losses
 
 
@@ -172,7 +172,7 @@ def test_a_closed_dialect_says_no_schema_that_holds_itself() -> None:
     closed = Dialect(is_closed=True, references=References.INLINED)
     with pytest.raises(InexpressibleError) as refused:
         _rendered(closed, {"$ref": "#/$defs/n"}, {"n": tree})
-    assert (refused.value.keyword, refused.value.why) == ("$ref", "contains itself")
+    assert (refused.value.keyword, refused.value.reason) == ("$ref", "contains itself")
 
 
 def test_a_loss_below_not_is_neither_wider_nor_narrower() -> None:

@@ -442,13 +442,13 @@ def _list_tool_names(toolset: Toolset) -> Mapping[str, str]:
 
 
 def _list_renames(owner: _Owner) -> dict[str, str]:
-    """Return the current name of each tool by its former names."""
+    """Return the current name of each tool by its previous names."""
     tools = owner.toolsets[1].tools
     return {former: tool.name for tool in tools for former in tool.renamed_from}
 
 
 def _update_tool_names(text: str, owner: _Owner) -> str:
-    """Return a text with the former names of tools replaced by the current ones."""
+    """Return a text with the previous names of tools replaced by the current ones."""
     renames = {old: new for old, new in _list_renames(owner).items() if old in text}
     for name in sorted(renames, key=len, reverse=True):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", renames[name], text)

@@ -350,8 +350,8 @@ def _describe_unsupported_tool(tool: Mapping[str, Any]) -> str:
     if label != tool_type:
         subject += f" (`{escape_excerpt(tool_type, 80)}`)"
     if tool_type == "custom":
-        return f"{subject} is left out: it accepts free text instead of parameters"
-    return f"{subject} is left out: it is a built-in tool of the provider"
+        return f"{subject} is skipped: it accepts free text instead of parameters"
+    return f"{subject} is skipped: it is a built-in tool of the provider"
 
 
 def _convert_tool(tool: Mapping[str, Any]) -> _ToolDraft | None:

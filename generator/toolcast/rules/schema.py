@@ -126,11 +126,11 @@ def check_shared_definitions(
     if definitions is None:
         return
     source = definitions.source
-    # `above` is the workspace's definitions file.
-    if source.above is not None:
-        for name in source.above.tree:
+    # `parent` is the workspace's definitions file.
+    if source.parent is not None:
+        for name in source.parent.tree:
             if name in source.tree:
-                message = f"`{name}` is also defined in {source.above.file}"
+                message = f"`{name}` is also defined in {source.parent.file}"
                 help_ = "rename one of the two"
                 yield problem_at(definitions, (name,), message, help_, at_key=True)
     for name, definition in definitions.schemas.items():

@@ -182,14 +182,14 @@ class InexpressibleError(Exception):
     Attributes:
         path: the path of the schema in the spec.
         keyword: the keyword that cannot be expressed.
-        why: the reason, as a clause for messages.
+        reason: the reason, as a clause for messages.
     """
 
-    def __init__(self, path: tuple[str | int, ...], keyword: str, why: str) -> None:
-        super().__init__(path, keyword, why)
+    def __init__(self, path: tuple[str | int, ...], keyword: str, reason: str) -> None:
+        super().__init__(path, keyword, reason)
         self.path = path
         self.keyword = keyword
-        self.why = why
+        self.reason = reason
 
 
 _MAX_KEYWORD_CHARACTERS = 400
@@ -236,7 +236,7 @@ class Loss(NamedTuple):
         tool: the tool's name in the spec.
         path: the JSON pointer from the root of the spec: `/parameters/properties/a`.
         keyword: the lost keyword or spec field.
-        what: the message: the lost information and its replacement, without a final period.
+        message: the lost information and its replacement, without a final period.
         severity: the severity of the loss.
         effect: the effect on the arguments that the form allows.
     """
@@ -244,12 +244,12 @@ class Loss(NamedTuple):
     tool: str
     path: str
     keyword: str
-    what: str
+    message: str
     severity: Severity = Severity.NOTE
     effect: Effect = Effect.WORDS
 
     def __str__(self) -> str:
-        return f"{self.tool} {self.path} {self.keyword} {self.severity}: {self.what}"
+        return f"{self.tool} {self.path} {self.keyword} {self.severity}: {self.message}"
 
 
 class Losses:
@@ -272,14 +272,16 @@ class Losses:
         self,
         path: tuple[str | int, ...],
         keyword: str,
-        what: str,
+        message: str,
         effect: Effect = Effect.WORDS,
         severity: Severity = Severity.NOTE,
     ) -> None:
         """Add a loss, unless an identical loss was added before."""
         if self.is_reversed and effect is not Effect.WORDS:
             effect = Effect.OTHER
-        loss = Loss(self._tool, format_pointer(path), keyword, what, severity, effect)
+        loss = Loss(
+            self._tool, format_pointer(path), keyword, message, severity, effect
+        )
         self._found[loss] = None
 
     def pop_since(self, count: int) -> list[Loss]:

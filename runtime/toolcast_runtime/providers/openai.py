@@ -68,7 +68,7 @@ def _find_exceeded_limit(schema: Mapping[str, Any]) -> str | None:
     """Return a clause about the first limit that a strict schema exceeds, if any."""
     for label, count_in, maximum in _LIMITS:
         if (count := count_in(schema)) > maximum:
-            return f"has {count:,} {label}, and OpenAI takes {maximum:,}"
+            return f"has {count:,} {label}; OpenAI accepts {maximum:,}"
     for _, subschema in schemas_within(schema):
         enum = subschema.get("enum", ())
         values = [value for value in enum if isinstance(value, str)]
@@ -76,7 +76,7 @@ def _find_exceeded_limit(schema: Mapping[str, Any]) -> str | None:
         if len(values) > _LONG_ENUM and count > _MAX_LONG_ENUM_CHARACTERS:
             return (
                 f"has {count:,} characters in one `enum` of more than {_LONG_ENUM}"
-                f" values, and OpenAI takes {_MAX_LONG_ENUM_CHARACTERS:,}"
+                f" values; OpenAI accepts {_MAX_LONG_ENUM_CHARACTERS:,}"
             )
     return None
 
