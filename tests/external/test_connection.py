@@ -15,6 +15,7 @@ from toolcast_runtime.external import connection as module
 from toolcast_runtime.external import session as sessions
 from toolcast_runtime.external.connection import Connection
 from toolcast_runtime.external.listing import Lock
+from toolcast_runtime.external.request_errors import RequestRefusedError
 
 Open = Callable[..., Connection]
 
@@ -253,7 +254,7 @@ async def test_ten_changes_against_a_lock_are_told(
             "the tool's result has the number inf",
             None,
         ),
-        (sessions.RequestRefusedError("no\x1b[1m"), None, "no", None),
+        (RequestRefusedError("no\x1b[1m"), None, "no", None),
     ],
 )
 async def test_an_answer_is_a_result_or_an_error(

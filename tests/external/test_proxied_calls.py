@@ -21,7 +21,8 @@ from tests.external.conftest import Open, odd, processes, until
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, ToolResponse
 from toolcast_runtime.core.server_settings import resolve_server
-from toolcast_runtime.external.session import RequestRefusedError, open_session
+from toolcast_runtime.external.request_errors import RequestRefusedError
+from toolcast_runtime.external.session import open_session
 from toolcast_runtime.langchain import LangChainTools
 
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}

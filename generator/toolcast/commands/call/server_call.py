@@ -42,8 +42,8 @@ from toolcast_runtime.core.server_settings import (
     resolve_server,
 )
 from toolcast_runtime.core.validation.limits import has_too_many_paths, measure_value
+from toolcast_runtime.external.request_errors import RequestRefusedError
 from toolcast_runtime.external.session import (
-    RequestRefusedError,
     Session,
     open_session,
 )
