@@ -229,7 +229,12 @@ async def test_ten_changes_against_a_lock_are_told(
             "no",
             None,
         ),
-        ({"isError": True, "structuredContent": {"x": "é"}}, None, '{"x": "é"}', None),
+        (
+            {"isError": True, "structuredContent": {"x": "é"}},
+            {"x": "é"},
+            '{"x": "é"}',
+            1,
+        ),
         (
             {"isError": True, "content": [{"type": "text", "text": "x" * 4_001}]},
             None,

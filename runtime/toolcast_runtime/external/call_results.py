@@ -20,7 +20,7 @@ def build_response(
     """Return the response for a `CallToolResult` in its JSON form.
 
     The response's result is the structured content if there is any, else the text if there is
-    only text, else the content blocks.
+    only text, else the content blocks. An error has the structured content as its result.
 
     Args:
         call_result: the result, as validated by the SDK.
@@ -46,7 +46,10 @@ def build_response(
         if not text and value is not None:
             text = escape_controls(json.dumps(value, ensure_ascii=False))
         error = text[:MAX_ERROR_CHARACTERS] or "the tool failed"
-        return ToolResponse(error=error, content=None if has_only_text else blocks)
+        if value is not None and not blocks:
+            blocks = [{"type": "text", "text": error}]
+        is_text_enough = has_only_text and value is None
+        return ToolResponse(value, error, None if is_text_enough else blocks)
     result = value
     if value is None:
         result = text if has_only_text else blocks

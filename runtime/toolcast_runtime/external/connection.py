@@ -12,7 +12,7 @@ import os
 import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -238,8 +238,11 @@ class Connection:
             )
         server_name = offered.listing.server_names[name]
         response = await self.call_by_server_name(server_name, arguments, report)
-        if response.error is None and tool.returns is not None:
+        has_result = response.error is None or response.result is not None
+        if has_result and tool.returns is not None:
             problems = offered.validators.check_result(tool, response.result)
+            if problems and response.error is not None:
+                return replace(response, result=None)
             if problems:
                 text = escape_excerpt(self._redact("; ".join(problems)))
                 self._log(logging.WARNING, f"the result of {name}: {text}")
