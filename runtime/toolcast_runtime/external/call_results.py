@@ -51,6 +51,6 @@ def build_response(
         is_text_enough = has_only_text and value is None
         return ToolResponse(value, error, None if is_text_enough else blocks)
     result = value
-    if value is None:
+    if "structuredContent" not in call_result:
         result = text if has_only_text else blocks
     return ToolResponse(result=result, content=blocks if blocks else None)
