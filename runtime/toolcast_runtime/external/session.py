@@ -7,13 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import (
-    AsyncGenerator,
-    Awaitable,
-    Callable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -29,11 +23,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ..core.server_settings import ExternalServer, ResolvedServer
 from .listing import OTHER_LISTS
-from .request_errors import (
-    HTTP_FAILURES,
-    HttpFailure,
-    RequestRefusedError,
-)
+from .request_errors import HTTP_FAILURES, HttpFailure, RequestRefusedError
 from .sdk_logging import IS_SDK_LOG_SUPPRESSED, suppress_sdk_logs
 from .transports import ProcessExit, http_transport, stdio_transport
 
@@ -296,12 +286,10 @@ class Session:
         failure = failures[-1] if failures else None
         is_rejected = failure is not None and failure.is_session_rejected
         is_lost = is_rejected and failure is not None and failure.status == 404
-        is_ambiguous = is_rejected or error.code == types.CONNECTION_CLOSED
-        if self._client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            is_ambiguous |= self._server.url is not None and (
-                error.code in _SERVER_ERROR_CODES
-            )
-        if is_ambiguous and not is_lost:
+        is_stateless = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        has_session = self._server.url is not None and not is_stateless
+        codes = _SERVER_ERROR_CODES if has_session else [types.CONNECTION_CLOSED]
+        if not is_lost and (is_rejected or error.code in codes):
             # The error may be the tool's own: servers also send 400 or a code of their own for
             # an unknown session, and any server may use the SDK's code of a closed connection.
             with contextlib.suppress(TimeoutError):

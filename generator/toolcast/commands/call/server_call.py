@@ -43,10 +43,7 @@ from toolcast_runtime.core.server_settings import (
 )
 from toolcast_runtime.core.validation.limits import exceeds_path_limit, measure_value
 from toolcast_runtime.external.request_errors import RequestRefusedError
-from toolcast_runtime.external.session import (
-    Session,
-    open_session,
-)
+from toolcast_runtime.external.session import Session, open_session
 
 from .arguments import CallError, OfferedTools, Request, call_once
 
