@@ -225,7 +225,7 @@ async def test_calls_that_are_refused_fill_no_log(
     kept = Kept(tmp_path)  # a folder
     for _ in range(20):
         assert not (await kept.call("echo")).success
-    assert len([r for r in caplog.records if "is refused" in r.getMessage()]) <= 2
+    assert len([r for r in caplog.records if "rejected " in r.getMessage()]) <= 2
     await kept.calls.close()
 
 
