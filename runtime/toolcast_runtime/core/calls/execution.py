@@ -276,8 +276,7 @@ def _validate_response(
     if problems:
         return _reject_response(tool, "returned invalid MCP content", *problems)
     if response.error is not None:
-        error = _get_error_text(tool, response.error)
-        return ToolResponse(value, error, content)
+        return ToolResponse(value, _get_error_text(tool, response.error), content)
     return ToolResponse(value, content=content)
 
 
