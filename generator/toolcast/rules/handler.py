@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import keyword
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
@@ -328,14 +328,7 @@ def _compare_mcp_signature(
         arguments: names of all arguments.
         required: names of the arguments that every request contains.
     """
-    accepts_mapping = (
-        len(signature.names) + len(signature.positional_only) == 1
-        and not (
-            signature.has_kwargs or signature.has_varargs or signature.keyword_only
-        )
-        and not set(arguments) & set(signature.names)
-    )
-    if accepts_mapping:
+    if signature.accepts_mapping(arguments):
         return
     for name in signature.positional_only:
         if name not in signature.optional:
@@ -343,14 +336,37 @@ def _compare_mcp_signature(
             yield message, _REMOVE_SLASH
     for name in arguments:
         if name not in signature.names and not signature.has_kwargs:
-            unknown = [n for n in signature.names if n not in arguments]
-            help_ = did_you_mean(name, unknown) or f"add `{name}` to the function"
-            yield f"the handler has no parameter `{name}`", help_
+            yield (
+                f"the handler has no parameter `{name}`",
+                _suggest_parameter(name, signature, arguments),
+            )
     for name in signature.names:
         if name not in required and name not in signature.optional:
             message = f"the handler requires `{name}`, which a request may not contain"
-            help_ = did_you_mean(name, arguments) or "add a default, or remove it"
+            help_ = did_you_mean(name, arguments) or _suggest_form(signature)
             yield message, help_
+
+
+def _suggest_parameter(
+    name: str, signature: Signature, arguments: Collection[str]
+) -> str:
+    """Return the help for an argument that a function has no parameter for."""
+    undeclared = [n for n in signature.names if n not in arguments]
+    suggestion = did_you_mean(name, undeclared)
+    if not suggestion and len(undeclared) == len(signature.names) == 1:
+        suggestion = f"rename `{undeclared[0]}` to `{name}`"
+    return suggestion or f"add `{name}` to the function"
+
+
+def _suggest_form(signature: Signature) -> str:
+    """Return the help for a required parameter that is not an argument."""
+    if len(signature.names) > 1 or signature.positional_only:
+        return "add a default, or remove it"
+    name = signature.names[0]
+    return (
+        "rename it, or annotate it as a mapping to receive all arguments:"
+        f" `{name}: Mapping[str, Any]`"
+    )
 
 
 @rule("handler/missing", on="toolset", severity=Severity.WARNING)
@@ -542,10 +558,7 @@ def _compare_signature(
             if not is_keyword_argument(name):
                 help_ = "accept one mapping of all arguments, or add `**arguments`"
             else:
-                undeclared = [n for n in signature.names if n not in names]
-                help_ = did_you_mean(name, undeclared) or (
-                    f"add `{name}` to the function"
-                )
+                help_ = _suggest_parameter(name, signature, names)
             label = "required parameter" if name in always_sent else "parameter"
             yield f"the handler has no {label} `{name}`", help_
     for name in signature.names:
@@ -558,7 +571,7 @@ def _compare_signature(
             message = (
                 f"the handler requires `{name}`, which is not a parameter of the tool"
             )
-            help_ = did_you_mean(name, sorted(names)) or "add a default, or remove it"
+            help_ = did_you_mean(name, sorted(names)) or _suggest_form(signature)
             yield message, help_
 
 

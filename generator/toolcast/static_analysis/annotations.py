@@ -108,6 +108,19 @@ _READ_ONLY_TYPES = {
     "typing.Collection": "builtins.list",
     "typing.Mapping": "builtins.dict",
 }
+_MAPPINGS = frozenset(
+    [
+        "builtins.dict",
+        "typing.Mapping",
+        "typing.TypedDict",
+        "typing_extensions.TypedDict",
+        "types.MappingProxyType",
+        *(f"collections.{name}" for name in ("ChainMap", "OrderedDict", "UserDict")),
+        *(f"typing.{name}" for name in ("ChainMap", "DefaultDict", "OrderedDict")),
+        "collections.defaultdict",
+    ]
+)
+"""Types, and base classes, of parameters that receive all arguments of a call."""
 _QUALIFIERS = frozenset(
     ["typing.Required", "typing.NotRequired", "typing.ReadOnly", "typing.Final"]
 )
@@ -190,6 +203,55 @@ def resolve_type(
         if name.startswith(prefix) and not name.endswith(".TypedDict"):
             name = f"typing.{name.removeprefix(prefix)}"
     return _CANONICAL_NAMES.get(name, name)
+
+
+def is_mapping(
+    names: ModuleNames,
+    module: PythonModule,
+    node: ast.expr,
+    generated_package: str,
+    depth: int = 0,
+) -> bool:
+    """Return whether an annotation is a mapping or a TypedDict, directly or by an alias.
+
+    Args:
+        names: the names of the project's modules.
+        module: the module that contains the annotation.
+        node: the annotation.
+        generated_package: the package of generated types, which may not exist yet.
+        depth: the number of aliases and base classes that were followed.
+    """
+    if depth > _MAX_DEPTH:
+        return False
+    try:
+        meaning, arguments, _ = read_annotation(names, module, node)
+    except UnknownTypeError:
+        return False
+
+    def is_mapping_node(node: ast.expr, module: PythonModule = module) -> bool:
+        return is_mapping(names, module, node, generated_package, depth + 1)
+
+    if meaning in ("typing.Annotated", "typing.Optional"):
+        return is_mapping_node(arguments[0])
+    if meaning == "typing.Union":
+        members = [n for n in arguments if not _is_none(n)]
+        return bool(members) and all(map(is_mapping_node, members))
+    if isinstance(meaning, str):
+        prefix = f"{generated_package}." if generated_package else ""
+        is_generated = meaning.startswith(prefix) and ".tools." in meaning
+        return meaning in _MAPPINGS or (is_generated and meaning.endswith("Arguments"))
+    if meaning is None:
+        return False
+    if meaning.class_ is not None:
+        bases = meaning.class_.bases
+        return any(is_mapping_node(base, meaning.module) for base in bases)
+    value = meaning.value
+    if not isinstance(value, ast.Call):
+        return value is not None and is_mapping_node(value, meaning.module)
+    # `TypedDict("Name", {...})` and `NewType("Name", dict)`.
+    is_new_type = resolve_type(names, meaning.module, value.func) == "typing.NewType"
+    base = value.args[-1] if is_new_type and value.args else value.func
+    return is_mapping_node(base, meaning.module)
 
 
 class TypeReader:
@@ -427,6 +489,10 @@ def _parse_expression(text: str) -> ast.expr:
         raise UnknownTypeError(
             f"{format_quoted_list([text[:60]])} is not an annotation"
         ) from None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_ellipsis(node: ast.expr) -> bool:
