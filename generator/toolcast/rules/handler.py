@@ -15,7 +15,7 @@ from toolcast_runtime.values.annotated_types import is_keyword_argument
 from toolcast_runtime.values.schema_types import SchemaTypes
 
 from ..analysis.annotation import AnnotationChecker
-from ..analysis.uri_templates import list_variables
+from ..analysis.mcp_definitions import list_handler_arguments
 from ..encoders.json_text import encode_compact_json
 from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -303,13 +303,7 @@ def check_mcp_signatures(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
         code = find_function_code(workspace, toolset, spec.handler)
         if code is None or code.signature is None:
             continue
-        if isinstance(spec, ResourceSpec):
-            arguments = required = list_variables(spec.uri_template or "")
-        else:
-            arguments = tuple(argument.name for argument in spec.arguments)
-            required = tuple(
-                argument.name for argument in spec.arguments if argument.required
-            )
+        arguments, required = list_handler_arguments(spec)
         signature = code.signature.remove_parameters(spec.uses)
         for message, help_ in (
             *_check_dependency_parameters(code.signature, spec.uses, toolset),

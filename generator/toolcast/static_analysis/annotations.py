@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -121,6 +122,7 @@ _MAPPINGS = frozenset(
     ]
 )
 """Types, and base classes, of parameters that receive all arguments of a call."""
+_GENERATED_TYPE = re.compile(r"\.(tools|mcp_resources|mcp_prompts)\.\w+\.\w+Arguments$")
 _QUALIFIERS = frozenset(
     ["typing.Required", "typing.NotRequired", "typing.ReadOnly", "typing.Final"]
 )
@@ -238,8 +240,8 @@ def is_mapping(
         return bool(members) and all(map(is_mapping_node, members))
     if isinstance(meaning, str):
         prefix = f"{generated_package}." if generated_package else ""
-        is_generated = meaning.startswith(prefix) and ".tools." in meaning
-        return meaning in _MAPPINGS or (is_generated and meaning.endswith("Arguments"))
+        is_generated = meaning.startswith(prefix) and _GENERATED_TYPE.search(meaning)
+        return meaning in _MAPPINGS or bool(is_generated)
     if meaning is None:
         return False
     if meaning.class_ is not None:
