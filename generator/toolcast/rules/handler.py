@@ -799,11 +799,10 @@ def _describe_argument(
     if isinstance(spec, ToolSpec):
         declared = spec.schemas["parameters"].declared
         return "a parameter of the tool", not declared.find_undeclared([name])
-    if isinstance(spec, ResourceSpec):
-        variables = list_variables(spec.uri_template or "")
-        return "a variable of the URI", name in variables
-    arguments = {argument.name for argument in spec.arguments}
-    return "an argument of the prompt", name in arguments
+    label = "a variable of the URI"
+    if isinstance(spec, PromptSpec):
+        label = "an argument of the prompt"
+    return label, name in list_handler_arguments(spec)[0]
 
 
 @rule("handler/unused-dependency", on="toolset", severity=Severity.WARNING)

@@ -10,9 +10,10 @@ from toolcast_runtime.values.annotated_types import is_keyword_argument
 
 from ..suggestions import did_you_mean
 from .annotations import Fit, JsonType, TypeReader
-from .classes import evaluate_enum_member, read_class
-from .docstring import Docstring, parse_docstring
+from .classes import FieldValue, evaluate_default, read_class, read_value
+from .docstring import Docstring, get_docstring, parse_docstring
 from .literals import UnknownTypeError, evaluate_literal, is_valid_value
+from .metadata import is_ellipsis
 from .module_names import ModuleNames
 from .modules import (
     FunctionDefinition,
@@ -133,6 +134,8 @@ class _FunctionReader:
         self.properties: dict[str, Any] = {}
         self.call_parameters: list[ToolParameter] = []
         self.json_types: list[JsonType] = []
+        self.typed_names: set[str] = set()
+        self.is_required: dict[str, bool] = {}
         self.accepts_all = True
         self.docstring = Docstring()
 
@@ -141,7 +144,7 @@ class _FunctionReader:
         self._check_signature()
         arguments = [*signature.args, *signature.kwonlyargs]
         names = [argument.arg for argument in arguments]
-        self.docstring = parse_docstring(ast.get_docstring(node), names)
+        self.docstring = parse_docstring(get_docstring(node), names)
         if self.docstring.problem:
             self._note(node, f"the docstring is not used: {self.docstring.problem}")
         # `defaults` also covers positional-only parameters, which come first.
@@ -156,9 +159,11 @@ class _FunctionReader:
                 self._note(
                     node, f"the docstring describes `{text}`, which is not a parameter"
                 )
+        fit = max([Fit.PLAIN, *(json_type.fit for json_type in self.json_types)])
+        if fit is Fit.CONVERTED:
+            self._check_parameter_order()
         if self.reasons:
             raise FunctionToolError(self.reasons)
-        fit = max([Fit.PLAIN, *(json_type.fit for json_type in self.json_types)])
         if fit is Fit.CONVERTED:
             self._note_pydantic_requirements()
         returns, returns_json = self._read_result()
@@ -167,6 +172,7 @@ class _FunctionReader:
         if required:
             parameters["required"] = required
         parameters["additionalProperties"] = False
+        parameters = self.types.add_definitions(parameters)
         annotated = [argument for argument in arguments if argument.annotation]
         return FunctionTool(
             location=f"{self.file}:{node.lineno}",
@@ -180,7 +186,9 @@ class _FunctionReader:
             accepts_all=self.accepts_all,
             is_async=isinstance(node, ast.AsyncFunctionDef),
             is_annotated=bool(annotated) or node.returns is not None,
-            is_typed=self.properties.keys() <= {a.arg for a in annotated},
+            # Only identifiers can be keys of the generated type in a signature.
+            is_typed=self.properties.keys() <= self.typed_names
+            and all(map(is_keyword_argument, self.properties)),
             result_annotation=self._format_builtin_annotation(node.returns),
             notes=tuple(self.notes),
         )
@@ -220,6 +228,21 @@ class _FunctionReader:
                 f" `{node.name}`: the spec describes the undecorated function",
             )
 
+    def _check_parameter_order(self) -> None:
+        """Reject required parameters after optional ones, which pydantic cannot call."""
+        optional = ""
+        for argument in self.node.args.args:
+            name = argument.arg
+            if not self.is_required.get(name, False):
+                optional = name
+            elif optional:
+                self._reject(
+                    argument,
+                    f"pydantic cannot call the function: `{name}` is required, and follows"
+                    f" `{optional}`, which has a default",
+                    f"move `{name}` to the front, or add `*` before the parameters",
+                )
+
     def _read_parameter(self, argument: ast.arg, default: ast.expr | None) -> None:
         name, annotation = argument.arg, argument.annotation
         if name in ("self", "cls") or not is_keyword_argument(name):
@@ -231,8 +254,9 @@ class _FunctionReader:
             return
         try:
             json_type = self._read_type(name, annotation)
+            value = read_value(self.types, self.module, json_type, default)
         except UnknownTypeError as error:
-            if default is None:
+            if default is None or is_ellipsis(default):
                 self._reject(
                     argument,
                     f"the type of `{name}` has no JSON Schema: {error}",
@@ -244,15 +268,22 @@ class _FunctionReader:
             self.accepts_all = False
             return
         is_untyped = annotation is None and not json_type.schema
-        if is_untyped and not _is_plain_default(default):
+        if is_untyped and not _is_plain_default(value.settings.default):
             # Such a parameter is often a client or a hook, which callers must not replace.
             self._note(argument, f"`{name}` is omitted: it has no annotation")
             self.accepts_all = False
             return
-        schema = self._describe(argument, json_type, is_untyped)
+        settings = value.settings
+        default = settings.default
+        schema = self._describe(argument, value, is_untyped)
         if default is not None:
             self._add_default(argument, default, schema)
-        self.properties[name] = schema
+        self.properties[settings.alias or name] = schema
+        if annotation is not None:
+            self.typed_names.add(settings.alias or name)
+        self.is_required[name] = value.is_required
+        if settings.needs_pydantic:
+            json_type = json_type._replace(fit=Fit.CONVERTED)
         self.json_types.append(json_type)
         literal, is_literal = _evaluate_default(default)
         scalar_annotation = None
@@ -262,15 +293,25 @@ class _FunctionReader:
         if annotation is not None and is_valid:
             scalar_annotation = _format_scalar_annotation(json_type.schema)
         self.call_parameters.append(
-            ToolParameter(name, default is None, scalar_annotation, literal)
+            ToolParameter(
+                settings.alias or name, value.is_required, scalar_annotation, literal
+            )
         )
 
     def _describe(
-        self, argument: ast.arg, json_type: JsonType, is_untyped: bool
+        self, argument: ast.arg, value: FieldValue, is_untyped: bool
     ) -> dict[str, Any]:
-        """Return a parameter's schema with a description: the docstring's, its own, or a TODO."""
-        name, schema = argument.arg, dict(json_type.schema)
-        text = self.docstring.parameters.get(name)
+        """Return a parameter's schema with a description.
+
+        It is the parameter's own, the docstring's, that of its class, or a TODO.
+        """
+        name, schema = argument.arg, value.schema
+        class_schema = self.types.resolve_definition(schema)
+        if "description" in class_schema:
+            schema.setdefault("description", class_schema["description"])
+        text = None
+        if not value.settings.is_described:
+            text = self.docstring.parameters.get(name)
         if is_untyped:
             self._note(argument, f"`{name}` has no annotation: its `type` is a TODO")
             if text:
@@ -301,14 +342,11 @@ class _FunctionReader:
     ) -> None:
         name = argument.arg
         try:
-            if isinstance(default, ast.Attribute):
-                value = evaluate_enum_member(self.types, self.module, default)
-            else:
-                value = evaluate_literal(default)
+            value = evaluate_default(self.types, self.module, default)
         except UnknownTypeError as error:
             self._note(argument, f"the default of `{name}` is omitted: {error}")
             return
-        if is_valid_value(schema, value):
+        if is_valid_value(self.types.add_definitions(schema), value):
             schema["default"] = value
         # A default of None often means only that the parameter is optional.
         elif value is not None:
@@ -325,7 +363,8 @@ class _FunctionReader:
             return None, True
         try:
             # A new reader, because the notes on TypedDicts are only about parameters.
-            json_type = TypeReader(self.types.names, read_class).read(self.module, node)
+            types = TypeReader(self.types.names, read_class)
+            json_type = types.read(self.module, node)
         except UnknownTypeError as error:
             self._note(
                 node,
@@ -337,7 +376,8 @@ class _FunctionReader:
         )
         if not json_type.is_class:
             return None, not needs_conversion
-        return _remove_formats(json_type.schema), not needs_conversion
+        schema = types.add_definitions(types.resolve_definition(json_type.schema))
+        return _remove_formats(schema), not needs_conversion
 
     def _format_builtin_annotation(self, node: ast.expr | None) -> str | None:
         """Return the source of an annotation that only uses built-in names; None for others."""
@@ -466,7 +506,7 @@ def _remove_formats(schema: Any) -> Any:
             continue
         if key == "additionalProperties" and value is False:
             continue
-        if key == "properties":
+        if key in ("properties", "$defs"):
             result[key] = {name: _remove_formats(item) for name, item in value.items()}
         else:
             result[key] = _remove_formats(value)

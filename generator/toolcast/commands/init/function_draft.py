@@ -113,7 +113,7 @@ def draft_functions(
         files |= adapter
         notes += tool.notes
         if not tool.docstring.text:
-            notes.append(f"{tool.location}: without a docstring, the texts are TODOs")
+            notes.append(f"{tool.location}: no description in a docstring: TODO texts")
         if not tool.returns_json or tool.fit is Fit.CONVERTED:
             pydantic_handlers.append(list(adapter)[-1])
     if problems:
@@ -296,7 +296,7 @@ def _build_adapter_view(
                     None if parameter.is_required else encode_literal(parameter.default)
                 ),
             )
-            for parameter in tool.call_parameters
+            for parameter in (tool.call_parameters if is_explicit else ())
         ],
     )
 
