@@ -26,7 +26,7 @@ class Severity(IntEnum):
     ERROR = 3
 
     @property
-    def word(self) -> str:
+    def label(self) -> str:
         """The lower-case name that reports and options use."""
         return self.name.lower()
 

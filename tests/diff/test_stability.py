@@ -42,7 +42,7 @@ def changes(make_project: Callable[..., Project]) -> Sides:
 def graded(found: list[Change]) -> dict[str, str]:
     """Return the rule ids with their four grades."""
     return {
-        change.rule.id: " ".join(grade.word for grade in change.grades)
+        change.rule.id: " ".join(grade.label for grade in change.grades)
         for change in found
     }
 

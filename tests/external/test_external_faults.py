@@ -110,7 +110,7 @@ async def test_how_far_the_server_is_and_who_has_gone_are_passed_on(
         ("wrong_list", "its list of tools is invalid: tools: Input should be"),
         pytest.param(
             "bottomless",
-            "within 5 s; 1 of its lines were no messages",
+            "within 5 s; lines of its output that are not messages: 1",
             marks=pytest.mark.slow,
         ),
     ],

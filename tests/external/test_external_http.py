@@ -278,7 +278,7 @@ async def test_calls_beyond_the_connections_fail_alone(
         calls = [asyncio.create_task(call(tools, "wait")) for _ in range(3)]
         await asyncio.sleep(0.3)
         answer = await call(tools, "echo")
-        assert answer.error and answer.error.startswith("the tool's server refused")
+        assert answer.error and answer.error.startswith("the tool's server rejected")
         Slow.answers.set()
         assert [each.result for each in await asyncio.gather(*calls)] == ["there"] * 3
         assert (await call(tools, "echo")).result == "there"

@@ -124,7 +124,7 @@ async def test_a_list_has_its_time() -> None:
         await opened(client, list_timeout=0.01).list_tools()
     noisy = opened(client, list_timeout=0.01)
     noisy._process_exit.invalid_lines = 3
-    with pytest.raises(TimeoutError, match="; 3 lines of its output are not messages"):
+    with pytest.raises(TimeoutError, match="; lines of its output that are not messages: 3"):
         await noisy.list_tools()
 
 

@@ -172,9 +172,9 @@ def test_specs_with_a_person_s_own_words_are_kept_back(tmp_path: Path) -> None:
     )
     assert sorted(listed(tmp_path)) == ["a", "b", "d", "e", "f"]
     told = json.loads(run(tmp_path, tools[3:], "--keep-missing", "--format", "json"))
-    assert (told["removed"], [*told["staying"]]) == ([], ["a", "b"])
+    assert (told["removed"], [*told["kept"]]) == ([], ["a", "b"])
     told = json.loads(run(tmp_path, tools[3:], "--force", "--format", "json"))
-    assert (told["removed"], told["staying"]) == (["a", "b"], {})
+    assert (told["removed"], told["kept"]) == (["a", "b"], {})
     assert sorted(listed(tmp_path)) == ["d", "e", "f"]
 
 

@@ -12,7 +12,7 @@ from toolcast_runtime.providers.combined_schemas import (
     exclude_each_other,
     get_type_name,
     get_types,
-    is_of_type,
+    matches_types,
     merge_alternatives,
     merge_schemas,
 )
@@ -44,15 +44,15 @@ def _closed(schema: Schema, further: Any = False) -> Schema:
 )
 def test_a_value_has_one_type(value: Any, name: str) -> None:
     assert get_type_name(value) == name
-    assert is_of_type(value, [name])
-    assert is_of_type(value, None)
-    assert not is_of_type(value, [])
+    assert matches_types(value, [name])
+    assert matches_types(value, None)
+    assert not matches_types(value, [])
 
 
 def test_a_whole_number_is_a_number_like_any() -> None:
-    assert is_of_type(1, ["number"])
-    assert is_of_type(1.0, ["integer"])
-    assert not is_of_type(1, ["string", "boolean"])
+    assert matches_types(1, ["number"])
+    assert matches_types(1.0, ["integer"])
+    assert not matches_types(1, ["string", "boolean"])
 
 
 def test_a_schema_names_one_type_some_or_none() -> None:

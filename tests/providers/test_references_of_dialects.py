@@ -182,7 +182,7 @@ def test_a_loss_below_not_is_neither_wider_nor_narrower() -> None:
     losses.is_reversed = True
     losses.add(("b",), "y", "gone", Effect.WIDER, Severity.WARNING)
     losses.add(("c",), "z", "gone", Effect.WORDS)
-    assert [(str(one), one.effect) for one in losses.sorted()] == [
+    assert [(str(one), one.effect) for one in losses.list_losses()] == [
         ("do /a/0 x note: gone", Effect.WORDS),
         ("do /b y warning: gone", Effect.OTHER),
         ("do /c z note: gone", Effect.WORDS),

@@ -24,7 +24,7 @@ from toolcast.rules.prompt import (
     SECRETS,
     CrossToolInstructions,
     Phrase,
-    find_confusable_word,
+    find_confusable_term,
     find_first_phrase,
 )
 
@@ -201,7 +201,7 @@ def test_names_that_are_words_count_in_quotes_only() -> None:
 def test_long_texts_cost_time_in_proportion(text: str) -> None:
     start = time.perf_counter()
     find_first_phrase(text, ALL)
-    find_confusable_word(text)
+    find_confusable_term(text)
     list(CrossToolInstructions(["get_date", "search"]).finditer(text))
     assert time.perf_counter() - start < 5
 

@@ -53,8 +53,10 @@ def compile_mention_pattern(
     """
     # Longer names first: an alternation takes the first match.
     ordered = sorted(names, key=len, reverse=True)
-    words = "|".join(re.escape(name) for name in ordered if is_plain_word(name))
-    others = "|".join(re.escape(name) for name in ordered if not is_plain_word(name))
+    words = "|".join(re.escape(name) for name in ordered if is_ambiguous_name(name))
+    others = "|".join(
+        re.escape(name) for name in ordered if not is_ambiguous_name(name)
+    )
     parts = (
         [rf"{_NAME_START}(?:{_SERVER_PREFIX})?({others}){_NAME_END}"] if others else []
     )
@@ -66,7 +68,7 @@ def compile_mention_pattern(
     return re.compile("|".join(parts)) if parts else None
 
 
-def is_plain_word(name: str) -> bool:
+def is_ambiguous_name(name: str) -> bool:
     """Return whether a name can also be an English word, such as `memory`."""
     return _PLAIN_WORD.fullmatch(name) is not None
 

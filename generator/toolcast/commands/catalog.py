@@ -165,7 +165,7 @@ def _build_data(
                 {
                     "toolset": index,
                     **_build_tool(toolset, tool, exposures[tool.name], docs),
-                    "worst": None if grade is None else grade.word,
+                    "worst": None if grade is None else grade.label,
                 }
             )
     return {
@@ -342,7 +342,7 @@ def _build_change(change: Change) -> dict[str, Any]:
         "before": _cut_text(change.before),
         "after": _cut_text(change.after),
         "reason": change.reason,
-        "grades": {audience: grade.word for audience, grade in grades},
+        "grades": {audience: grade.label for audience, grade in grades},
     }
 
 

@@ -98,7 +98,7 @@ def _compare_client_names(
 ) -> Iterator[Change]:
     """Yield the added and removed clients, and the change between none and some."""
     if bool(before.clients) != bool(after.clients):
-        event = "asked-for" if after.clients else "not-asked-for"
+        event = "required" if after.clients else "not-required"
         counts = [len(toolset.clients) or ABSENT for toolset in (before, after)]
         yield make_change(files, f"client/{event}", ("clients",), *counts)
     old_clients = {client.name: client for client in before.clients}

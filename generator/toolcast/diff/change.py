@@ -42,7 +42,7 @@ class Grade(IntEnum):
     BREAKING = 2
 
     @property
-    def word(self) -> str:
+    def label(self) -> str:
         """The grade's name in reports and options, in lower case."""
         return self.name.lower()
 

@@ -97,7 +97,7 @@ class _Owner(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The old and the new name of the tool; empty strings for a toolset's texts."""
+        """The tool's old and new name; two empty strings if the text is a toolset's."""
         return [tool.name for tool in self.tools] if self.tools else ["", ""]
 
 
@@ -297,7 +297,7 @@ def _compare_content(text: TextPair, owner: _Owner) -> Iterator[Change]:
         if content.is_added:
             rule_id, before, after = content.rule_id, ABSENT, content.value
         else:
-            rule_id, before, after = f"{content.rule_id}-no-more", content.value, ABSENT
+            rule_id, before, after = f"{content.rule_id}-removed", content.value, ABSENT
         yield make_change(
             owner.files, rule_id, text.path, before, after, subject=text.subject
         )

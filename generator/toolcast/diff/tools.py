@@ -80,7 +80,7 @@ def match_tools(
         ("renamed", _get_name, _get_renamed_from),
         ("moved", _get_name, _get_name),
         ("renamed-without-former-name", _get_content, _get_content),
-        ("renamed-without-former-name", _get_letters, _get_letters),
+        ("renamed-without-former-name", _get_normalized_name, _get_normalized_name),
     ):
         matches = _pair_by_key(removed, get_old_keys, added, get_new_keys)
         pairs += matches
@@ -195,7 +195,7 @@ def _get_content(owned: _OwnedTool) -> Iterable[Hashable]:
     return [(owned.home, parameters, tool.summary, tool.description)]
 
 
-def _get_letters(owned: _OwnedTool) -> Iterable[Hashable]:
+def _get_normalized_name(owned: _OwnedTool) -> Iterable[Hashable]:
     """Return the name without separators and case: `get-docs` matches `get_docs`."""
     letters = re.sub(r"[-_.]", "", owned.tool.name).casefold()
     return [(owned.home, letters or owned.tool.name)]

@@ -263,7 +263,7 @@ def build_conflict_objects(
                 for source, _ in conflict.excerpts
                 if source not in conflict.values
             ],
-            "is_undecided": conflict in unresolved,
+            "is_unresolved": conflict in unresolved,
         }
         for conflict in conflicts
     ]

@@ -89,8 +89,11 @@ def reject_unsupported_tools(source: ToolSource, prefix: str = "") -> ToolSource
 
 
 def parse_lenient_source(data: bytes, name: str) -> ToolSource:
-    """Parse bytes like `parse_source`, but accept duplicate and invalid tool names."""
-    source = _parse_tools(data, name)
+    """Parse bytes like `parse_source`, but accept duplicate and invalid tool names.
+
+    Keys that are not imported are members of the definitions.
+    """
+    source = _parse_tools(data, name, keeps_all=True)
     problems = [reason for _, reason in _list_oversized_tools(source)]
     if problems:
         prefix = f"{escape_excerpt(name, 1000)}: "
@@ -98,7 +101,7 @@ def parse_lenient_source(data: bytes, name: str) -> ToolSource:
     return source
 
 
-def _parse_tools(data: bytes, name: str) -> ToolSource:
+def _parse_tools(data: bytes, name: str, *, keeps_all: bool = False) -> ToolSource:
     escaped_name = escape_excerpt(name, 1000)
     try:
         value, duplicate_keys = _read_json_or_lines(data)
@@ -110,7 +113,7 @@ def _parse_tools(data: bytes, name: str) -> ToolSource:
         lines = _locate_duplicate_keys(data, escaped_name, duplicate_keys)
         raise ListingError("\n".join(lines))
     try:
-        return parse_tool_list(value, escaped_name)
+        return parse_tool_list(value, escaped_name, keeps_all=keeps_all)
     except ListingError as error:
         problems = str(error).split("\n")
         raise ListingError(_format_problems(f"{escaped_name}: ", problems)) from None

@@ -146,7 +146,7 @@ def _check_folders(workspace: Workspace, files: ProjectFiles) -> Iterator[Findin
     if workspace.templates is not None:
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
-        if files.leads_out(folder):
+        if files.is_outside(folder):
             yield workspace.source.error(
                 "spec/outside-project",
                 path,

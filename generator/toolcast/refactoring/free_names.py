@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from toolcast_runtime.core.definitions.tool import (
     distinct_name,
-    look_alike_key,
+    get_similarity_key,
     module_name,
     spec_name,
 )
@@ -56,14 +56,14 @@ def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> No
                 f" `{module_name(name)}`",
                 "choose another name",
             )
-    key = look_alike_key(name)
+    key = get_similarity_key(name)
     for reserved, reason in toolset.reserved_names.items():
-        if look_alike_key(reserved) == key:
+        if get_similarity_key(reserved) == key:
             verb = "is" if reserved == name else f"looks like `{reserved}`, which is"
             raise EditRefusedError(f"`{name}` {verb} reserved: {reason}")
     for server in toolset.mcp_servers:
         for external in server.declared_names:
-            if look_alike_key(external) == key:
+            if get_similarity_key(external) == key:
                 verb = "is" if external == name else f"looks like `{external}`,"
                 raise EditRefusedError(
                     f"`{name}` {verb} a tool of the MCP server `{server.name}`"

@@ -139,8 +139,8 @@ def format_grades(grades: Grades) -> str:
             if audience_grade is grade
         ]
         if audiences:
-            parts.append(f"{grade.word} for {', '.join(audiences)}")
-    return "; ".join(parts) or Grade.SAFE.word
+            parts.append(f"{grade.label} for {', '.join(audiences)}")
+    return "; ".join(parts) or Grade.SAFE.label
 
 
 def _list_tools(
@@ -272,7 +272,7 @@ def count_by_grade(verdict: Verdict) -> dict[str, dict[str, int]]:
     """Return the number of changes by audience and grade, the worst grade first."""
     return {
         audience: {
-            grade.word: sum(
+            grade.label: sum(
                 judged.change.grades[index] is grade for judged in verdict.changes
             )
             for grade in sorted(Grade, reverse=True)
@@ -287,7 +287,7 @@ def format_grade_counts(verdict: Verdict) -> dict[str, str]:
         audience: ", ".join(
             f"{count:,} {grade}"
             for grade, count in counts.items()
-            if count and grade != Grade.SAFE.word
+            if count and grade != Grade.SAFE.label
         )
         for audience, counts in count_by_grade(verdict).items()
     }

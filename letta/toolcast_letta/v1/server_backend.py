@@ -87,7 +87,7 @@ class ServerBackend:
     ) -> ApplyResult:
         """Save the current state as a baseline, and apply the plan's changes."""
         api = self.api
-        baseline = self.baselines.begin(_build_baseline(plan, desired, current))
+        baseline = self.baselines.start(_build_baseline(plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
         for line in self.baselines.list_foreign_files(desired.toolset):

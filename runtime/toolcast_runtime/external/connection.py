@@ -417,6 +417,6 @@ def _build_response(
         error = text[:_MAX_ERROR_CHARACTERS] or "the tool failed"
         return ToolResponse(error=error, content=None if has_only_text else blocks)
     result = value
-    if value is None:
+    if "structuredContent" not in call_result:
         result = text if has_only_text else blocks
     return ToolResponse(result=result, content=blocks if blocks else None)

@@ -108,7 +108,7 @@ class Session:
 
     def _format_invalid_lines(self) -> str:
         count = self._process_exit.invalid_lines
-        return f"; {count} lines of its output are not messages" if count else ""
+        return f"; lines of its output that are not messages: {count}" if count else ""
 
     @property
     def instructions(self) -> str | None:
@@ -227,6 +227,10 @@ class Session:
         dumped: dict[str, Any] = result.model_dump(
             mode="json", by_alias=True, exclude_none=True
         )
+        is_stateless = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        if is_stateless and "structured_content" in result.model_fields_set:
+            # A result can be null since 2026-07-28.
+            dumped.setdefault("structuredContent", None)
         return dumped
 
     async def _request_call(

@@ -130,7 +130,7 @@ class PostgresqlLedger(RecordBatches[Connection]):
             pause = min(pause * 2, _MAX_RETRY_DELAY_S)
 
 
-def changed(url: str, statement: str, parameters: Sequence[Any]) -> int:
+def execute_update(url: str, statement: str, parameters: Sequence[Any]) -> int:
     """Execute a statement and return the number of changed rows.
 
     Raises:

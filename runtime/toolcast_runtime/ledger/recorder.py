@@ -21,7 +21,7 @@ from typing import Any
 
 from ..core.calls.handlers import load_function
 from ..core.calls.untrusted_text import RateLimitFilter
-from ..core.calls.worker_threads import has_too_many_abandoned, run_in_thread
+from ..core.calls.worker_threads import has_max_abandoned_calls, run_in_thread
 from ..core.context import CallContext, CallOutcome, CallResult, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.toolset_settings import LedgerError, LedgerSettings
@@ -241,7 +241,7 @@ class FunctionLedger:
         if inspect.iscoroutinefunction(self._function):
             await self._function(record)
             return
-        if has_too_many_abandoned(self._reference):
+        if has_max_abandoned_calls(self._reference):
             raise LedgerError("it does not end")
         result, error = await run_in_thread(
             partial(self._function, record), self._reference

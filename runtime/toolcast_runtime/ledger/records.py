@@ -222,10 +222,10 @@ class RecordBatches(ABC, Generic[_C]):
     """
 
     def __init__(self) -> None:
-        self._begin()
+        self._reset_state()
         _all.add(self)
 
-    def _begin(self) -> None:
+    def _reset_state(self) -> None:
         """Set the initial state; also in a forked child, which has no writer thread."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -363,7 +363,7 @@ def _resolve(done: Future[None], error: LedgerError | None) -> None:
 
 def _reset_all() -> None:
     for batches in list(_all):
-        batches._begin()
+        batches._reset_state()
 
 
 _all: weakref.WeakSet[RecordBatches[Any]] = weakref.WeakSet()

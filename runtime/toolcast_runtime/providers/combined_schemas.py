@@ -74,7 +74,7 @@ def get_types(schema: Mapping[str, Any]) -> list[str] | None:
     return list(types) if isinstance(types, (list, tuple)) else None
 
 
-def is_of_type(value: Any, types: Sequence[str] | None) -> bool:
+def matches_types(value: Any, types: Sequence[str] | None) -> bool:
     """Return whether a value has one of some types; True if there are none."""
     if types is None:
         return True
@@ -96,7 +96,9 @@ def add_value_types(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     values = schema.get("enum", [schema.get("const")])
     if keyword is None or not isinstance(values, (list, tuple)) or not values:
         return dict(schema)
-    valid_values = [value for value in values if is_of_type(value, get_types(schema))]
+    valid_values = [
+        value for value in values if matches_types(value, get_types(schema))
+    ]
     if not valid_values:
         return None
     types = list(dict.fromkeys(map(get_type_name, valid_values)))
@@ -267,7 +269,7 @@ def merge_alternatives(
             if name in base_properties
         }
     properties = {
-        name: base_properties.get(name, _build_any_of(schemas))
+        name: base_properties.get(name, _build_union(schemas))
         for name, schemas in schemas_by_name.items()
     }
     required_sets = [set(member.get("required", ())) for member in members]
@@ -291,7 +293,7 @@ def merge_alternatives(
     return merged
 
 
-def _build_any_of(schemas: list[Any]) -> Any:
+def _build_union(schemas: list[Any]) -> Any:
     """Return a schema that allows what any of the schemas allows; an `enum` if possible."""
     if len(schemas) == 1:
         return schemas[0]
@@ -460,7 +462,9 @@ def _split_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, An
             if key in rendered:
                 member[key] = rendered[key]
         if values is not None:
-            values_of_type = [value for value in values if is_of_type(value, [type_])]
+            values_of_type = [
+                value for value in values if matches_types(value, [type_])
+            ]
             if not values_of_type:
                 continue
             if type_ != "null":

@@ -117,7 +117,7 @@ class Dialect:
     needs_items: bool = False
     property_names: re.Pattern[str] | None = None
 
-    def takes(self, keyword: str, *, at_root: bool = False) -> bool:
+    def accepts(self, keyword: str, *, at_root: bool = False) -> bool:
         """Return whether the dialect accepts a keyword, at the root or below it."""
         if at_root and keyword in self.lost_at_root:
             return False
@@ -230,7 +230,7 @@ class Losses:
         loss = Loss(self._tool, format_pointer(path), keyword, what, severity, effect)
         self._found[loss] = None
 
-    def sorted(self) -> tuple[Loss, ...]:
+    def list_losses(self) -> tuple[Loss, ...]:
         """Return all losses in report order."""
         return tuple(sorted(self._found))
 

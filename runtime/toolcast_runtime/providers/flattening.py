@@ -89,7 +89,7 @@ class Flattener:
             if isinstance(flat.get(keyword), str):
                 flat, path = self._replace_reference(flat, keyword, path, is_root)
         members = flat.get("allOf")
-        accepts_all_of = self.dialect.takes("allOf", at_root=is_root)
+        accepts_all_of = self.dialect.accepts("allOf", at_root=is_root)
         is_merged = self.dialect.is_closed or not accepts_all_of
         if is_merged and isinstance(members, (list, tuple)):
             del flat["allOf"]
@@ -134,7 +134,7 @@ class Flattener:
             self._add_wider_loss(path, keyword, message, Severity.ERROR)
             return flat, path
         mode = self.dialect.references
-        is_kept = self.dialect.takes("$ref") and not is_root
+        is_kept = self.dialect.accepts("$ref") and not is_root
         is_kept &= mode is ReferenceMode.KEPT or (
             mode is ReferenceMode.NO_CYCLES and not self.parts.is_cyclic(target)
         )
@@ -194,7 +194,7 @@ class Flattener:
         """
         if self.dialect.is_closed:
             raise InexpressibleError(path, str(path[-1]), "accepts no value")
-        if self.dialect.takes("not"):
+        if self.dialect.accepts("not"):
             return {"not": {}}
         self._add_wider_loss(path, "false", "no value is valid")
         return {}
@@ -238,7 +238,7 @@ def replace_keywords(
     flattener: Flattener, schema: dict[str, Any], path: Path, is_root: bool
 ) -> dict[str, Any]:
     """Replace `const`, combinations and `prefixItems` if the dialect lacks them."""
-    accepts, enum_types = flattener.dialect.takes, flattener.dialect.enum_types
+    accepts, enum_types = flattener.dialect.accepts, flattener.dialect.enum_types
     if "const" in schema and not accepts("const") and accepts("enum"):
         value = schema["const"]
         if enum_types is None or get_type_name(value) in enum_types:
@@ -328,7 +328,7 @@ def _merge_into_object(
         {"required": member["required"]} for member in members if "required" in member
     ]
     text = ""
-    accepts_description = flattener.dialect.takes("description", at_root=True)
+    accepts_description = flattener.dialect.accepts("description", at_root=True)
     if len(required) == len(members) and accepts_description:
         lost = renamed_everywhere({keyword: required}, flattener.names)
         text, _ = describe_lost_keywords(lost)

@@ -179,7 +179,7 @@ class ModelProvider:
     returns: Dialect | None = None
     names: re.Pattern[str] | None = None
     own_names: frozenset[str] = frozenset()
-    takes: frozenset[str] = frozenset()
+    accepts: frozenset[str] = frozenset()
     form: Callable[[RenderedTool], dict[str, Any]]
     answer: Callable[[Answer], dict[str, Any]]
     arranged: Callable[[ProviderTools], list[dict[str, Any]]] = _list_tools_in_order
@@ -210,13 +210,13 @@ class ProviderTools:
         provider: the provider.
         rendered: the tools in order.
         sections: the heading of each section of the toolset, by the section's name.
-        left_out: a loss with the reason for each tool that was omitted.
+        omissions: a loss with the reason for each tool that was omitted.
     """
 
     provider: ModelProvider
     rendered: tuple[RenderedTool, ...]
     sections: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[Loss, ...] = ()
+    omissions: tuple[Loss, ...] = ()
 
     @property
     def tools(self) -> list[Any]:
@@ -227,7 +227,7 @@ class ProviderTools:
     def losses(self) -> tuple[Loss, ...]:
         """Losses of all tools, sorted; includes the reasons of omitted tools."""
         losses = [loss for tool in self.rendered for loss in tool.losses]
-        return tuple(sorted([*losses, *self.left_out]))
+        return tuple(sorted([*losses, *self.omissions]))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
         """Convert a model's call to the names and arguments of the spec.
@@ -315,14 +315,14 @@ def render_tools(
     names = provider_names(
         (tool.name for tool in tools), provider.names, provider.own_names
     )
-    rendered, left_out = [], []
+    rendered, omissions = [], []
     for tool in tools:
         try:
             rendered.append(_render_tool(provider, tool, names[tool.name], options))
         except InexpressibleError as error:
             message = f"the schema {error.why}; the tool is omitted"
-            left_out.append(_build_loss(tool, error, message, Severity.ERROR))
-    return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
+            omissions.append(_build_loss(tool, error, message, Severity.ERROR))
+    return ProviderTools(provider, tuple(rendered), sections or {}, tuple(omissions))
 
 
 def _build_loss(
@@ -354,7 +354,7 @@ def _render_tool(
             loss = _build_loss(tool, error, message, Severity.NOTE, "returns")
             losses.append(loss)
     examples: list[Mapping[str, Any]] = []
-    if "examples" in provider.takes:
+    if "examples" in provider.accepts:
         examples = list(list_valid_examples(tool, parameters))
         if omitted := len(tool.examples) - len(examples):
             message = (
@@ -443,7 +443,7 @@ def _list_lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterabl
         "title": bool(tool.definition.get("title")),
     }
     for field_name in _OPTIONAL_FIELDS:
-        if is_set[field_name] and field_name not in provider.takes:
+        if is_set[field_name] and field_name not in provider.accepts:
             yield Loss(
                 tool.name, f"/{field_name}", field_name, "there is no place for it"
             )

@@ -95,7 +95,9 @@ def named_properties(schema: Mapping[str, Any]) -> Iterator[str]:
             yield from _list_strings(dependency)
 
 
-def renamed(schema: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def rename_properties(
+    schema: Mapping[str, Any], names: Mapping[str, str]
+) -> dict[str, Any]:
     """Return a schema with properties renamed in its keywords, not in its subschemas."""
     out = dict(schema)
     for keyword in ("properties", *_DEPENDENCY_KEYWORDS):
@@ -121,7 +123,7 @@ def renamed_everywhere(schema: Any, names: Mapping[str, str]) -> Any:
         subschemas = {
             key: renamed_everywhere(value, names) for key, value in schema.items()
         }
-        return renamed(subschemas, names)
+        return rename_properties(subschemas, names)
     if isinstance(schema, (list, tuple)):
         return [renamed_everywhere(item, names) for item in schema]
     return schema

@@ -46,7 +46,7 @@ from .flattening import (
     close,
     replace_keywords,
 )
-from .provider_names import renamed, renamed_everywhere
+from .provider_names import rename_properties, renamed_everywhere
 from .schema_parts import Path
 
 _COMPLEX_PATTERN_PARTS = (
@@ -130,7 +130,9 @@ class _SchemaRenderer:
             definitions[name] = self._render_schema(target, parts.get_path(target))
         if definitions:
             root["$defs"] = definitions
-        return RenderedSchema(root, self._losses.sorted(), self._absent, self._names)
+        return RenderedSchema(
+            root, self._losses.list_losses(), self._absent, self._names
+        )
 
     def _render_schema(
         self, schema: Any, path: Path, *, is_root: bool = False
@@ -163,7 +165,7 @@ class _SchemaRenderer:
         if self._dialect.has_reference_siblings:
             return {**reference, **siblings}
         siblings = {
-            key: value for key, value in siblings.items() if self._dialect.takes(key)
+            key: value for key, value in siblings.items() if self._dialect.accepts(key)
         }
         return {**siblings, "anyOf": [reference]} if siblings else reference
 
@@ -199,7 +201,7 @@ class _SchemaRenderer:
         if self._names:
             absent = frozenset(self._names.get(name, name) for name in absent)
             self._add_name_losses(out, path)
-            out = renamed(out, self._names)
+            out = rename_properties(out, self._names)
         if is_root:
             out = {**out, "properties": out.get("properties", {})}
         if dialect.needs_items and "array" in (get_types(out) or ()):
@@ -250,7 +252,7 @@ class _SchemaRenderer:
     def _accepts(self, key: str, value: Any, is_root: bool) -> bool:
         """Return whether the dialect accepts a keyword with its value at this level."""
         dialect = self._dialect
-        if not dialect.takes(key, at_root=is_root):
+        if not dialect.accepts(key, at_root=is_root):
             return False
         # Its schema would apply to the spec's names.
         if key == "propertyNames" and self._names:
@@ -294,7 +296,7 @@ class _SchemaRenderer:
     ) -> None:
         """State lost keywords in the description if possible, and add their losses."""
         stated = frozenset[str]()
-        if self._dialect.takes("description", at_root=is_root):
+        if self._dialect.accepts("description", at_root=is_root):
             known = {key: value for key, value in lost.items() if key in KNOWN}
             text, stated = describe_lost_keywords(
                 renamed_everywhere(known, self._names)

@@ -297,7 +297,7 @@ class SchemaTypes:
                 # Only two are combined: their members are multiplied.
                 is_excess = combination is not None or len(node.left) > 1
                 has_type = any(map(self._determines_type, members))
-                if is_excess or not has_type or self._has_many_classes(members):
+                if is_excess or not has_type or self._exceeds_class_limit(members):
                     self._record(keyword)
                 else:
                     combination = part, keyword
@@ -310,7 +310,7 @@ class SchemaTypes:
         parts = self._make_node([member]).parts
         return any(not keywords.isdisjoint(part) for part in parts)
 
-    def _has_many_classes(self, members: Sequence[Any]) -> bool:
+    def _exceeds_class_limit(self, members: Sequence[Any]) -> bool:
         if len(members) <= _MAX_UNION_CLASSES:
             return False
         nodes = [self._make_node([member]) for member in members]

@@ -11,7 +11,7 @@ from toolcast_runtime.core.validation.compiled import build_validator
 from toolcast_runtime.core.validation.references import (
     REFERENCES,
     References,
-    list_in_place,
+    list_applied_subschemas,
     list_subschemas,
 )
 
@@ -241,7 +241,7 @@ class SchemaVersion:
                 pending.append(target)
                 if self.is_before_2019:
                     continue
-            pending += list_in_place(part)
+            pending += list_applied_subschemas(part)
         return applicable
 
     def split_cases(self, parts: Conjunction) -> list[Conjunction]:

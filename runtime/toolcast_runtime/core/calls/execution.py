@@ -40,7 +40,7 @@ from .worker_threads import (
     MAX_ABANDONED_CALLS,
     Outcome,
     abandon_task,
-    has_too_many_abandoned,
+    has_max_abandoned_calls,
     run_in_loop,
     run_in_thread,
 )
@@ -179,7 +179,7 @@ async def run_function(
 ) -> Outcome:
     """Run a handler's function; a plain function runs in a worker thread."""
     name = context.tool
-    if has_too_many_abandoned(name):
+    if has_max_abandoned_calls(name):
         return None, ToolError(
             f"{MAX_ABANDONED_CALLS} earlier calls of `{name}` were given up and still run; try"
             " again later"

@@ -354,7 +354,7 @@ def command_name(tool: str) -> str:
     return name if name[:1].isalpha() else f"tool-{name}".rstrip("-")
 
 
-def look_alike_key(name: str) -> str:
+def get_similarity_key(name: str) -> str:
     """Return a key that is equal for names that look alike.
 
     Such names differ only in case, separators and similar characters. For example,
