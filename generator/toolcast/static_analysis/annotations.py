@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from ..suggestions import format_quoted_list
+from .annotated_names import read_annotation, resolve_type
 from .literals import (
     UnknownTypeError,
     build_enum_schema,
@@ -101,37 +100,12 @@ _KNOWN_TYPES = {
     "pydantic.PositiveFloat": JsonType({"type": "number", "exclusiveMinimum": 0}),
     "pydantic.NonNegativeFloat": JsonType({"type": "number", "minimum": 0}),
 }
-_CANONICAL_NAMES = {
-    "typing.List": "builtins.list",
-    "typing.MutableSequence": "builtins.list",
-    "typing.Dict": "builtins.dict",
-    "typing.MutableMapping": "builtins.dict",
-    "typing.Tuple": "builtins.tuple",
-    "typing.Set": "builtins.set",
-    "typing.FrozenSet": "builtins.frozenset",
-    "typing.AbstractSet": "builtins.set",
-    "typing.Text": "builtins.str",
-}
 _READ_ONLY_TYPES = {
     "typing.Sequence": "builtins.list",
     "typing.Iterable": "builtins.list",
     "typing.Collection": "builtins.list",
     "typing.Mapping": "builtins.dict",
 }
-_MAPPINGS = frozenset(
-    [
-        "builtins.dict",
-        "typing.Mapping",
-        "typing.TypedDict",
-        "typing_extensions.TypedDict",
-        "types.MappingProxyType",
-        *(f"collections.{name}" for name in ("ChainMap", "OrderedDict", "UserDict")),
-        *(f"typing.{name}" for name in ("ChainMap", "DefaultDict", "OrderedDict")),
-        "collections.defaultdict",
-    ]
-)
-"""Types, and base classes, of parameters that receive all arguments of a call."""
-_GENERATED_TYPE = re.compile(r"\.(tools|mcp_resources|mcp_prompts)\.\w+\.\w+Arguments$")
 _QUALIFIERS = frozenset(
     ["typing.Required", "typing.NotRequired", "typing.ReadOnly", "typing.Final"]
 )
@@ -145,112 +119,6 @@ class BoundType(NamedTuple):
     module: PythonModule
     node: ast.expr
     variables: _Variables
-
-
-class Annotation(NamedTuple):
-    """Outermost type of an annotation.
-
-    Attributes:
-        meaning: the dotted name of the type, without deprecated aliases (`builtins.list` for
-            `typing.List`); `None`; `typing.Union` for a union in any notation; a class or
-            assigned value of the project; None if it is unknown.
-        arguments: the type arguments, or the operands of `|`.
-        node: the expression, without quotes.
-    """
-
-    meaning: Definition | str | None
-    arguments: tuple[ast.expr, ...]
-    node: ast.expr
-
-
-def read_annotation(
-    names: ModuleNames, module: PythonModule, node: ast.expr
-) -> Annotation:
-    """Return the outermost type of an annotation in a module; it can be in quotes.
-
-    Raises:
-        UnknownTypeError: the text in quotes is not an expression.
-    """
-    while isinstance(node, ast.Constant) and isinstance(node.value, str):
-        node = _parse_expression(node.value)
-    if isinstance(node, ast.Constant) and node.value is None:
-        return Annotation("None", (), node)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return Annotation("typing.Union", (node.left, node.right), node)
-    if not isinstance(node, ast.Subscript):
-        return Annotation(resolve_type(names, module, node), (), node)
-    argument = node.slice
-    arguments: tuple[ast.expr, ...] = (argument,)
-    if isinstance(argument, ast.Tuple):
-        arguments = tuple(argument.elts)
-    return Annotation(resolve_type(names, module, node.value), arguments, node)
-
-
-def resolve_type(
-    names: ModuleNames, module: PythonModule, node: ast.expr
-) -> Definition | str | None:
-    """Return the type that a name or attribute refers to, as in `Annotation.meaning`."""
-    definition = names.resolve_unambiguous(module, node)
-    if definition is None:
-        return None
-    if definition.kind not in ("external", "module"):
-        # A function is not a type.
-        return None if definition.function else definition
-    name = definition.name
-    for prefix in ("typing_extensions.", "collections.abc."):
-        # pydantic treats the TypedDicts of the two modules differently.
-        if name.startswith(prefix) and not name.endswith(".TypedDict"):
-            name = f"typing.{name.removeprefix(prefix)}"
-    return _CANONICAL_NAMES.get(name, name)
-
-
-def is_mapping(
-    names: ModuleNames,
-    module: PythonModule,
-    node: ast.expr,
-    generated_package: str,
-    depth: int = 0,
-) -> bool:
-    """Return whether an annotation is a mapping or a TypedDict, directly or by an alias.
-
-    Args:
-        names: the names of the project's modules.
-        module: the module that contains the annotation.
-        node: the annotation.
-        generated_package: the package of generated types, which may not exist yet.
-        depth: the number of aliases and base classes that were followed.
-    """
-    if depth > _MAX_DEPTH:
-        return False
-    try:
-        meaning, arguments, _ = read_annotation(names, module, node)
-    except UnknownTypeError:
-        return False
-
-    def is_mapping_node(node: ast.expr, module: PythonModule = module) -> bool:
-        return is_mapping(names, module, node, generated_package, depth + 1)
-
-    if meaning in ("typing.Annotated", "typing.Optional"):
-        return is_mapping_node(arguments[0])
-    if meaning == "typing.Union":
-        members = [n for n in arguments if not _is_none(n)]
-        return bool(members) and all(map(is_mapping_node, members))
-    if isinstance(meaning, str):
-        prefix = f"{generated_package}." if generated_package else ""
-        is_generated = meaning.startswith(prefix) and _GENERATED_TYPE.search(meaning)
-        return meaning in _MAPPINGS or bool(is_generated)
-    if meaning is None:
-        return False
-    if meaning.class_ is not None:
-        bases = meaning.class_.bases
-        return any(is_mapping_node(base, meaning.module) for base in bases)
-    value = meaning.value
-    if not isinstance(value, ast.Call):
-        return value is not None and is_mapping_node(value, meaning.module)
-    # `TypedDict("Name", {...})` and `NewType("Name", dict)`.
-    is_new_type = resolve_type(names, meaning.module, value.func) == "typing.NewType"
-    base = value.args[-1] if is_new_type and value.args else value.func
-    return is_mapping_node(base, meaning.module)
 
 
 class TypeReader:
@@ -567,14 +435,23 @@ def _build_union(members: list[JsonType]) -> JsonType:
     return JsonType({"anyOf": schemas}, fit, needs_python_values)
 
 
-def _parse_expression(text: str) -> ast.expr:
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise UnknownTypeError(
-            f"{format_quoted_list([text[:60]])} is not a valid Python type annotation"
-        ) from None
+def remove_formats(schema: Any) -> Any:
+    """Return the schema of a result after its conversion to JSON.
 
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    Formats, defaults and `additionalProperties: false` are removed.
+    """
+    if isinstance(schema, list):
+        return [remove_formats(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("format", "contentEncoding", "default"):
+            continue
+        if key == "additionalProperties" and value is False:
+            continue
+        if key in ("properties", "$defs"):
+            result[key] = {name: remove_formats(item) for name, item in value.items()}
+        else:
+            result[key] = remove_formats(value)
+    return result

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Any, NamedTuple
 
-from .annotations import Fit, JsonType, TypeReader, read_annotation
+from .annotated_names import read_annotation
+from .annotations import Fit, JsonType, TypeReader
 from .docstring import get_docstring, parse_docstring
 from .literals import (
     UnknownTypeError,

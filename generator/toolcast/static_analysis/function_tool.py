@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolcast_runtime.values.annotated_types import is_keyword_argument
 
 from ..suggestions import did_you_mean
-from .annotations import Fit, JsonType, TypeReader
+from .adapter_annotations import format_builtin_annotation, format_scalar_annotation
+from .annotated_names import find_type_name
+from .annotations import Fit, JsonType, TypeReader, remove_formats
 from .classes import FieldValue, evaluate_default, read_class, read_value
 from .docstring import Docstring, get_docstring, parse_docstring
 from .literals import UnknownTypeError, evaluate_literal, is_valid_value
@@ -78,6 +81,7 @@ class FunctionTool(NamedTuple):
         is_annotated: whether the function has annotations, so that type checkers check calls.
         is_typed: whether all parameters of callers have annotations.
         result_annotation: the annotation of the result, if it only uses built-in names.
+        uses: the dependencies that the function has parameters for.
         notes: messages to the user about omitted information, with file and line.
     """
 
@@ -95,10 +99,14 @@ class FunctionTool(NamedTuple):
     is_typed: bool
     result_annotation: str | None
     notes: tuple[str, ...]
+    uses: tuple[str, ...] = ()
 
 
 def read_function(
-    load_module: Callable[[str], PythonModule | None], module: str, name: str
+    load_module: Callable[[str], PythonModule | None],
+    module: str,
+    name: str,
+    dependencies: Mapping[str, str] = MappingProxyType({}),
 ) -> FunctionTool:
     """Return a function of the project in the form of a tool, without importing it.
 
@@ -106,6 +114,7 @@ def read_function(
         load_module: returns the project's module with a dotted name, or None.
         module: the dotted name of the function's module.
         name: the name of the function.
+        dependencies: the dotted type of each dependency that the toolset provides.
 
     Raises:
         FunctionToolError: the function does not exist, or callers cannot call it.
@@ -120,13 +129,20 @@ def read_function(
     node = python_module.bindings.functions.get(name)
     if node is None:
         raise FunctionToolError([_describe_missing_function(python_module, name)])
-    return _FunctionReader(ModuleNames(load_module), python_module, node).build_tool()
+    names = ModuleNames(load_module)
+    return _FunctionReader(names, python_module, node, dependencies).build_tool()
 
 
 class _FunctionReader:
     def __init__(
-        self, names: ModuleNames, module: PythonModule, node: FunctionDefinition
+        self,
+        names: ModuleNames,
+        module: PythonModule,
+        node: FunctionDefinition,
+        dependencies: Mapping[str, str],
     ) -> None:
+        self.dependencies = dependencies
+        self.uses: list[str] = []
         self.module, self.file, self.node = module, module.file, node
         self.types = TypeReader(names, read_class)
         self.reasons: list[tuple[str, str]] = []
@@ -189,8 +205,9 @@ class _FunctionReader:
             # Only identifiers can be keys of the generated type in a signature.
             is_typed=self.properties.keys() <= self.typed_names
             and all(map(is_keyword_argument, self.properties)),
-            result_annotation=self._format_builtin_annotation(node.returns),
+            result_annotation=format_builtin_annotation(self.module, node.returns),
             notes=tuple(self.notes),
+            uses=tuple(self.uses),
         )
 
     def _check_signature(self) -> None:
@@ -253,6 +270,9 @@ class _FunctionReader:
             )
             return
         try:
+            if self._is_dependency(name, annotation):
+                self.uses.append(name)
+                return
             json_type = self._read_type(name, annotation)
             value = read_value(self.types, self.module, json_type, default)
         except UnknownTypeError as error:
@@ -291,12 +311,39 @@ class _FunctionReader:
             is_literal and is_valid_value(json_type.schema, literal)
         )
         if annotation is not None and is_valid:
-            scalar_annotation = _format_scalar_annotation(json_type.schema)
+            scalar_annotation = format_scalar_annotation(json_type.schema)
         self.call_parameters.append(
             ToolParameter(
                 settings.alias or name, value.is_required, scalar_annotation, literal
             )
         )
+
+    def _is_dependency(self, name: str, annotation: ast.expr | None) -> bool:
+        """Return whether the toolset provides a parameter, by its name and type.
+
+        A JSON type under the name of a dependency is an argument of callers.
+
+        Raises:
+            UnknownTypeError: the parameter has the class of a dependency with another name.
+        """
+        type_name = None
+        if annotation is not None:
+            type_name = find_type_name(self.types.names, self.module, annotation)
+        if name not in self.dependencies:
+            for key, dependency_type in self.dependencies.items():
+                is_json_type = dependency_type.startswith("builtins.")
+                if dependency_type == type_name and not is_json_type:
+                    raise UnknownTypeError(
+                        f"it has the type of the dependency `{key}`; rename it to `{key}`"
+                    )
+            return False
+        if annotation is None or type_name == self.dependencies[name]:
+            return True
+        try:
+            reader = TypeReader(self.types.names, read_class)
+            return reader.read(self.module, annotation).is_class
+        except UnknownTypeError:
+            return True
 
     def _describe(
         self, argument: ast.arg, value: FieldValue, is_untyped: bool
@@ -377,19 +424,7 @@ class _FunctionReader:
         if not json_type.is_class:
             return None, not needs_conversion
         schema = types.add_definitions(types.resolve_definition(json_type.schema))
-        return _remove_formats(schema), not needs_conversion
-
-    def _format_builtin_annotation(self, node: ast.expr | None) -> str | None:
-        """Return the source of an annotation that only uses built-in names; None for others."""
-        if node is None:
-            return None
-        nodes = [*ast.walk(node)]
-        names = {n.id for n in nodes if isinstance(n, ast.Name)}
-        constants = {n.value for n in nodes if isinstance(n, ast.Constant)} - {None}
-        is_simple = all(isinstance(n, _SIMPLE_NODES | ast.Name) for n in nodes)
-        # A module can shadow built-in names.
-        is_builtin = names <= _BUILTIN_NAMES.difference(self.module.bindings)
-        return ast.unparse(node) if is_simple and is_builtin and not constants else None
+        return remove_formats(schema), not needs_conversion
 
     def _note_pydantic_requirements(self) -> None:
         """Note types that pydantic cannot read at run time."""
@@ -450,29 +485,6 @@ def _describe_missing_function(module: PythonModule, name: str) -> tuple[str, st
     return message, did_you_mean(name, sorted(module.bindings.functions))
 
 
-_BUILTIN_NAMES = frozenset("str int float bool list dict tuple object".split())
-_SIMPLE_NODES = (
-    ast.Subscript | ast.Tuple | ast.BinOp | ast.BitOr | ast.Constant | ast.Load
-)
-_SCALARS = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "null": "None",
-}
-
-
-def _format_scalar_annotation(schema: Mapping[str, Any]) -> str | None:
-    """Return the annotation of a schema with only scalar types; None for other schemas."""
-    types = schema.get("type")
-    types = [types] if isinstance(types, str) else types
-    if not isinstance(types, list) or not {"type", "description"}.issuperset(schema):
-        return None
-    names = [_SCALARS.get(type_) for type_ in types]
-    return " | ".join(map(str, names)) if all(names) else None
-
-
 def _is_plain_default(node: ast.expr | None) -> bool:
     """Return whether there is no default, or it is a string, a number or a boolean."""
     if node is None:
@@ -489,25 +501,3 @@ def _evaluate_default(node: ast.expr | None) -> tuple[Any, bool]:
         return evaluate_literal(node), True
     except UnknownTypeError:
         return None, False
-
-
-def _remove_formats(schema: Any) -> Any:
-    """Return the schema of a result after its conversion to JSON.
-
-    Formats, defaults and `additionalProperties: false` are removed.
-    """
-    if isinstance(schema, list):
-        return [_remove_formats(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    result: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in ("format", "contentEncoding", "default"):
-            continue
-        if key == "additionalProperties" and value is False:
-            continue
-        if key in ("properties", "$defs"):
-            result[key] = {name: _remove_formats(item) for name, item in value.items()}
-        else:
-            result[key] = _remove_formats(value)
-    return result

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
-from .annotations import is_mapping
+from .annotated_names import is_mapping
 from .classes import ClassField, read_class_fields
 from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module
