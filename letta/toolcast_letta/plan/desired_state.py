@@ -126,7 +126,7 @@ class DesiredState:
 
     @property
     def removed_names(self) -> dict[str, str]:
-        """The current name of each former tool name that is no longer in use."""
+        """The current name of each previous tool name that is no longer in use."""
         return {
             former: tool.name
             for tool in self.tools.values()
