@@ -316,7 +316,7 @@ MANY = {
     + "run = C0().act\n",
     "packages": "from .p0 import w\nrun = w.work\n"
     + "".join(
-        f"# handlers/p{n}/w.py\ndef work(arguments): ...\n# handlers/p{n}/__init__.py\n"
+        f"# handlers/p{n}/w.py\ndef work(arguments: dict): ...\n# handlers/p{n}/__init__.py\n"
         + "".join(f"from ..p{other} import *\n" for other in range(12) if other != n)
         + "from . import w\n"
         for n in range(12)

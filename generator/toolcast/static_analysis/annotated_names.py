@@ -98,7 +98,7 @@ def resolve_type(
 
 
 def find_type_name(
-    names: ModuleNames, module: PythonModule, node: ast.expr
+    names: ModuleNames, module: PythonModule, node: ast.expr, depth: int = 0
 ) -> str | None:
     """Return the dotted name of a class, also of `X | None` and `Annotated[X, ...]`."""
     try:
@@ -107,8 +107,11 @@ def find_type_name(
         return None
     meaning = annotation.meaning
     if meaning in ("typing.Optional", "typing.Union", "typing.Annotated"):
-        members = (find_type_name(names, module, n) for n in annotation.arguments)
-        return next((name for name in members if name), None)
+        for argument in annotation.arguments if depth < _MAX_DEPTH else ():
+            name = find_type_name(names, module, argument, depth + 1)
+            if name is not None:
+                return name
+        return None
     if isinstance(meaning, Definition):
         return f"{meaning.module.name}.{meaning.name}"
     return None if meaning == "None" else meaning
