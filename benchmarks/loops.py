@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from generation import TOOLCAST, Sizes, cold, prepared
@@ -44,22 +44,23 @@ def watch_part(folder: Path, sizes: Sizes) -> Part:
     )
     samples: dict[str, list[Sample]] = {"watch": [], command.name: []}
     for _ in range(sizes.few):
-        [run] = run_in_turn([command], 1, warming=1)[command.name]
-        # Another process does the work of `--watch`, so that only the clock is compared.
-        samples[command.name].append(replace(run, processor=run.clock))
-        with _watching(workspace, folder / "watch.log") as log:
+        samples[command.name] += run_in_turn([command], 1)[command.name]
+        with _watching(workspace, folder / "watch.log") as (log, process):
             for _ in range(2):
                 _wait_for_run(log)
-                started = time.monotonic()
+                started, used = time.monotonic(), _read_processor_seconds(process)
                 workspace.edit()
             _wait_for_run(log)
-            seconds = time.monotonic() - started
-        samples["watch"].append(Sample(seconds, seconds, 0.0))
+            clock = time.monotonic() - started
+            used = _read_processor_seconds(process) - used
+        samples["watch"].append(Sample(used, clock, 0.0))
     return Part([compare(workspace.name, samples, "watch", command.name)])
 
 
 @contextmanager
-def _watching(workspace: Workspace, log: Path) -> Iterator[Path]:
+def _watching(
+    workspace: Workspace, log: Path
+) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
     """A running `--watch` that prints to a file."""
     words = [*TOOLCAST, "generate", "--watch"]
     _RUNS.pop(log, None)
@@ -72,10 +73,16 @@ def _watching(workspace: Workspace, log: Path) -> Iterator[Path]:
             stderr=stream,
         )
         try:
-            yield log
+            yield log, process
         finally:
             process.terminate()
             process.wait()
+
+
+def _read_processor_seconds(process: subprocess.Popen[bytes]) -> float:
+    """Seconds of the processor of a process and of the runs that it waited for (Linux)."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _wait_for_run(log: Path) -> None:

@@ -154,12 +154,17 @@ def _render_change_group(
 
 def _render_change(item: ReportItem, *, has_location: bool) -> Iterator[str]:
     location = item.old_location or item.location
-    line = "" if has_location or not location.line else f":{location.line}"
+    owner, line = item.owner, ""
+    if not has_location and location.line:
+        line = f":{location.line}"
+        if location.file.endswith(("/toolset.yaml", "toolcast.yaml")):
+            # The name of a toolset does not identify the file of the line.
+            owner = location.file
     if item.others:
         yield from _wrap(f"{count_owners(item.others)}: {item.message}", "  ", 2)
         yield from _wrap(", ".join(item.others), "    ")
     else:
-        yield from _wrap(f"{item.owner}{line}: {item.message}", "  ", 2)
+        yield from _wrap(f"{owner}{line}: {item.message}", "  ", 2)
     old, new = format_differing_values(item.values, _MAX_VALUE_CHARACTERS)
     if old and new:
         yield from _wrap(f"{old} -> {new}", "    ", 2)
