@@ -49,7 +49,7 @@ _STRICT = replace(
             " const anyOf $ref default format pattern minItems"
         ).split()
     ),
-    most_min_items=1,
+    max_min_items=1,
     formats=frozenset(
         "date-time time date duration email hostname uri ipv4 ipv6 uuid".split()
     ),

@@ -86,7 +86,7 @@ class Dialect:
         has_plain_patterns: whether `pattern` must not contain look-arounds, back references
             or word boundaries.
         enum_types: the JSON types that values of `enum` and `const` may have; None for any.
-        most_min_items: the largest accepted `minItems`; None for any.
+        max_min_items: the largest accepted `minItems`; None for any.
         references: the treatment of `$ref`.
         has_reference_siblings: whether a schema may have other keywords next to `$ref`;
             otherwise the reference is wrapped in `anyOf`.
@@ -108,7 +108,7 @@ class Dialect:
     formats: frozenset[str] | None = None
     has_plain_patterns: bool = False
     enum_types: frozenset[str] | None = None
-    most_min_items: int | None = None
+    max_min_items: int | None = None
     references: References = References.KEPT
     has_reference_siblings: bool = True
     nullable: Nullable = Nullable.ANY

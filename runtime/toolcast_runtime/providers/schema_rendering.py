@@ -259,8 +259,8 @@ class _SchemaRenderer:
             return False
         if self._level == _PARAMETER_LEVEL and key in dialect.lost_of_parameters:
             return False
-        if key == "minItems" and dialect.most_min_items is not None:
-            return isinstance(value, int) and value <= dialect.most_min_items
+        if key == "minItems" and dialect.max_min_items is not None:
+            return isinstance(value, int) and value <= dialect.max_min_items
         if key == "format" and dialect.formats is not None:
             return value in dialect.formats
         if key == "pattern" and dialect.has_plain_patterns:
