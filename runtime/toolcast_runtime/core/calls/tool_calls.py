@@ -297,7 +297,7 @@ class ToolCalls:
 
     async def close(self) -> None:
         """Wait until every finished call is recorded, and close the ledger."""
-        # A cached property: the recorder exists only if a call was recorded.
+        # A cached property: it exists only if the recorder was used.
         if "_recorder" in self.__dict__:
             await self._recorder.close()
 
