@@ -267,7 +267,7 @@ TUPLE = {"properties": {"x": {"items": [{"type": "string"}]}}, **OBJECT}
 @pytest.mark.parametrize(
     ("odd", "why"),
     [
-        ([tool("b", inputSchema=None)], "`b`: spec/wrong-type: `parameters` must be"),
+        ([tool("b", inputSchema=None)], "the input schema of `b` is not a JSON object"),
         ([tool("b", inputSchema=TUPLE)], "`b`: schema/invalid: `items` must be"),
         ([tool("b"), tool("b", "Again.")], "tool `b` is listed 2 times"),
         ([tool("../b")], "`../b` is not a valid tool name"),

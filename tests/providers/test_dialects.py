@@ -67,7 +67,7 @@ def _told(loss: Loss) -> str:
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_a_schema_in_a_dialect(number: int) -> None:
     case = CASES[number]
-    dialect = Dialect(source="", **DIALECTS[case["dialect"]])
+    dialect = Dialect(**DIALECTS[case["dialect"]])
     schema = {**case["schema"]}
     schema.setdefault("$defs", DEFINITIONS)
     try:

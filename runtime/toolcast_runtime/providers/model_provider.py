@@ -156,7 +156,7 @@ class ModelProvider:
         returns: the dialect of result schemas; None if the provider does not accept them.
         names: the pattern of valid tool names; None if all names of specs are valid.
         own_names: the names of the provider's built-in tools that a list may contain.
-        takes: the spec fields that the format can express, out of `returns`, `examples`,
+        accepts: the spec fields that the format can express, out of `returns`, `examples`,
             `confirm`, `annotations` and `title`. Others of these are losses if a spec sets
             them.
         form: converts a rendered tool to the provider's JSON.
@@ -355,7 +355,8 @@ def _render_tool(
             losses.append(loss)
     examples: list[Mapping[str, Any]] = []
     if "examples" in provider.accepts:
-        examples = list(list_valid_examples(tool, parameters))
+        valid_examples = list_valid_examples(tool, parameters)
+        examples = [*filter(provider.dialect.accepts_integers, valid_examples)]
         if omitted := len(tool.examples) - len(examples):
             message = (
                 f"{omitted} of {len(tool.examples)} are omitted: they fail, or the form"
