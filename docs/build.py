@@ -252,7 +252,7 @@ def _definition_list(records: Iterable[tuple[str, str]]) -> str:
 
 
 def _rule(rule: Rule) -> str:
-    why = textwrap.fill(rule.text.why, 90, break_on_hyphens=False)
+    why = textwrap.fill(rule.text.reason, 90, break_on_hyphens=False)
     severity = f"*{rule.severity.label}{format_suppression_note(rule)}.*"
     return f"### {rule.id}\n\n{severity} {rule.text.purpose}\n\n{why}\n"
 

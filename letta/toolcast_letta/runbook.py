@@ -267,7 +267,7 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
 
 
 def render_tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str | None:
-    """Return the runbook of a tool, by its current or a former name; None if unknown."""
+    """Return the runbook of a tool, by its current or a previous name; None if unknown."""
     for tool in toolset.tools:
         if name == tool.name or name in tool.renamed_from:
             package = ".".join(filter(None, (workspace.package, toolset.name)))

@@ -36,6 +36,6 @@ def test_each_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     changes = compare(before, after).changes
 
     assert [c.rule.id for c in changes].count(
-        "tool/renamed-without-former-name"
+        "tool/renamed-without-previous-name"
     ) == NUMBER
     assert read == 2 * NUMBER

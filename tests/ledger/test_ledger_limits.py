@@ -97,7 +97,7 @@ def test_ending_waits_a_minute_for_the_thread(caplog: pytest.LogCaptureFixture) 
     batches._finish()
     assert joined == [60.0]
     assert batches._waiting.get_nowait() is None
-    assert "did not take its last records in time" in caplog.text
+    assert "did not write its last records in time" in caplog.text
     batches._finish()
     assert joined == [60.0], "there is no thread any more"
 
@@ -151,8 +151,8 @@ def test_old_rows_are_looked_for_each_hour(
     assert sweeping.daemon
     assert waited == [3600.0] * 3
     assert [one.getMessage() for one in caplog.records] == [
-        "2 rows older than 1h are gone",
-        "rows older than 1h stay: away",
+        "removed 2 rows older than 1h",
+        "rows older than 1h cannot be removed: away",
     ]
 
 
@@ -315,7 +315,7 @@ def test_what_an_endpoint_says_of_a_row(
     row = {"id": "7", "text": "\u00fc\ud800"}
     with httpx.Client(transport=httpx.MockTransport(answer)) as client:
         if found == "raised":
-            with pytest.raises(LedgerError, match=f"with status {status}"):
+            with pytest.raises(LedgerError, match=f"HTTP status {status}"):
                 sink._post_row(client, row)
         else:
             assert sink._post_row(client, row) == found

@@ -207,7 +207,7 @@ def test_long_texts_cost_time_in_proportion(text: str) -> None:
 
 
 def test_every_rule_says_that_it_is_a_heuristic() -> None:
-    assert all("heuristic" in r.text.why for r in RULES)
+    assert all("heuristic" in r.text.reason for r in RULES)
 
 
 def test_every_rule_is_in_the_table() -> None:

@@ -317,7 +317,7 @@ def _list_tool_facts(toolset: Toolset, tool: ToolSpec) -> dict[str, str]:
         "service": tool.service,
         "time-out": tool.timeout and f"{tool.timeout:g} s",
         "recorded": "in the ledger" if tool.persistent else None,
-        "former names": ", ".join(tool.renamed_from),
+        "previous names": ", ".join(tool.renamed_from),
         "since": tool.since,
     }
     return {name: str(value) for name, value in facts.items() if value}

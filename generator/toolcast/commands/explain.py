@@ -73,7 +73,7 @@ def _print_rule(rule: Rule) -> None:
     click.echo(
         f"{rule.id} ({rule.severity.label}{format_suppression_note(rule)})\n\n{page.purpose}\n"
     )
-    click.echo(_wrap(page.why))
+    click.echo(_wrap(page.reason))
     for title, example in (("Bad", page.bad), ("Good", page.good)):
         if example:
             click.echo(f"\n{title}:\n\n{textwrap.indent(example.rstrip(), '    ')}")

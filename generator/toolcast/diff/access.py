@@ -366,7 +366,7 @@ def _get_lists(client: Client) -> tuple[object, ...]:
 
 
 def _normalize_lists(client: Client, new_names: Mapping[str, str]) -> list[list[str]]:
-    """Return a client's lists without order, duplicates and former tool names."""
+    """Return a client's lists without order, duplicates and previous tool names."""
     lists = (
         client.get_entry_texts("allow"),
         client.get_entry_texts("deny"),

@@ -317,7 +317,7 @@ def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
 
 
 def _format_meaning(field: Field, event: str, row: Mapping[str, Any]) -> str:
-    """Return a sentence that describes every change of a kind."""
+    """Return the sentence that describes a kind of change in the docs, without values."""
     label = get_field_label(field.node, field.dotted_path.rpartition(".")[2]).format(
         "NAME"
     )

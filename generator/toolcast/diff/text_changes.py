@@ -97,7 +97,7 @@ class _Owner(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The old and the new name of the tool; empty strings for a toolset's texts."""
+        """The tool's old and new name; two empty strings if the text is a toolset's."""
         return [tool.name for tool in self.tools] if self.tools else ["", ""]
 
 
@@ -442,13 +442,13 @@ def _list_tool_names(toolset: Toolset) -> Mapping[str, str]:
 
 
 def _list_renames(owner: _Owner) -> dict[str, str]:
-    """Return the current name of each tool by its former names."""
+    """Return the current name of each tool by its previous names."""
     tools = owner.toolsets[1].tools
     return {former: tool.name for tool in tools for former in tool.renamed_from}
 
 
 def _update_tool_names(text: str, owner: _Owner) -> str:
-    """Return a text with the former names of tools replaced by the current ones."""
+    """Return a text with the previous names of tools replaced by the current ones."""
     renames = {old: new for old, new in _list_renames(owner).items() if old in text}
     for name in sorted(renames, key=len, reverse=True):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", renames[name], text)

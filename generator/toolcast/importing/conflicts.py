@@ -365,7 +365,7 @@ def merge_sources(
         by_priority = sorted(sources, key=lambda source: source.name != preferred)
         if preferred is not None and by_priority[0].find_tool(name) is None:
             omission_notes.append(
-                f"`{escape_excerpt(name, 80)}` is left out: {preferred} does not list it"
+                f"`{escape_excerpt(name, 80)}` is skipped: {preferred} does not list it"
             )
             continue
         listing_sources = [s for s in by_priority if s.find_tool(name) is not None]

@@ -163,9 +163,9 @@ def _apply_local_names(
                 f"the toolset reserves its name: {escape_excerpt(reserved_keys[key])}"
             )
         elif local_name != name and local_name in used_names:
-            reason = f"it is a former name of `{local_name}`, which is also listed"
+            reason = f"it is a previous name of `{local_name}`, which is also listed"
         if reason:
-            notes.append(f"`{escape_excerpt(name, 80)}` is left out: {reason}")
+            notes.append(f"`{escape_excerpt(name, 80)}` is skipped: {reason}")
             continue
         used_names.add(local_name)
         selected[name] = {**tool, "name": local_name}

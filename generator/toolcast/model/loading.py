@@ -331,7 +331,7 @@ def _read_definitions(
         return None, findings
     if workspace_definitions is None:
         return Definitions(document.value, document.source), findings
-    source = replace(document.source, above=workspace_definitions.source)
+    source = replace(document.source, parent=workspace_definitions.source)
     schemas = {**workspace_definitions.schemas, **document.value}
     return Definitions(schemas, source), findings
 

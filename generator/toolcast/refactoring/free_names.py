@@ -25,7 +25,7 @@ def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> No
         toolset: the toolset of the tool.
         name: the new name.
         own: specs that do not make the name unavailable: the tool to rename, which may have the
-            name as a former one, and its renamed copy after an interrupted run.
+            name as a previous one, and its renamed copy after an interrupted run.
     """
     if not is_tool_name(name):
         suggestion = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
@@ -47,7 +47,7 @@ def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> No
             )
         if name in other.renamed_from:
             raise EditRefusedError(
-                f"`{name}` is a former name of the tool `{other.name}`",
+                f"`{name}` is a previous name of the tool `{other.name}`",
                 f"choose another name: calls to `{name}` run `{other.name}`",
             )
         if module_name(name) == other.module:

@@ -114,7 +114,7 @@ def _describe_finding_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule
     from ..rules.table import load_rules
 
     return {
-        rule.id: ReportRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
+        rule.id: ReportRule(rule.id, rule.severity, rule.text.purpose, rule.text.reason)
         for rule in load_rules(extensions).values()
     }
 

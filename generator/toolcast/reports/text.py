@@ -136,10 +136,10 @@ def _render_change_group(
     is_complete = (
         first.is_failing or context.shows_all or first.grades.startswith("breaking")
     )
-    shown = items if is_complete else items[:_MAX_RISKY_MESSAGES]
-    for item in shown:
+    shown_items = items if is_complete else items[:_MAX_RISKY_MESSAGES]
+    for item in shown_items:
         yield from _render_change(item, has_location=is_complete)
-    omitted = items[len(shown) :]
+    omitted = items[len(shown_items) :]
     if omitted:
         labels = [label for item in omitted for label in item.others or (item.owner,)]
         # A label may have the changed fields in parentheses after the tool.

@@ -95,7 +95,7 @@ class ServerBackend:
         # This order never leaves an agent without a tool that is being replaced, and
         # each step can be repeated after an interruption.
         current = ensure_entry(api, desired, current, report)
-        # A renamed tool gets the settings of its former name.
+        # A renamed tool gets the settings of its previous name.
         settings = {
             baseline.renamed.get(name, name): tool_settings
             for name, tool_settings in baseline.settings.items()

@@ -233,7 +233,10 @@ class Lock:
     varying_paths: Sequence[tuple[str, str, Path]] = ()
 
     def is_varying(self, kind: str, name: str, path: Path) -> bool:
-        """Return whether a part differs at each start; with an empty path, a whole entry."""
+        """Return whether a part of a list entry changes each time the server starts.
+
+        An empty path asks about the entry as a whole.
+        """
         for varying_kind, varying_name, varying_path in self.varying_paths:
             if (kind, name) != (varying_kind, varying_name):
                 continue

@@ -190,7 +190,8 @@ class HttpSink:
                     kept = "UPDATE claims SET until = ?, status = ? WHERE id = ?"
                     outbox.execute(kept, (_FOR_EVER, status, row["id"]))
                     _logger.error(
-                        "the sink refuses call %s with status %d; it stays in %s",
+                        "the sink rejected the record of call %s with HTTP status %d; the"
+                        " record stays in %s",
                         row["id"],
                         status,
                         self._outbox,
@@ -216,7 +217,7 @@ class HttpSink:
         if response.status_code in _REFUSALS:
             return response.status_code
         if not response.is_success:
-            raise LedgerError(f"it answers with status {response.status_code}")
+            raise LedgerError(f"the sink returned HTTP status {response.status_code}")
         return None
 
     def _log_error_once(self, error: Exception) -> None:
@@ -228,7 +229,9 @@ class HttpSink:
         reason = str(error) if is_ours else type(error).__name__
         if reason != self._told:
             self._told = reason
-            _logger.warning("the sink takes no rows, which wait: %s", reason)
+            _logger.warning(
+                "records wait because they cannot be posted to the sink: %s", reason
+            )
 
 
 def _claim_row(outbox: sqlite3.Connection, timeout: float) -> dict[str, Any] | None:

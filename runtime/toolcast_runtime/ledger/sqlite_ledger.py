@@ -107,7 +107,9 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
     ) -> tuple[sqlite3.Connection | None, Failed]:
         try:
             if connection is not None and self._file != _file_at(self._path):
-                _logger.warning("%s was moved or removed: it is begun anew", self._path)
+                _logger.warning(
+                    "%s was moved or removed; a new file is created", self._path
+                )
                 self._end(connection)
                 connection = None
             if connection is None:

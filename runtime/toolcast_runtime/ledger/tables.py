@@ -192,10 +192,10 @@ class _Sweeper(threading.Thread):
             try:
                 count = remove_old(self._settings, self.ended, datetime.now(UTC))
             except (LedgerError, OSError, sqlite3.Error, ImportError) as error:
-                _logger.warning("rows older than %s stay: %s", keep, error)
+                _logger.warning("rows older than %s cannot be removed: %s", keep, error)
             else:
                 if count:
-                    _logger.info("%d rows older than %s are gone", count, keep)
+                    _logger.info("removed %d rows older than %s", count, keep)
             if self.ended.wait(_HOUR):
                 return
 

@@ -283,7 +283,11 @@ def require_scopes(
     """
 
     async def find_missing_permission(name: str | None, caller: Caller) -> str | None:
-        """Return the permission that the caller lacks for a tool, if a scope grants it."""
+        """Return the permission that a tool needs and the caller's token lacks.
+
+        The result is None if nothing is missing, or if no scope of the authorization server
+        can grant the permission.
+        """
         if name is None:
             return None
         # `permissions=None` searches all tools of the client, also those without permission.

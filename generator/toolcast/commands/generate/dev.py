@@ -148,7 +148,7 @@ def _restart(
     )
     if toolset is None or "mcp" not in toolset.targets:
         server.report_not_restarted(
-            f"there is no toolset `{name}` with the target `mcp` any more; "
+            f"the toolset `{name}` no longer exists or has no target `mcp`; "
         )
         return
     # Only errors: warnings are about settings that a production server needs.

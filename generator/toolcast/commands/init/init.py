@@ -172,7 +172,7 @@ def command(
     workflow = f"{_WORKFLOWS}/{_get_workflow_name(subfolder)}"
     files[workflow] = render("init/workflow.yml.jinja", view)
     conflicts = find_conflicts(repository, files)
-    # In another folder, the path of the workflow would be the same.
+    # The general help advises another folder, which does not change the workflow's path.
     exit_on_conflicts(conflicts, "" if conflicts == [workflow] else _HELP_EXISTING)
     write_new_files(repository, files)
     relative_root = os.path.relpath(root)

@@ -207,7 +207,7 @@ def _grade_value_types(tools: ToolPair, field: Field) -> Grade:
     else:
         declared_types = old.result_type, new.result_type
     if all(declared_types):
-        # A type declared by the project may support both types of values.
+        # A type that the project declares may accept values of the old and of the new format.
         return Grade.RISKY
     has_python_values = tools.toolset_before.has_python_values(
         old
