@@ -40,6 +40,7 @@ from .field_events import (
 from .state import FilePair, has_presence_event
 from .table import (
     ValueText,
+    build_pair_texts,
     build_rule_id,
     get_field_label,
     load_spec_schema,
@@ -194,8 +195,13 @@ class _FieldWalk:
         if is_inherited and is_equal_json(*position.written):
             return True
         flag = node.get("void_if")
-        return flag is not None and any(
-            get_key(parent, flag) is True for parent in parents
+        if flag is None:
+            return False
+        is_void = [get_key(parent, flag) is True for parent in parents]
+        # A value that one version states is a promise, which begins or ends with the flag.
+        return all(is_void) or any(
+            void and value is ABSENT
+            for void, value in zip(is_void, position.written, strict=True)
         )
 
     def _compare_keyed_list(
@@ -336,8 +342,7 @@ class _FieldWalk:
             template.format(
                 parent_key,
                 what=label,
-                old=ValueText(old),
-                new=ValueText(new),
+                **build_pair_texts(old, new),
                 key=ValueText(event.key),
                 concerned=subject_count,
                 is_="are" if is_plural else "is",
