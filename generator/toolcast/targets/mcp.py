@@ -32,6 +32,7 @@ from .target import (
     get_package_name,
     render_package_file,
 )
+from .tool_types import render_mcp_types
 
 
 def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -60,15 +61,19 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
             values = omit_none(
                 generated=format_signature(source),
                 mcp=spec.mcp,
+                order=spec.order,
                 **parts,
                 handler=str(spec.handler) if spec.handler else None,
                 uses=list(spec.uses) or None,
                 timeout=toolset.get_timeout(spec) if spec.handler else None,
                 clients=list(spec.clients) if spec.clients else None,
             )
-            path = f"{folder}/{module_name(spec.name)}.json"
+            stem = f"{folder}/{module_name(spec.name)}"
+            path = f"{stem}.json"
             shape = JsonShape(tuple(values))
             files[path] = context.write(path, encode_json(values, ("mcp",)), shape)
+            if spec.handler is not None:
+                files[f"{stem}.py"] = render_mcp_types(toolset, spec, context)
     return files
 
 

@@ -62,8 +62,8 @@ class Registry:
 
     Raises:
         DefinitionError: the package differs from what was generated: a definition or its
-            module is missing or invalid, a handler is outside of its package, a tool uses an
-            unknown dependency, or there is no tool.
+            module is missing or invalid, a handler is outside of its package, or a tool uses
+            an unknown dependency.
     """
 
     def __init__(
@@ -117,12 +117,17 @@ class Registry:
             DefinitionError: two toolsets have a tool of the same name, or only some of them
                 have clients.
         """
+        # `__init__` loads a toolset from its package; these toolsets are loaded already.
         registry = cls.__new__(cls)
         registry._router = None
         toolsets = [toolset for part in registries for toolset in part.toolsets]
         remote_toolsets = [toolset for part in external for toolset in part.toolsets]
         registry._set_toolsets(package, toolsets, remote_toolsets)
         return registry
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the registry itself: copies of an agent share its connections and ledger."""
+        return self
 
     def _set_toolsets(
         self,
@@ -202,6 +207,7 @@ class Registry:
             UnknownClientError: the toolset has clients, but not this one.
             AccessError: the access rules cannot be loaded.
         """
+        # `get_client` raises for an unknown client.
         access = self.access()
         access.get_client(client)
         return [
@@ -281,6 +287,7 @@ class Registry:
             if toolset.has_client(client):
                 found = await toolset.list_remote_tools(client, is_always=is_always)
                 for tool in found:
+                    # Local tools, and tools of earlier toolsets, have precedence.
                     if tool.name not in self._tools:
                         tools.setdefault(tool.name, tool)
         return list(tools.values())
