@@ -33,6 +33,10 @@ ELSEWHERE = {
     ("toolcast_runtime/stdio/process.py", "os.open"),
     # An archive is put together in memory.
     ("toolcast/commands/package.py", "import zipfile"),
+    # `check --preflight` builds the project's wheel from a copy in a temporary folder.
+    ("toolcast/wheel_contents.py", "import shutil"),
+    ("toolcast/wheel_contents.py", "import tempfile"),
+    ("toolcast/wheel_contents.py", "import zipfile"),
 }
 
 OF_OS = frozenset(

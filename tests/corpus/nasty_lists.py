@@ -113,15 +113,19 @@ def _schemas() -> list[dict[str, Any]]:
         "properties": {"root": {"$ref": "#/$defs/node", "description": "A sibling."}},
         "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
     }
-    bare = {"description": "", "inputSchema": {}}
+    bare = {"description": "", "inputSchema": {"type": "object"}}
     nulls = {"type": "object", "default": None, "examples": [None, [None], {"a": None}]}
     return [
         {"name": "empty", **bare},
-        {"name": "deep", "inputSchema": {"properties": {"d": deep}}},
+        {"name": "deep", "inputSchema": {"type": "object", "properties": {"d": deep}}},
         {"name": "wide", "inputSchema": {"type": "object", "properties": wide}},
         {
             "name": "named",
-            "inputSchema": {"properties": named, "required": _PROPERTIES},
+            "inputSchema": {
+                "type": "object",
+                "properties": named,
+                "required": _PROPERTIES,
+            },
         },
         {"name": "recursive", "inputSchema": recursive, "outputSchema": recursive},
         {"name": "nulls", "inputSchema": nulls, "outputSchema": nulls},
@@ -129,26 +133,45 @@ def _schemas() -> list[dict[str, Any]]:
             "name": "odd",
             "inputSchema": {"type": ["object"], "required": [], "x": [{}, []]},
         },
-        {"name": "booleans", "inputSchema": {"properties": {"a": True, "b": False}}},
-        {"name": "array", "inputSchema": {}, "outputSchema": {"type": "array"}},
-        {"name": "anything", "inputSchema": {}, "outputSchema": {}},
-        {"name": "whatever", "inputSchema": {}, "outputSchema": True},
+        {
+            "name": "booleans",
+            "inputSchema": {"type": "object", "properties": {"a": True, "b": False}},
+        },
+        {
+            "name": "array",
+            "inputSchema": {"type": "object"},
+            "outputSchema": {"type": "array"},
+        },
+        {"name": "anything", "inputSchema": {"type": "object"}, "outputSchema": {}},
+        {"name": "whatever", "inputSchema": {"type": "object"}, "outputSchema": True},
     ]
 
 
 def _keys() -> list[dict[str, Any]]:
     hints = {"readOnlyHint": True, "destructiveHint": None, "vendor": {"a": [1.0, 1]}}
-    icons = [{"src": "data:image/png;base64,AA==", "sizes": ["any"], "x": 1}, {}]
+    icons = [
+        {"src": "data:image/png;base64,AA==", "sizes": ["any"], "x": 1},
+        {"src": "data:,"},
+    ]
     return [
-        {"inputSchema": {}, "name": "backwards"},
-        {"name": "no.description-here", "title": "Title", "inputSchema": {}},
-        {"name": "null", "title": None, "description": None, "inputSchema": {}},
+        {"inputSchema": {"type": "object"}, "name": "backwards"},
+        {
+            "name": "no.description-here",
+            "title": "Title",
+            "inputSchema": {"type": "object"},
+        },
+        {
+            "name": "null",
+            "title": None,
+            "description": None,
+            "inputSchema": {"type": "object"},
+        },
         {
             "name": "all",
             "title": "",
             "description": "All.",
             "icons": icons,
-            "inputSchema": {},
+            "inputSchema": {"type": "object"},
             "outputSchema": None,
             "annotations": hints,
             "_meta": {"a/b": None, "": [], "_meta": {}},
@@ -160,14 +183,14 @@ def _keys() -> list[dict[str, Any]]:
             "x-first": 1,
             "summary": "A key that specs have too.",
             "name": "extra-first",
-            "inputSchema": {},
+            "inputSchema": {"type": "object"},
             "annotations": {},
             "icons": [],
             "_meta": {},
             "execution": None,
         },
-        {"name": "A" * 128, "description": "Long.", "inputSchema": {}},
-        *({"name": name, "inputSchema": {}} for name in _NAMES),
+        {"name": "A" * 128, "description": "Long.", "inputSchema": {"type": "object"}},
+        *({"name": name, "inputSchema": {"type": "object"}} for name in _NAMES),
     ]
 
 

@@ -52,7 +52,7 @@ SPECS = {
     "plain": "values: json",
     "timed": "timeout: 3",
     "typed": "arguments_type: handlers.toy:Arguments\nresult_type: handlers.toy:Result",
-    "confirmed": "confirm: {message: Really?, when: {required: [a]}}",
+    "confirmed": "confirm: {message: Really?, when: {maxProperties: 0}}",
     "proxied": "proxy: away",
     "retired": "deprecated: {since: '1.0', reason: It is slow., show: true}",
     "excluded": "summary: Is no command.",

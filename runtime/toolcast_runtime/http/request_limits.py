@@ -7,7 +7,6 @@ nor origins. Error responses state how to fix the request; its content is not lo
 from __future__ import annotations
 
 import asyncio
-import codecs
 import logging
 import re
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
@@ -340,7 +339,7 @@ class Guard:
             body += message.get("body", b"")
             if len(body) > self._max_body or not message.get("more_body", False):
                 # RFC 8259, section 8.1, allows to ignore a byte order mark.
-                return bytes(body).removeprefix(codecs.BOM_UTF8)
+                return bytes(body).removeprefix(b"\xef\xbb\xbf")
 
 
 _Head = Mapping[bytes, Sequence[str]]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import NamedTuple
 
 from .dialect import Dialect, Nullable, References
@@ -73,7 +73,7 @@ def read_table() -> Mapping[str, Mapping[tuple[str, str], Cell]]:
 
 
 def _read_rows(name: str) -> list[dict[str, str]]:
-    text = Path(__file__).with_name(name).read_text("utf-8")
+    text = files(__package__).joinpath(name).read_text("utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 

@@ -6,7 +6,6 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transport
 
 from __future__ import annotations
 
-import codecs
 import json
 import logging
 import secrets
@@ -70,7 +69,7 @@ def parse_line(line: bytes) -> JSONRPCMessage | None:
 
     A byte order mark is ignored, as RFC 8259, section 8.1, allows.
     """
-    line = line.removeprefix(codecs.BOM_UTF8)
+    line = line.removeprefix(b"\xef\xbb\xbf")
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
