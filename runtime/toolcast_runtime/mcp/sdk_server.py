@@ -8,9 +8,11 @@ Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-2
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sys
+import threading
 import time
 from contextlib import asynccontextmanager
 from functools import cache, cached_property, partial
@@ -22,7 +24,7 @@ from mcp.shared.exceptions import MCPError
 
 from ..core import optional
 from ..core.calls.call_telemetry import is_tracing_enabled, log_call
-from ..core.context import CALL_GUARD, CALLER, Caller
+from ..core.context import CALL_GUARD, CALLER, REQUEST, Caller
 from ..core.registry import UnknownToolError
 from ..core.validation.protocol import has_object_root
 from .results import (
@@ -41,10 +43,12 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
     from mcp.server.context import CallNext, HandlerResult
 
+    from ..core.context import LogLevel
     from ..core.question import Answer, Question
     from ..skills import ServedSkills
     from ..telemetry.mcp_requests import ObservedRequests
     from .elicitation import Asker
+    from .log_messages import LogMessages
     from .request_state import StateSealer
     from .toolset_server import ToolsetServer
 
@@ -244,9 +248,64 @@ def build_server(
         from .resources_and_prompts import add_skill_methods
 
         add_skill_methods(server, get_skills)
+    # A parameter of `Server` would warn that 2026-07-28 has another way to set the level.
+    server.add_request_handler(
+        "logging/setLevel", types.SetLevelRequestParams, _set_log_level
+    )
     # Replaces the SDK's only default middleware, which creates spans of its own.
     server.middleware[:] = [middleware]
     return server
+
+
+# Threads of one handler may log at the same time, but a request has only one `LogMessages`.
+_first_message_lock = threading.Lock()
+
+
+class McpRequest:
+    """The MCP request behind a call, which its handler can use.
+
+    What it needs is created at the first use, because most requests send no messages.
+
+    Attributes:
+        context: the SDK's context of the request.
+    """
+
+    __slots__ = ("_loop", "_messages", "context")
+
+    def __init__(self, context: ServerRequestContext[Any, Any]) -> None:
+        self.context = context
+        self._loop = asyncio.get_running_loop()
+        self._messages: LogMessages | None = None
+
+    def send_log(self, level: LogLevel, data: Any, logger: str | None = None) -> None:
+        """Queue a log message for the client, from any thread; see `CallContext.log`.
+
+        Args:
+            level: the message's level.
+            data: the message, a JSON value.
+            logger: the name of the logger.
+        """
+        with _first_message_lock:
+            if self._messages is None:
+                from .log_messages import LogMessages
+
+                self._messages = LogMessages(self.context, self._loop)
+        self._messages.send(level, data, logger)
+
+    async def end(self) -> None:
+        """Send the queued messages; drop later ones."""
+        if self._messages is not None:
+            await self._messages.close()
+
+
+async def _set_log_level(
+    context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
+) -> types.EmptyResult:
+    """Answer `logging/setLevel`, which handshake versions have."""
+    from .log_messages import set_level
+
+    set_level(context, params.level)
+    return types.EmptyResult()
 
 
 class _UserPrompt:
@@ -327,6 +386,8 @@ class _RequestMiddleware:
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         token = CALLER.set(_build_caller(ctx, self._headers))
+        request = McpRequest(ctx)
+        request_token = REQUEST.set(request)
         try:
             if ctx.method == "tools/list":
                 call_next = partial(self._list_tools, call_next)
@@ -345,6 +406,8 @@ class _RequestMiddleware:
             return await call_next(ctx)
         finally:
             CALLER.reset(token)
+            REQUEST.reset(request_token)
+            await request.end()
 
     @asynccontextmanager
     async def lifespan(self, server: object) -> AsyncIterator[dict[str, Any]]:
