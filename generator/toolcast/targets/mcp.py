@@ -64,6 +64,11 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
                 handler=str(spec.handler) if spec.handler else None,
                 uses=list(spec.uses) or None,
                 timeout=toolset.get_timeout(spec) if spec.handler else None,
+                value_types=(
+                    "pydantic"
+                    if spec.handler and toolset.values == "pydantic"
+                    else None
+                ),
                 clients=list(spec.clients) if spec.clients else None,
             )
             path = f"{folder}/{module_name(spec.name)}.json"

@@ -88,7 +88,12 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
         for key, type_ in dependency_types.items()
     }
     handler_result = _build_handler_result(tool, types)
-    handler = _build_handler_check(tool, printer, types, handler_result, dependencies)
+    handler = None
+    # The annotations of a handler with `values: pydantic` differ from the JSON types.
+    if toolset.get_value_types(tool) != "pydantic":
+        handler = _build_handler_check(
+            tool, printer, types, handler_result, dependencies
+        )
     # Type checkers need the modules of these classes, which the project defines.
     project_types = [
         *dependency_types.values(),

@@ -325,9 +325,9 @@ def _validate_content(question: Question, answer: Answer) -> Mapping[str, Any]:
         DeclinedError: the answer is not accepted, or its content is invalid.
     """
     if answer.action == "cancel":
-        raise DeclinedError("the user closed the question; nothing was done")
+        raise DeclinedError("the user closed the question; nothing was done", "cancel")
     if answer.action != "accept":
-        raise DeclinedError("the user declined; nothing was done")
+        raise DeclinedError("the user declined; nothing was done", "decline")
     content = {} if answer.content is None else answer.content
     problems = Checker(question.schema).problems(content)
     if problems:

@@ -132,7 +132,17 @@ class ToolError(Exception):
 
 
 class DeclinedError(ToolError):
-    """A call lacks a user's confirmation or answer. The message tells the caller why."""
+    """A call lacks a user's confirmation or answer. The message tells the caller why.
+
+    Attributes:
+        action: the user's action; None if no user was asked or the answer is invalid.
+    """
+
+    def __init__(
+        self, message: str, action: Literal["decline", "cancel"] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.action = action
 
 
 class ArgumentConversionError(Exception):
@@ -165,12 +175,14 @@ class ToolResponse:
             tool error. Together with an error: blocks that describe the error in more detail.
         note: which part of the result is omitted and how to get it, if the tool's `result`
             has a budget. Callers get it in addition to the result.
+        texts: the text blocks in which MCP clients get the result; None for its JSON text.
     """
 
     result: Any = None
     error: str | None = None
     content: Sequence[Mapping[str, Any]] | None = None
     note: str | None = None
+    texts: Sequence[str] | None = None
 
     @property
     def success(self) -> bool:

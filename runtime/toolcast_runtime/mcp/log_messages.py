@@ -1,4 +1,4 @@
-"""Log messages of handlers for MCP clients.
+"""Messages of handlers to MCP clients, and resources that handlers read from their server.
 
 With a handshake version (up to 2025-11-25) the client sets a level for its connection. With
 2026-07-28 each request states its level, and without one the client gets no messages.
@@ -9,9 +9,11 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/server/utilitie
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import logging
+import secrets
 import threading
 import time
 from collections import deque
@@ -19,12 +21,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import mcp_types as types
 from mcp.server.connection import allowed_log_levels
+from mcp.shared.exceptions import MCPError
 
-from ..core.context import LogLevel
+from ..core.context import CALLER, LogLevel, ToolError
 from .results import escape_surrogates
 
 if TYPE_CHECKING:
-    from mcp.server import ServerRequestContext
+    from mcp.server import Server, ServerRequestContext
 
 _logger = logging.getLogger("toolcast")
 
@@ -39,6 +42,8 @@ _SEND_TIMEOUT_S = 1.0
 _LEVELS = get_args(LogLevel)
 _LEVEL_KEY = "toolcast.log_level"
 """The key of the client's level in the state of its connection."""
+_SESSION_KEY = "toolcast.session_id"
+"""The key of the id that handlers get for a connection without a session."""
 
 
 def set_level(context: ServerRequestContext[Any, Any], level: LogLevel) -> None:
@@ -90,6 +95,12 @@ class LogMessages:
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._start_sender)
 
+    async def flush(self) -> None:
+        """Wait until the queued messages are sent."""
+        self._start_sender()
+        if self._sender is not None:
+            await asyncio.wait({self._sender})
+
     async def close(self) -> None:
         """Send what is queued, and the number of dropped messages; drop later messages."""
         with self._lock:
@@ -140,6 +151,40 @@ class LogMessages:
             with self._lock:
                 self._is_closed = True
                 self._waiting.clear()
+
+
+def get_session_id(context: ServerRequestContext[Any, Any]) -> str:
+    """Return the id of the session; where the transport has none, that of the connection."""
+    session = CALLER.get().session
+    own_id: str = _get_state(context).setdefault(_SESSION_KEY, secrets.token_hex(16))
+    return own_id if session is None else session
+
+
+async def read_resource(
+    server: Server[Any], context: ServerRequestContext[Any, Any], uri: str
+) -> list[tuple[str | bytes, str | None]]:
+    """Return the contents of a resource; see `McpRequest.read_resource`."""
+    entry = server.get_request_handler("resources/read")
+    if entry is None:
+        raise ToolError("the server has no resources")
+    try:
+        params = types.ReadResourceRequestParams(uri=uri)
+        result = await entry.handler(context, params)
+    except MCPError as error:
+        raise ToolError(f"the resource {uri} cannot be read: {error}") from None
+    if not isinstance(result, types.ReadResourceResult):
+        raise ToolError(f"the resource {uri} has to ask the user first")
+    return [
+        (
+            (
+                content.text
+                if isinstance(content, types.TextResourceContents)
+                else base64.b64decode(content.blob)
+            ),
+            content.mime_type,
+        )
+        for content in result.contents
+    ]
 
 
 def _get_state(context: ServerRequestContext[Any, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from mcp.shared.exceptions import MCPError
 
 from ..core import optional
 from ..core.calls.call_telemetry import is_tracing_enabled, log_call
+from ..core.calls.worker_threads import run_in_loop
 from ..core.context import CALL_GUARD, CALLER, REQUEST, Caller
 from ..core.registry import UnknownToolError
 from ..core.validation.protocol import has_object_root
@@ -217,8 +218,9 @@ def build_server(
                 schema = tool.definition["outputSchema"]
                 is_object = isinstance(response.result, dict)
                 structured = is_object and has_object_root(schema)
-            if tool.proxy is not None and isinstance(response.result, dict):
-                # An external server may send structured content without a schema.
+            is_free_form = tool.proxy is not None or tool.has_fastmcp_results
+            if is_free_form and isinstance(response.result, dict):
+                # External servers and FastMCP send structured content without a schema.
                 structured = True
             send = "both" if tool.result is None else tool.result.send
             structured = structured and send != "text"
@@ -254,6 +256,7 @@ def build_server(
     )
     # Replaces the SDK's only default middleware, which creates spans of its own.
     server.middleware[:] = [middleware]
+    middleware.server = server
     return server
 
 
@@ -270,10 +273,13 @@ class McpRequest:
         context: the SDK's context of the request.
     """
 
-    __slots__ = ("_loop", "_messages", "context")
+    __slots__ = ("_loop", "_messages", "_server", "context")
 
-    def __init__(self, context: ServerRequestContext[Any, Any]) -> None:
+    def __init__(
+        self, context: ServerRequestContext[Any, Any], server: Server[Any]
+    ) -> None:
         self.context = context
+        self._server = server
         self._loop = asyncio.get_running_loop()
         self._messages: LogMessages | None = None
 
@@ -291,6 +297,40 @@ class McpRequest:
 
                 self._messages = LogMessages(self.context, self._loop)
         self._messages.send(level, data, logger)
+
+    async def flush(self) -> None:
+        """Wait until the queued messages are sent, from any event loop."""
+        if self._messages is not None:
+            await run_in_loop(self._loop, self._messages.flush())
+
+    @property
+    def server_name(self) -> str:
+        """The name of the server, as clients get it."""
+        return self._server.name
+
+    @property
+    def client_id(self) -> str | None:
+        """The `client_id` in the metadata of the request."""
+        client_id = (self.context.meta or {}).get("client_id")
+        return client_id if isinstance(client_id, str) else None
+
+    @property
+    def session_id(self) -> str:
+        """The id of the MCP session; in the stateless version, an id of the request."""
+        from .log_messages import get_session_id
+
+        return get_session_id(self.context)
+
+    async def read_resource(self, uri: str) -> list[tuple[str | bytes, str | None]]:
+        """Return the contents of a resource of the server, each with its media type.
+
+        Raises:
+            ToolError: the client has no such resource, or its handler failed.
+        """
+        from .log_messages import read_resource
+
+        reading = read_resource(self._server, self.context, uri)
+        return await run_in_loop(self._loop, reading)
 
     async def end(self) -> None:
         """Send the queued messages; drop later ones."""
@@ -366,7 +406,12 @@ class _RequestMiddleware:
 
     The caller is read from the request itself and not from a context variable of the transport: in
     a session, an earlier request started the task that answers.
+
+    Attributes:
+        server: the SDK's server of the requests.
     """
+
+    server: Server[Any]
 
     def __init__(
         self,
@@ -386,7 +431,7 @@ class _RequestMiddleware:
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         token = CALLER.set(_build_caller(ctx, self._headers))
-        request = McpRequest(ctx)
+        request = McpRequest(ctx, self.server)
         request_token = REQUEST.set(request)
         try:
             if ctx.method == "tools/list":
