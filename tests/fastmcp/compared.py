@@ -137,8 +137,10 @@ class Answers:
         answers: list[Any] = []
         async with client:
             for name, arguments in calls:
+                # Without a transport, the stateless version sends no progress token.
+                report = self._report if self._mode == "legacy" else None
                 result = await client.call_tool(
-                    name, arguments, progress_callback=self._report
+                    name, arguments, progress_callback=report
                 )
                 failed = {"isError": True}
                 answers.append(failed if result.is_error else _dump(result))

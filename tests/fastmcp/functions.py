@@ -11,11 +11,11 @@ import decimal
 import enum
 import uuid
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Optional
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional
 
 from mcp_types import EmbeddedResource, TextContent, TextResourceContents
 from pydantic import BaseModel, Field
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -94,12 +94,12 @@ def greet(name: Annotated[str, Field(min_length=1)] = "you") -> str:
     return f"hello {name}"
 
 
-def no_annotation(value) -> Any:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def no_annotation(value) -> Any:  # type: ignore[no-untyped-def]
     """Returns its argument."""
     return value
 
 
-def untyped(value: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
+def untyped(value: int):  # type: ignore[no-untyped-def]
     """Returns an object without an annotation."""
     return {"value": value, "nested": [1, {"a": None}]}
 

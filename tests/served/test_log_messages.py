@@ -14,7 +14,7 @@ from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.mcp.log_messages import MAX_BURST, MAX_CHARACTERS
+from toolcast_runtime.mcp.client_request import MAX_BURST, MAX_CHARACTERS
 
 MODULE = "tests.served.log_handlers"
 LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert"]

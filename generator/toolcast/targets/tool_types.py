@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolcast_runtime.values.annotated_types import (
@@ -60,6 +61,9 @@ def render_types_file(
 
 def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
     has_values = toolset.has_python_values(tool)
+    if toolset.get_value_types(tool) == "pydantic" and tool.arguments_type is None:
+        # The annotations of the handler differ from the JSON types.
+        tool = replace(tool, handler=None)
     types = build_tool_types(
         tool.name,
         tool.listed_parameters,
@@ -88,12 +92,7 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
         for key, type_ in dependency_types.items()
     }
     handler_result = _build_handler_result(tool, types)
-    handler = None
-    # The annotations of a handler with `values: pydantic` differ from the JSON types.
-    if toolset.get_value_types(tool) != "pydantic":
-        handler = _build_handler_check(
-            tool, printer, types, handler_result, dependencies
-        )
+    handler = _build_handler_check(tool, printer, types, handler_result, dependencies)
     # Type checkers need the modules of these classes, which the project defines.
     project_types = [
         *dependency_types.values(),

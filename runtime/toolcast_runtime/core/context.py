@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ..consent.questions import Questions
     from ..http.fairness import Turns
-    from ..mcp.sdk_server import McpRequest
+    from ..mcp.client_request import McpRequest
 
 CallOutcome = Literal[
     "ok", "error", "invalid", "timeout", "cancelled", "asked", "declined"

@@ -16,12 +16,10 @@ import asyncio
 import contextlib
 import functools
 import inspect
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
-
-from ..core.calls.worker_threads import Outcome
 
 Kind = Literal["tool", "resource", "prompt"]
 
@@ -69,15 +67,10 @@ class Recorder:
         """Record a tool."""
         self._record("tool", name, None)(function)
 
-    def completion(self) -> Any:
-        """Accept a completion function, which Toolcast does not use."""
-        return lambda function: function
-
-    def custom_route(self, *_: Any, **options: Any) -> Any:
-        """Accept an HTTP route, which Toolcast does not serve."""
-        return lambda function: function
-
     def __getattr__(self, name: str) -> Any:
+        """Accept decorators for what Toolcast does not serve; raise for other members."""
+        if name in ("completion", "custom_route"):
+            return lambda *_, **options: lambda function: function
         raise AttributeError(
             f"a Recorder has no `{name}`; help: write the handler as a function that does"
             " not need its server"
@@ -170,7 +163,10 @@ def _find_function(server: Any, name: str, kind: Kind | None) -> _Function:
         listed = server.functions
     elif _is_fastmcp(server):
         if id(server) not in _listed:
-            _listed[id(server)] = server, _run_in_thread(_list_functions, server)
+            # In a thread, because the current one may run an event loop.
+            with ThreadPoolExecutor(1) as pool:
+                listing = pool.submit(asyncio.run, _list_functions(server))
+            _listed[id(server)] = server, listing.result()
         listed = _listed[id(server)][1]
     else:
         raise TypeError(
@@ -203,9 +199,6 @@ def _is_fastmcp(server: Any) -> bool:
 async def _list_functions(server: Any) -> list[tuple[Kind, str, _Function | None]]:
     """Return the functions of a FastMCP server, from its public lists."""
 
-    def list_keys(item: Any, *attributes: str) -> Iterator[str]:
-        return (str(getattr(item, name)) for name in attributes if hasattr(item, name))
-
     kinds: list[tuple[Kind, Any, tuple[str, ...]]] = [
         ("tool", server.list_tools, ("name",)),
         ("resource", server.list_resources, ("uri", "name")),
@@ -216,7 +209,7 @@ async def _list_functions(server: Any) -> list[tuple[Kind, str, _Function | None
         (kind, key, _unwrap(getattr(item, "fn", None)))
         for kind, list_items, attributes in kinds
         for item in await list_items(run_middleware=False)
-        for key in list_keys(item, *attributes)
+        for key in (str(getattr(item, attribute)) for attribute in attributes)
     ]
 
 
@@ -231,22 +224,3 @@ def _unwrap(function: Any) -> Any:
             break
         function = inspect.getclosurevars(function).nonlocals["fn"]
     return function
-
-
-def _run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a coroutine function in a thread: the current one may run an event loop."""
-    outcomes: list[Outcome] = []
-
-    def run() -> None:
-        try:
-            outcomes.append((asyncio.run(function(*arguments)), None))
-        except BaseException as error:
-            outcomes.append((None, error))
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    [(value, error)] = outcomes
-    if error is not None:
-        raise error
-    return value

@@ -18,7 +18,7 @@ from pydantic_core import to_jsonable_python
 from ..core.context import CallContext, DeclinedError, LogLevel, ToolError, current_call
 
 if TYPE_CHECKING:
-    from ..mcp.sdk_server import McpRequest
+    from ..mcp.client_request import McpRequest
 
 _FORM_KEYWORDS = ("type", "properties", "required")
 """The keywords of a form at its root; MCP forms have no others."""

@@ -8,11 +8,9 @@ Needs `mcp` 2.x. Source: https://modelcontextprotocol.io/specification/2026-07-2
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import sys
-import threading
 import time
 from contextlib import asynccontextmanager
 from functools import cache, cached_property, partial
@@ -24,10 +22,10 @@ from mcp.shared.exceptions import MCPError
 
 from ..core import optional
 from ..core.calls.call_telemetry import is_tracing_enabled, log_call
-from ..core.calls.worker_threads import run_in_loop
 from ..core.context import CALL_GUARD, CALLER, REQUEST, Caller
 from ..core.registry import UnknownToolError
 from ..core.validation.protocol import has_object_root
+from .client_request import McpRequest, set_log_level
 from .results import (
     NULL_RESULT,
     answer_with_state,
@@ -44,12 +42,10 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
     from mcp.server.context import CallNext, HandlerResult
 
-    from ..core.context import LogLevel
     from ..core.question import Answer, Question
     from ..skills import ServedSkills
     from ..telemetry.mcp_requests import ObservedRequests
     from .elicitation import Asker
-    from .log_messages import LogMessages
     from .request_state import StateSealer
     from .toolset_server import ToolsetServer
 
@@ -252,100 +248,12 @@ def build_server(
         add_skill_methods(server, get_skills)
     # A parameter of `Server` would warn that 2026-07-28 has another way to set the level.
     server.add_request_handler(
-        "logging/setLevel", types.SetLevelRequestParams, _set_log_level
+        "logging/setLevel", types.SetLevelRequestParams, set_log_level
     )
     # Replaces the SDK's only default middleware, which creates spans of its own.
     server.middleware[:] = [middleware]
     middleware.server = server
     return server
-
-
-# Threads of one handler may log at the same time, but a request has only one `LogMessages`.
-_first_message_lock = threading.Lock()
-
-
-class McpRequest:
-    """The MCP request behind a call, which its handler can use.
-
-    What it needs is created at the first use, because most requests send no messages.
-
-    Attributes:
-        context: the SDK's context of the request.
-    """
-
-    __slots__ = ("_loop", "_messages", "_server", "context")
-
-    def __init__(
-        self, context: ServerRequestContext[Any, Any], server: Server[Any]
-    ) -> None:
-        self.context = context
-        self._server = server
-        self._loop = asyncio.get_running_loop()
-        self._messages: LogMessages | None = None
-
-    def send_log(self, level: LogLevel, data: Any, logger: str | None = None) -> None:
-        """Queue a log message for the client, from any thread; see `CallContext.log`.
-
-        Args:
-            level: the message's level.
-            data: the message, a JSON value.
-            logger: the name of the logger.
-        """
-        with _first_message_lock:
-            if self._messages is None:
-                from .log_messages import LogMessages
-
-                self._messages = LogMessages(self.context, self._loop)
-        self._messages.send(level, data, logger)
-
-    async def flush(self) -> None:
-        """Wait until the queued messages are sent, from any event loop."""
-        if self._messages is not None:
-            await run_in_loop(self._loop, self._messages.flush())
-
-    @property
-    def server_name(self) -> str:
-        """The name of the server, as clients get it."""
-        return self._server.name
-
-    @property
-    def client_id(self) -> str | None:
-        """The `client_id` in the metadata of the request."""
-        client_id = (self.context.meta or {}).get("client_id")
-        return client_id if isinstance(client_id, str) else None
-
-    @property
-    def session_id(self) -> str:
-        """The id of the MCP session; in the stateless version, an id of the request."""
-        from .log_messages import get_session_id
-
-        return get_session_id(self.context)
-
-    async def read_resource(self, uri: str) -> list[tuple[str | bytes, str | None]]:
-        """Return the contents of a resource of the server, each with its media type.
-
-        Raises:
-            ToolError: the client has no such resource, or its handler failed.
-        """
-        from .log_messages import read_resource
-
-        reading = read_resource(self._server, self.context, uri)
-        return await run_in_loop(self._loop, reading)
-
-    async def end(self) -> None:
-        """Send the queued messages; drop later ones."""
-        if self._messages is not None:
-            await self._messages.close()
-
-
-async def _set_log_level(
-    context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
-) -> types.EmptyResult:
-    """Answer `logging/setLevel`, which handshake versions have."""
-    from .log_messages import set_level
-
-    set_level(context, params.level)
-    return types.EmptyResult()
 
 
 class _UserPrompt:

@@ -26,6 +26,7 @@ LIFESPAN_DEPENDENCY = "lifespan_context"
 _CONTEXT_MODULES = ("fastmcp.server.context", "mcp.server.mcpserver.context")
 _INJECTED_PACKAGES = ("fastmcp", "uncalled_for", "docket")
 """Packages whose objects, as defaults, are dependencies that FastMCP injects."""
+_RESOLVER_MODULE = "mcp.server.mcpserver.resolve"
 _PRIVATE_ERRORS = ("value_error", "assertion_error")
 """Types of errors whose message is that of the project's own exception."""
 
@@ -54,27 +55,21 @@ def convert_function(
         for name, parameter in parameters.items()
         if (library := _find_context(hints.get(name), parameter.default)) is not None
     }
-    converted = [
-        parameter.replace(
-            # Each argument has a name, so that a context may be at any position.
-            kind=(
-                parameter.KEYWORD_ONLY
-                if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-                else parameter.kind
-            ),
-            annotation=hints.get(name, parameter.annotation),
-        )
-        for name, parameter in parameters.items()
-        if name not in contexts and name not in tool.uses
-    ]
-    _reject_injected(converted)
-    convert = _build_converter(converted, is_json_text=tool.kind == "prompt")
+    others = [name for name in parameters if name not in (*contexts, *tool.uses)]
+    convert = _build_converter(
+        [parameters[name] for name in others], hints, is_text=tool.kind == "prompt"
+    )
     build_response = optional.fastmcp.build_converter(tool, hints.get("return", Any))
     # The value of an adapted lifespan is one dependency; otherwise the context gets all.
     shared = [LIFESPAN_DEPENDENCY] if LIFESPAN_DEPENDENCY in provided else provided
-    names = tool.parameters.get("properties", {}).keys()
-    shared = [name for name in shared if contexts and name not in names]
+    properties = tool.parameters.get("properties", ())
+    shared = [name for name in shared if contexts and name not in properties]
     uses = tuple(dict.fromkeys((*tool.uses, *shared)))
+
+    def convert_result(result: Any) -> Any:
+        if isinstance(result, ToolResponse | Block):
+            return result
+        return build_response(list(result) if inspect.isgenerator(result) else result)
 
     async def await_result(result: Any) -> Any:
         try:
@@ -84,23 +79,18 @@ def convert_function(
         except Exception as error:
             raise optional.fastmcp.translate_error(error) from error
 
-    def convert_result(result: Any) -> Any:
-        if isinstance(result, ToolResponse | Block):
-            return result
-        return build_response(list(result) if inspect.isgenerator(result) else result)
-
     @functools.wraps(function)
     def call_handler(**keywords: Any) -> Any:
         dependencies = {name: keywords.pop(name) for name in uses}
         arguments = convert(keywords)
+        arguments |= {name: dependencies[name] for name in tool.uses}
         if contexts:
             lifespan = {name: dependencies[name] for name in shared}
-            lifespan = lifespan.get(LIFESPAN_DEPENDENCY, lifespan)
-            dependencies = {name: dependencies[name] for name in tool.uses}
+            value = lifespan.get(LIFESPAN_DEPENDENCY, lifespan)
             for name, library in contexts.items():
-                arguments[name] = optional.fastmcp.make_context(library, lifespan)
+                arguments[name] = optional.fastmcp.make_context(library, value)
         try:
-            result = function(**arguments, **dependencies)
+            result = function(**arguments)
             if inspect.isawaitable(result) or inspect.isasyncgen(result):
                 return await_result(result)
             return convert_result(result)
@@ -140,51 +130,51 @@ def _list_members(annotation: Any) -> list[Any]:
     return members
 
 
-def _reject_injected(parameters: Sequence[inspect.Parameter]) -> None:
-    for parameter in parameters:
-        for value in (parameter.default, *_list_members(parameter.annotation)):
-            package = type(value).__module__.partition(".")[0]
-            is_resolver = type(value).__module__ == "mcp.server.mcpserver.resolve"
-            if package in _INJECTED_PACKAGES or is_resolver:
-                raise TypeError(
-                    f"the parameter `{parameter.name}` is injected by"
-                    f" `{type(value).__name__.strip('_')}`, which only its own server"
-                    " supports; help: provide the value by the toolset's lifespan"
-                )
+def _reject_injected(parameter: inspect.Parameter) -> None:
+    for value in (parameter.default, *_list_members(parameter.annotation)):
+        module = type(value).__module__
+        if module.partition(".")[0] in _INJECTED_PACKAGES or module == _RESOLVER_MODULE:
+            raise TypeError(
+                f"the parameter `{parameter.name}` is injected by"
+                f" `{type(value).__name__.strip('_')}`, which only its own server supports;"
+                " help: provide the value by the toolset's lifespan"
+            )
 
 
 def _build_converter(
-    parameters: Sequence[inspect.Parameter], *, is_json_text: bool
+    parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], *, is_text: bool
 ) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """Return a function that converts arguments, and adds the defaults of omitted ones.
 
     Args:
-        parameters: the parameters with resolved annotations.
-        is_json_text: whether each argument is a string, in which other values are JSON.
+        parameters: the parameters of the arguments.
+        hints: their resolved annotations.
+        is_text: whether each argument is a string, in which other values are JSON.
     """
 
     def collect(**arguments: Any) -> dict[str, Any]:
         return arguments
 
-    collect.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    collect.__annotations__ = {
-        p.name: Any if p.annotation is p.empty else p.annotation for p in parameters
-    }
+    keywords = []
+    for parameter in parameters:
+        # By keyword only, so that a context may be at any position between them.
+        is_plain = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        kind = parameter.KEYWORD_ONLY if is_plain else parameter.kind
+        annotation = hints.get(parameter.name, Any)
+        keywords.append(parameter.replace(kind=kind, annotation=annotation))
+        _reject_injected(keywords[-1])
+    collect.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    collect.__annotations__ = {k.name: k.annotation for k in keywords}
     validate = validate_call(collect)
-    not_text = {
-        p.name
-        for p in parameters
-        if p.annotation is not p.empty and p.annotation is not str
-    }
+    not_text = {k.name for k in keywords if is_text and k.annotation not in (str, Any)}
 
     def convert(arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return validate(**arguments)
         except ValidationError as error:
-            if is_json_text and not_text & arguments.keys():
-                parsed = {n: _parse(v, n in not_text) for n, v in arguments.items()}
-                if parsed != arguments:
-                    return convert(parsed)
+            parsed = {n: _parse_json(arguments[n]) for n in arguments if n in not_text}
+            if {**arguments, **parsed} != arguments:
+                return convert({**arguments, **parsed})
             problems = [
                 _format_problem(entry, arguments)
                 for entry in error.errors(include_url=False, include_context=False)
@@ -194,18 +184,19 @@ def _build_converter(
     return convert
 
 
-def _parse(value: Any, is_json: bool) -> Any:
-    """Return the JSON value in a string, or the string if it has none."""
-    if not is_json or not isinstance(value, str):
-        return value
+def _parse_json(value: Any) -> Any:
+    """Return the JSON value in a string, or the value if it has none."""
     try:
         return from_json(value)
-    except ValueError:
+    except (ValueError, TypeError):
         return value
 
 
 def _format_problem(entry: Any, arguments: Mapping[str, Any]) -> str:
-    path = format_path(entry["loc"], arguments) or ".".join(map(str, entry["loc"]))
+    *parents, last = entry["loc"] or [""]
+    path = format_path(entry["loc"], arguments)
+    if entry["type"].startswith("missing"):
+        path = ".".join(filter(None, (format_path(parents, arguments), str(last))))
     if entry["type"] in _PRIVATE_ERRORS:
         return f"`{path}` matches the schema, but the tool's function rejects it"
     return f"`{path}`: {entry['msg']}"

@@ -1,6 +1,6 @@
-"""Messages of handlers to MCP clients, and resources that handlers read from their server.
+"""The MCP request behind a call: log messages to its client, and what handlers read from it.
 
-With a handshake version (up to 2025-11-25) the client sets a level for its connection. With
+With a handshake version (up to 2025-11-25) the client sets a log level for its connection. With
 2026-07-28 each request states its level, and without one the client gets no messages.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
@@ -23,6 +23,7 @@ import mcp_types as types
 from mcp.server.connection import allowed_log_levels
 from mcp.shared.exceptions import MCPError
 
+from ..core.calls.worker_threads import run_in_loop
 from ..core.context import CALLER, LogLevel, ToolError
 from .results import escape_surrogates
 
@@ -40,53 +41,99 @@ MAX_CHARACTERS = 20_000
 _SEND_TIMEOUT_S = 1.0
 """How long a finished request waits until its last message is sent."""
 _LEVELS = get_args(LogLevel)
-_LEVEL_KEY = "toolcast.log_level"
-"""The key of the client's level in the state of its connection."""
-_SESSION_KEY = "toolcast.session_id"
-"""The key of the id that handlers get for a connection without a session."""
+# The keys of the client's log level, and of a generated session id, in a connection's state.
+_LEVEL_KEY, _SESSION_KEY = "toolcast.log_level", "toolcast.session_id"
 
 
-def set_level(context: ServerRequestContext[Any, Any], level: LogLevel) -> None:
-    """Set the lowest level of the messages that a connection gets."""
-    _get_state(context)[_LEVEL_KEY] = level
+class McpRequest:
+    """The MCP request behind a call, which its handler can use from any thread.
 
-
-class LogMessages:
-    """Sends the log messages of one request without blocking its handler.
-
-    `send` may be called from any thread. Messages beyond the limits are dropped and counted.
+    Log messages beyond the limits are dropped and counted.
 
     Args:
         context: the SDK's context of the request.
-        loop: the event loop of the request.
+        server: the SDK's server.
     """
 
     def __init__(
-        self, context: ServerRequestContext[Any, Any], loop: asyncio.AbstractEventLoop
+        self, context: ServerRequestContext[Any, Any], server: Server[Any]
     ) -> None:
         self._context = context
-        self._loop = loop
-        self._allowed = allowed_log_levels(context.protocol_version, context.meta)
+        self._server = server
+        self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
         self._waiting: deque[types.LoggingMessageNotificationParams] = deque()
         self._allowance = float(MAX_BURST)
-        self._updated_at = time.monotonic()
+        self._updated_at = 0.0
         self._dropped_count = 0
-        self._is_closed = False
-        self._is_wake_scheduled = False
+        self._has_ended = self._is_wake_scheduled = False
         self._sender: asyncio.Task[None] | None = None
 
-    def send(self, level: LogLevel, data: Any, logger: str | None) -> None:
-        """Queue a message, if the client wants its level."""
-        minimum = _get_state(self._context).get(_LEVEL_KEY, _LEVELS[0])
-        is_wanted = _LEVELS.index(level) >= _LEVELS.index(minimum)
-        if level not in self._allowed or not is_wanted:
+    @property
+    def server_name(self) -> str:
+        """The name of the server, as clients get it."""
+        return self._server.name
+
+    @property
+    def client_id(self) -> str | None:
+        """The `client_id` in the metadata of the request."""
+        client_id = (self._context.meta or {}).get("client_id")
+        return client_id if isinstance(client_id, str) else None
+
+    @property
+    def session_id(self) -> str:
+        """The id of the MCP session; where the transport has none, one of the connection."""
+        state = _get_state(self._context)
+        own_id: str = state.setdefault(_SESSION_KEY, secrets.token_hex(16))
+        return CALLER.get().session or own_id
+
+    async def read_resource(self, uri: str) -> list[tuple[str | bytes, str | None]]:
+        """Return the contents of a resource of the server, each with its media type.
+
+        Raises:
+            ToolError: the client has no such resource, or its handler failed.
+        """
+        entry = self._server.get_request_handler("resources/read")
+        if entry is None:
+            raise ToolError("the server has no resources")
+        params = types.ReadResourceRequestParams(uri=uri)
+        try:
+            reading: Any = entry.handler(self._context, params)
+            result = await run_in_loop(self._loop, reading)
+        except MCPError as error:
+            raise ToolError(f"the resource {uri} cannot be read: {error}") from None
+        if not isinstance(result, types.ReadResourceResult):
+            raise ToolError(f"the resource {uri} has to ask the user first")
+        return [
+            (
+                (
+                    content.text
+                    if isinstance(content, types.TextResourceContents)
+                    else base64.b64decode(content.blob)
+                ),
+                content.mime_type,
+            )
+            for content in result.contents
+        ]
+
+    def send_log(self, level: LogLevel, data: Any, logger: str | None = None) -> None:
+        """Queue a log message, if the client wants its level; see `CallContext.log`.
+
+        Args:
+            level: the message's level.
+            data: the message, a JSON value.
+            logger: the name of the logger.
+        """
+        context = self._context
+        minimum = _get_state(context).get(_LEVEL_KEY, _LEVELS[0])
+        allowed = allowed_log_levels(context.protocol_version, context.meta)
+        if _LEVELS.index(level) < _LEVELS.index(minimum) or level not in allowed:
             return
         message = types.LoggingMessageNotificationParams(
             level=level, data=_shorten(data), logger=logger
         )
         with self._lock:
-            if self._is_closed or not self._take_allowance():
+            if self._has_ended or not self._take_allowance():
                 return
             self._waiting.append(message)
             is_wake_scheduled, self._is_wake_scheduled = self._is_wake_scheduled, True
@@ -96,26 +143,24 @@ class LogMessages:
                 self._loop.call_soon_threadsafe(self._start_sender)
 
     async def flush(self) -> None:
-        """Wait until the queued messages are sent."""
-        self._start_sender()
-        if self._sender is not None:
-            await asyncio.wait({self._sender})
+        """Wait until the queued messages are sent, from any event loop."""
+        await run_in_loop(self._loop, self._wait_until_sent(None))
 
-    async def close(self) -> None:
-        """Send what is queued, and the number of dropped messages; drop later messages."""
+    async def end(self) -> None:
+        """Send the queued messages, and how many were dropped; drop later ones."""
         with self._lock:
-            self._is_closed = True
+            self._has_ended = True
         if self._dropped_count:
             text = f"{self._dropped_count} log messages were dropped: too many at once"
             self._waiting.append(
                 types.LoggingMessageNotificationParams(level="warning", data=text)
             )
-        self._start_sender()
-        if self._sender is not None:
+        if self._waiting or self._sender is not None:
             try:
-                await asyncio.wait({self._sender}, timeout=_SEND_TIMEOUT_S)
+                await self._wait_until_sent(_SEND_TIMEOUT_S)
             finally:
-                self._sender.cancel()
+                if self._sender is not None:
+                    self._sender.cancel()
 
     def _take_allowance(self) -> bool:
         """Return whether another message may be sent now; otherwise count it as dropped."""
@@ -133,6 +178,11 @@ class LogMessages:
         if self._waiting and (self._sender is None or self._sender.done()):
             self._sender = asyncio.create_task(self._send_all())
 
+    async def _wait_until_sent(self, timeout: float | None) -> None:
+        self._start_sender()
+        if self._sender is not None:
+            await asyncio.wait({self._sender}, timeout=timeout)
+
     async def _send_all(self) -> None:
         try:
             while True:
@@ -149,42 +199,16 @@ class LogMessages:
             # The client may have disconnected: lost messages must not fail the call.
             _logger.warning("a log message of a call cannot be sent", exc_info=True)
             with self._lock:
-                self._is_closed = True
+                self._has_ended = True
                 self._waiting.clear()
 
 
-def get_session_id(context: ServerRequestContext[Any, Any]) -> str:
-    """Return the id of the session; where the transport has none, that of the connection."""
-    session = CALLER.get().session
-    own_id: str = _get_state(context).setdefault(_SESSION_KEY, secrets.token_hex(16))
-    return own_id if session is None else session
-
-
-async def read_resource(
-    server: Server[Any], context: ServerRequestContext[Any, Any], uri: str
-) -> list[tuple[str | bytes, str | None]]:
-    """Return the contents of a resource; see `McpRequest.read_resource`."""
-    entry = server.get_request_handler("resources/read")
-    if entry is None:
-        raise ToolError("the server has no resources")
-    try:
-        params = types.ReadResourceRequestParams(uri=uri)
-        result = await entry.handler(context, params)
-    except MCPError as error:
-        raise ToolError(f"the resource {uri} cannot be read: {error}") from None
-    if not isinstance(result, types.ReadResourceResult):
-        raise ToolError(f"the resource {uri} has to ask the user first")
-    return [
-        (
-            (
-                content.text
-                if isinstance(content, types.TextResourceContents)
-                else base64.b64decode(content.blob)
-            ),
-            content.mime_type,
-        )
-        for content in result.contents
-    ]
+async def set_log_level(
+    context: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
+) -> types.EmptyResult:
+    """Answer `logging/setLevel`, which handshake versions have."""
+    _get_state(context)[_LEVEL_KEY] = params.level
+    return types.EmptyResult()
 
 
 def _get_state(context: ServerRequestContext[Any, Any]) -> dict[str, Any]:
