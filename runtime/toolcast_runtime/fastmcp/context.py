@@ -11,14 +11,11 @@ import sys
 import uuid
 from collections.abc import Mapping
 from functools import partialmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
 from ..core.context import CallContext, DeclinedError, LogLevel, ToolError, current_call
-
-if TYPE_CHECKING:
-    from ..mcp.client_request import McpRequest
 
 _FORM_KEYWORDS = ("type", "properties", "required")
 """The keywords of a form at its root; MCP forms have no others."""
@@ -111,7 +108,7 @@ class SdkContext(_Members):
             return error
 
     @property
-    def _request(self) -> McpRequest:
+    def _request(self) -> Any:
         if self._call.request is None:
             raise ToolError("the resources can be read only in an MCP server")
         return self._call.request
