@@ -152,7 +152,7 @@ async def test_a_name_that_is_taken_stays_with_its_owner(
     )
     # Also when its owner is down, no other server answers in its name.
     assert (await call(tools, "die")).error == LOST
-    await until(lambda: "one: not connected: its process ended" in caplog.text)
+    await until(lambda: "one: not connected: the server's process ended" in caplog.text)
     assert await tools.find_tool("hang") is None
 
 
@@ -247,7 +247,7 @@ async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:
     [
         ({"clients": ("internal",)}, ToolFilter(client="desk")),
         ({"allow": ("echo",)}, ToolFilter(frozenset({"memory"}), client="desk")),
-        ({"allow": ("echo",)}, ToolFilter(without=frozenset({"echo"}), client="desk")),
+        ({"allow": ("echo",)}, ToolFilter(excluded=frozenset({"echo"}), client="desk")),
         ({"prefix": "odd_"}, ToolFilter(frozenset({"echo"}))),
         ({"deny": ("echo",)}, ToolFilter(frozenset({"echo"}))),
     ],

@@ -104,7 +104,9 @@ async def test_a_list_is_read_page_by_page() -> None:
     assert await opened(client).list_tools() == [TOOL] * 3
     assert client.asked == [None, "2", "3"]
     client.pages = [page("again")]
-    with pytest.raises(RequestRefusedError, match="its list of tools has more than"):
+    with pytest.raises(
+        RequestRefusedError, match="the server's list of tools has more than"
+    ):
         await opened(client).list_tools()
     client.pages = [MCPError(-1, "busy")]
     with pytest.raises(
@@ -120,11 +122,15 @@ async def test_a_list_has_its_time() -> None:
         await asyncio.Event().wait()
 
     client.list_tools = never  # type: ignore[method-assign]
-    with pytest.raises(TimeoutError, match=r"did not list its tools within 0.01 s$"):
+    with pytest.raises(
+        TimeoutError, match=r"did not answer `tools/list` within 0.01 s$"
+    ):
         await opened(client, list_timeout=0.01).list_tools()
     noisy = opened(client, list_timeout=0.01)
     noisy._process_exit.invalid_lines = 3
-    with pytest.raises(TimeoutError, match="; lines of its output that are not messages: 3"):
+    with pytest.raises(
+        TimeoutError, match=r"; stdout has lines that are not JSON-RPC \(3\)"
+    ):
         await noisy.list_tools()
 
 

@@ -329,7 +329,7 @@ def test_its_generated_tests_hold_it_to_the_definitions(
         "toolcast_runtime.testing.generated_tests.request_tools_list", listed
     )
     tests = generated.TestSnapshots()
-    tests.test_resources_and_prompts_are_the_definitions("assistant")
+    tests.test_resources_and_prompts_match_definitions("assistant")
     with (
         pytest.raises(AssertionError, match=r"-.*read_note") if lost else nullcontext()
     ):

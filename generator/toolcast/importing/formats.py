@@ -5,8 +5,8 @@
   Responses: `{"type": "function", "name": ...}`, also inside a `namespace`:
   https://platform.openai.com/docs/api-reference
 * Anthropic Messages: `input_schema`: https://docs.anthropic.com/en/api/messages
-* Gemini: `functionDeclarations` with `parametersJsonSchema`. Declarations with `parameters` are
-  rejected because these are not JSON Schema (`type: OBJECT`):
+* Gemini: `functionDeclarations` with `parametersJsonSchema`, or with `parameters` in lower case,
+  whose `nullable` becomes a type. Others (`type: OBJECT`) are rejected:
   https://ai.google.dev/api/caching#FunctionDeclaration
 * Bedrock Converse: `toolSpec` with `inputSchema: {json}`, in a `toolConfig`:
   https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
@@ -29,6 +29,7 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
 from ..mcp_client.server_listing import ListingError, ServerListing, parse_listing
 from ..model.language_fields import get_mcp_members
+from .gemini_schemas import convert_gemini_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +207,10 @@ def parse_tool_list(
             problems.append(f"`{path}` is not an object")
             continue
         draft = _convert_tool(tool)
+        is_declaration = any(f".{key}[" in path for key in _DECLARATION_KEYS)
+        if draft is not None and is_declaration and draft.format == PLAIN:
+            schema = draft.definition["inputSchema"]
+            draft.definition["inputSchema"] = convert_gemini_schema(schema)
         if draft is None:
             omissions.append(_describe_unsupported_tool(tool))
         elif not isinstance(draft.definition.get("name"), str):
@@ -345,8 +350,8 @@ def _describe_unsupported_tool(tool: Mapping[str, Any]) -> str:
     if label != tool_type:
         subject += f" (`{escape_excerpt(tool_type, 80)}`)"
     if tool_type == "custom":
-        return f"{subject} is left out: it accepts free text instead of parameters"
-    return f"{subject} is left out: it is a built-in tool of the provider"
+        return f"{subject} is skipped: it accepts free text instead of parameters"
+    return f"{subject} is skipped: it is a built-in tool of the provider"
 
 
 def _convert_tool(tool: Mapping[str, Any]) -> _ToolDraft | None:

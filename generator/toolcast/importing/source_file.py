@@ -24,6 +24,7 @@ MAX_SOURCE_BYTES = 64 * 1024 * 1024
 _MAX_PROBLEMS_SHOWN = 20
 """Problems of one file that are listed."""
 _PROGRAM_SUFFIXES = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
+_SCHEMA_KEYS_TEXT = "`inputSchema`, `input_schema` and `parameters`"
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -171,6 +172,12 @@ def _list_unsupported_tools(source: ToolSource) -> Iterator[tuple[str, str]]:
                 f"`{escape_excerpt(name, 80)}` is not a valid tool name: use 1 to 128 of"
                 " A-Z a-z 0-9 _ . -",
             )
+    for tool in source.listing.tools:
+        label = f"`{escape_excerpt(tool['name'], 80)}`"
+        if "inputSchema" not in tool:
+            yield tool["name"], f"{label} has none of {_SCHEMA_KEYS_TEXT}"
+        elif not isinstance(tool["inputSchema"], dict):
+            yield tool["name"], f"the input schema of {label} is not a JSON object"
     yield from _list_oversized_tools(source)
 
 

@@ -59,7 +59,7 @@ def _check_patterns(
         find_problem: returns a predicate for the message and a help, or None if the pattern
             has no problem.
     """
-    if schema.graph.has_too_many_patterns:
+    if schema.graph.exceeds_pattern_limit:
         return  # Reported by `schema/bad-pattern`.
     for path, text, is_key in schema.graph.patterns:
         problem = find_problem(text, analyze_pattern(text))
@@ -126,11 +126,11 @@ def check_shared_definitions(
     if definitions is None:
         return
     source = definitions.source
-    # `above` is the workspace's definitions file.
-    if source.above is not None:
-        for name in source.above.tree:
+    # `parent` is the workspace's definitions file.
+    if source.parent is not None:
+        for name in source.parent.tree:
             if name in source.tree:
-                message = f"`{name}` is also defined in {source.above.file}"
+                message = f"`{name}` is also defined in {source.parent.file}"
                 help_ = "rename one of the two"
                 yield problem_at(definitions, (name,), message, help_, at_key=True)
     for name, definition in definitions.schemas.items():
@@ -138,7 +138,7 @@ def check_shared_definitions(
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
-def check_whole_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+def check_container_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
     """Report references to the object that contains all shared definitions."""
     if not scope.toolset.definitions:
         return
@@ -560,7 +560,7 @@ def _suggest_value(vocabulary: _Vocabulary, name: str) -> str:
 # Common keywords of other vocabularies. Some resemble a keyword of JSON Schema.
 OTHER_KEYWORDS = frozenset(
     (
-        "example nullable discriminator xml externalDocs enumNames"
+        "example discriminator xml externalDocs enumNames"
         " enumDescriptions markdownDescription propertyOrdering optional ref"
         " defs defaults name names label order group propertyOrder units unit"
         " hidden secret strict options"
@@ -570,7 +570,7 @@ OTHER_KEYWORDS = frozenset(
 
 @rule("schema/unknown-keyword", on="schema", severity=Severity.WARNING)
 def check_keywords(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report misspelled keywords."""
+    """Report misspelled keywords, and `nullable`, which is a keyword of OpenAPI 3.0."""
     for path, subschema in schema.graph.subschemas.items():
         if subschema.keys() <= KEYWORDS:
             continue
@@ -578,6 +578,9 @@ def check_keywords(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
             if key in KEYWORDS or key in OTHER_KEYWORDS or key.startswith("x-"):
                 continue
             help_ = _suggest_keyword(key)
+            if key == "nullable":
+                is_set = subschema[key] is True
+                help_ = 'add `"null"` to the `type`' if is_set else ""
             if help_:
                 message = (
                     f"`{key}` is not a keyword of JSON Schema, so validators ignore it"
@@ -654,7 +657,7 @@ def check_pattern_support(schema: ToolSchema, scope: Scope) -> Iterator[Problem]
 def _exceed_size_together(schema: JsonSchema) -> bool:
     """Return whether all patterns together are too large, but none alone."""
     return schema.patterns_are_too_large and (
-        schema.has_too_many_patterns
+        schema.exceeds_pattern_limit
         or all(can_be_applied(text) for _, text, _ in schema.patterns)
     )
 

@@ -425,7 +425,7 @@ def _parse_expression(text: str) -> ast.expr:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise UnknownTypeError(
-            f"{format_quoted_list([text[:60]])} is not an annotation"
+            f"{format_quoted_list([text[:60]])} is not a valid Python type annotation"
         ) from None
 
 

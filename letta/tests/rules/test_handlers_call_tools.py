@@ -22,7 +22,7 @@ CALLING_TOOLS = {
         from generated.example.registry import REGISTRY
         async def work(): return await REGISTRY.call_tool(name="tell", arguments={})
         """,
-    "a former name": """
+    "a previous name": """
         from generated.example.registry import call_tool_sync as do
         from generated.example.registry import call_tool_sync
         def work(): return call_tool_sync("say", {})

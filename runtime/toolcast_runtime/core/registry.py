@@ -222,7 +222,7 @@ class Registry:
         return tuple(name for name, tool in self._tools.items() if tool.is_in(target))
 
     def resolve(self, name: str) -> str:
-        """Return the current name of a tool for its current or a former name."""
+        """Return the current name of a tool for its current or a previous name."""
         return name if name in self._tools else self._former_names.get(name, name)
 
     def is_local(self, name: str) -> bool:
@@ -230,7 +230,7 @@ class Registry:
         return name in self._tools
 
     def get_tool(self, name: str, client: str | None = None) -> Tool:
-        """Return a local tool by its current or a former name.
+        """Return a local tool by its current or a previous name.
 
         Raises:
             UnknownClientError: the toolset has clients, but not this one.
@@ -383,7 +383,7 @@ class Registry:
         is added and no value is converted.
 
         Args:
-            name: the tool's current or a former name.
+            name: the tool's current or a previous name.
             arguments: the arguments of the call.
             client: the client that calls; None in a toolset without clients.
             report_progress: sends the progress of the call to the caller.

@@ -120,7 +120,7 @@ class ExternalServer:
             if self.allow is None:
                 return True
             names = map(self.get_local_name, self.allow)
-        return any(self.can_provide(n) for n in names if n not in wanted.without)
+        return any(self.can_provide(n) for n in names if n not in wanted.excluded)
 
 
 @dataclass(frozen=True, slots=True)

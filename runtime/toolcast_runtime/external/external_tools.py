@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.calls.worker_threads import run_in_background, run_sync
 from ..core.context import ToolResponse
-from ..core.definitions.tool import ServerState, Tool, ToolFilter, look_alike_key
+from ..core.definitions.tool import ServerState, Tool, ToolFilter, get_similarity_key
 from ..core.server_settings import ExternalServer, MissingVariableError, resolve_server
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class ExternalTools:
             if connection is None:
                 continue
             for name in connection.all_names:
-                owner = owners.setdefault(look_alike_key(name), connection)
+                owner = owners.setdefault(get_similarity_key(name), connection)
                 clash = server.name, name
                 if owner is not connection and clash not in self._reported_clashes:
                     self._reported_clashes.add(clash)
@@ -244,7 +244,7 @@ class ExternalTools:
                         owner.server.name,
                     )
             for name, tool in connection.tools.items():
-                if owners[look_alike_key(name)] is connection:
+                if owners[get_similarity_key(name)] is connection:
                     offered[name] = (tool, connection)
         self._offered = offered
 

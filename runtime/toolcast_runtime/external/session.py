@@ -108,7 +108,7 @@ class Session:
 
     def _format_invalid_lines(self) -> str:
         count = self._process_exit.invalid_lines
-        return f"; lines of its output that are not messages: {count}" if count else ""
+        return f"; stdout has lines that are not JSON-RPC ({count})" if count else ""
 
     @property
     def instructions(self) -> str | None:
@@ -138,7 +138,7 @@ class Session:
             async with asyncio.timeout(timeout):
                 return await self._list_entries("tools")
         except TimeoutError:
-            message = f"it did not list its tools within {timeout:g} s"
+            message = f"the server did not answer `tools/list` within {timeout:g} s"
             raise TimeoutError(message + self._format_invalid_lines()) from None
 
     async def list_other_lists(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -176,14 +176,14 @@ class Session:
                 raise self._convert_error(error) from None
             except ValidationError as error:
                 raise RequestRefusedError(
-                    f"its list of {kind} is invalid: {_format_first_error(error)}"
+                    f"the server's list of {kind} is not valid: {_format_first_error(error)}"
                 ) from None
             definitions += map(_dump_entry, getattr(page, name))
             if page.next_cursor is None:
                 return definitions
             params = types.PaginatedRequestParams(cursor=page.next_cursor)
         raise RequestRefusedError(
-            f"its list of {kind} has more than {_MAX_PAGES} pages"
+            f"the server's list of {kind} has more than {_MAX_PAGES:,} pages"
         )
 
     async def call(
@@ -282,7 +282,7 @@ class Session:
 
     def _convert_error(self, error: MCPError) -> RequestRefusedError:
         if error.code in _LOST_CODES or error.message == _LOST_MESSAGE:
-            self._process_exit.set_reason("its connection was lost")
+            self._process_exit.set_reason("the connection to the server was lost")
             return RequestRefusedError("the connection to the tool's server was lost")
         return RequestRefusedError(
             f"the tool's server rejected the request: {error.message}"
@@ -371,14 +371,16 @@ async def open_session(
             return_when=asyncio.FIRST_COMPLETED,
         )
         if not done:
-            raise TimeoutError(f"no connection within {server.connect_timeout:g} s")
+            raise TimeoutError(
+                f"the server did not answer within {server.connect_timeout:g} s"
+            )
         if not ready.done():
             _raise_connection_error(task, process_exit)
         yield ready.result()
     finally:
         closing.set()
         if not ready.done():
-            process_exit.set_reason("it did not answer")
+            process_exit.set_reason("the server did not answer")
             task.cancel()
         await _wait_until_closed(task)
 
@@ -389,7 +391,7 @@ def _raise_connection_error(
     error = _unwrap_group(task.exception())
     if isinstance(error, OSError):
         # The file is the program, or the working directory, whichever does not exist.
-        subject = f"`{error.filename}`" if error.filename else "it"
+        subject = f"`{error.filename}`" if error.filename else "the server"
         raise RequestRefusedError(
             f"{subject} cannot be started: {error.strerror}"
         ) from None
@@ -400,7 +402,7 @@ def _raise_connection_error(
 
 def _format_last_line(process_exit: ProcessExit) -> str:
     text = bytes(process_exit.stderr).decode("utf-8", "replace").strip()
-    return f"; the last line of its stderr: {text.splitlines()[-1]}" if text else ""
+    return f"; its stderr: {text.splitlines()[-1]}" if text else ""
 
 
 def _unwrap_group(error: BaseException | None) -> BaseException | None:
@@ -467,7 +469,7 @@ async def _run_client(
         process_exit.set_reason(f"{type(first_error).__name__}: {first_error}")
         raise
     finally:
-        process_exit.set_reason("its connection ended")
+        process_exit.set_reason("the connection to the server closed")
 
 
 class _SdkLogFilter(logging.Filter):

@@ -120,7 +120,7 @@ async def _read_messages(
 ) -> None:
     rate_limiter = _RateLimiter(_MAX_BURST_LINES, _LINES_PER_SECOND)
     buffer = bytearray()
-    reason = "its process ended"
+    reason = "the server's process ended"
     try:
         async with into_session:
             while chunk := await process.stdout.read(READ_BYTES):
@@ -133,17 +133,15 @@ async def _read_messages(
                             line, into_session, process_exit, rate_limiter
                         ):
                             reason = (
-                                f"it wrote {_MAX_INVALID_LINES} lines that are not"
+                                f"the server sent {_MAX_INVALID_LINES} lines that are not"
                                 " messages"
                             )
                             return
                 if len(buffer) > MAX_MESSAGE_BYTES:
-                    reason = (
-                        f"it sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB"
-                    )
+                    reason = f"the server sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB"
                     return
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-        reason = "its connection closed"
+        reason = "the connection to the server closed"
     finally:
         process_exit.set_reason(reason)
 
@@ -223,7 +221,7 @@ async def _write_messages(
                 process.stdin.write(f"{text}\n".encode())
                 await process.stdin.drain()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-        process_exit.set_reason("it no longer reads messages")
+        process_exit.set_reason("the server no longer reads messages")
 
 
 @asynccontextmanager
@@ -268,9 +266,11 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
         except (httpx2.PoolTimeout, httpx2.ReadTimeout):
             # An exception would end the session, and with it all other running calls.
             return httpx2.Response(504, request=request)
-        if response.headers.get("content-encoding", "identity") != "identity":
+        encoding = response.headers.get("content-encoding", "identity")
+        if encoding != "identity":
             raise httpx2.ReadError(
-                "the response is compressed, which the request does not accept"
+                f"the response is compressed ({encoding}), although the request"
+                " accepts only `identity`"
             )
         content_type = response.headers.get("content-type", "")
         stream = response.stream

@@ -208,7 +208,9 @@ def build_http_app(
                 for task in background_tasks:
                     task.cancel()
                 await asyncio.gather(*background_tasks, return_exceptions=True)
-                await asyncio.gather(*(each.wait_for_calls() for each in sessions))
+                await asyncio.gather(
+                    *(manager.wait_for_calls() for manager in sessions)
+                )
         finally:
             if is_alone:
                 # All calls have ended or were cancelled; this writes their pending records.

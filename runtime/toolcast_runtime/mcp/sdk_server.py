@@ -139,9 +139,9 @@ def build_server(
             context.request.scope[CALLED_KEY] = True
         is_found = False
         if toolset_server.search:
-            from .tool_search import resolve_found_tool
+            from .tool_search import unwrap_search_call
 
-            name, arguments, is_found = resolve_found_tool(
+            name, arguments, is_found = unwrap_search_call(
                 params.name, params.arguments
             )
             params = params.model_copy(update={"name": name, "arguments": arguments})

@@ -283,7 +283,11 @@ def require_scopes(
     """
 
     async def find_missing_permission(name: str | None, caller: Caller) -> str | None:
-        """Return the permission that the caller lacks for a tool, if a scope grants it."""
+        """Return the permission that a tool needs and the caller's token lacks.
+
+        The result is None if nothing is missing, or if no scope of the authorization server
+        can grant the permission.
+        """
         if name is None:
             return None
         # `permissions=None` searches all tools of the client, also those without permission.
@@ -323,7 +327,7 @@ def _find_called_tool(body: bytes, served: ToolsetServer) -> str | None:
     params = message.get("params")
     name = params.get("name") if isinstance(params, dict) else None
     if params and isinstance(name, str) and served.search:
-        from ..mcp.tool_search import resolve_found_tool
+        from ..mcp.tool_search import unwrap_search_call
 
-        name, *_ = resolve_found_tool(name, params.get("arguments"))
+        name, *_ = unwrap_search_call(name, params.get("arguments"))
     return name if isinstance(name, str) else None

@@ -91,7 +91,7 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
     client = request.client
     try:
         tools = {tool.name: tool for tool in registry.tools(client)}
-        # The request may use a former name of the tool.
+        # The request may use a previous name of the tool.
         current_name = registry.resolve(request.tool or "")
         if current_name in tools:
             tools[request.tool or current_name] = tools[current_name]

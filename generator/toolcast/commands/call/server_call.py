@@ -41,7 +41,7 @@ from toolcast_runtime.core.server_settings import (
     ResolvedServer,
     resolve_server,
 )
-from toolcast_runtime.core.validation.limits import has_too_many_paths, measure_value
+from toolcast_runtime.core.validation.limits import exceeds_path_limit, measure_value
 from toolcast_runtime.external.session import (
     RequestRefusedError,
     Session,
@@ -110,7 +110,7 @@ async def _call(
 
 def _check(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
     schema = tool.parameters
-    if measure_value(dict(schema)).problem is not None or has_too_many_paths(schema):
+    if measure_value(dict(schema)).problem is not None or exceeds_path_limit(schema):
         return ["the tool's schema is too large to validate the arguments"]
     return Validators().check_arguments(tool, arguments)
 

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
-from .limits import has_oversized_patterns, has_too_many_paths
+from .limits import exceeds_path_limit, has_oversized_patterns
 from .references import Step, as_mapping, encode_references, format_pointer
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def compile_schema(schema: Any, *, asserts_formats: bool = False) -> Any:
     Raises:
         ValueError: the schema is invalid, or validating with it could take too long.
     """
-    if has_too_many_paths(schema):
+    if exceeds_path_limit(schema):
         raise ValueError("its references expand to too many paths")
     if has_oversized_patterns(schema):
         raise ValueError("its patterns are too large together")

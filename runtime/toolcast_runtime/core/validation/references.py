@@ -64,7 +64,7 @@ def list_subschemas(
             yield from _list_subschemas_at(schema, keyword)
 
 
-def list_in_place(schema: Mapping[str, Any]) -> Iterator[Any]:
+def list_applied_subschemas(schema: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the subschemas that may also apply to a value of the schema.
 
     Excluded are references, and `not`, whose subschema the value must not match.
@@ -173,7 +173,7 @@ class References:
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 yield self.resolve(schema[keyword])
-        yield from list_in_place(schema)
+        yield from list_applied_subschemas(schema)
 
     def list_targets(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         """Yield all schemas that the references of a schema may lead to.
@@ -188,7 +188,7 @@ class References:
         """Yield all schemas that a validator may try on a value of this one, with `not`."""
         yield from self.list_targets(schema)
         yield from get_subschemas(schema, "not")
-        yield from list_in_place(schema)
+        yield from list_applied_subschemas(schema)
 
     def resolve(self, reference: str) -> Any:
         """Return the schema that a reference leads to.
