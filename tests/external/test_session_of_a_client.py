@@ -13,8 +13,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from toolcast_runtime.core.server_settings import ExternalServer
+from toolcast_runtime.external.request_errors import RequestRefusedError
 from toolcast_runtime.external.session import (
-    RequestRefusedError,
     Session,
     normalize_definition,
 )
@@ -249,7 +249,7 @@ async def test_after_a_mismatch_of_headers_the_list_is_read_and_the_call_made_ag
 
 async def test_a_connection_that_is_lost_ends_the_session() -> None:
     client = Client()
-    client.answers = [MCPError(types.CONNECTION_CLOSED, "Connection closed")]
+    client.answers = [MCPError(types.CONNECTION_CLOSED, "Connection closed")] * 2
     session = opened(client)
     assert not session.is_lost
     with pytest.raises(

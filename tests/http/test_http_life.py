@@ -45,7 +45,15 @@ def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
             ("elsewhere.example", 421),
         ):
             headers = {"Host": host, "Authorization": "Bearer INTERNAL"}
-            assert server.send("/mcp/", b"", headers).status == status
+            answer = server.send("/mcp/", b"", headers)
+            assert answer.status == status
+            if status == 421:
+                assert b"help: set KIRISHIMA_ALLOWED_HOSTS" in answer.body
+        # At most one line a second.
+        server.wait_for_log(
+            "rejected a request to the host `tools.example:81`; help: if clients use this"
+            " host, add it to KIRISHIMA_ALLOWED_HOSTS"
+        )
 
 
 @pytest.mark.rows(1)

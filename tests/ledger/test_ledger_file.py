@@ -227,3 +227,19 @@ async def test_calls_that_are_refused_fill_no_log(
         assert not (await kept.call("echo")).success
     assert len([r for r in caplog.records if "rejected " in r.getMessage()]) <= 2
     await kept.calls.close()
+
+
+@pytest.mark.parametrize("location", ["calls.sqlite3", "a/b.sqlite3", "./x", "../x"])
+def test_removed_working_directory_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
+) -> None:
+    folder = tmp_path / "removed"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    settings = LedgerSettings("toys", "TOYS_LEDGER", location)
+    with pytest.raises(
+        LedgerError, match="the working directory was removed; set TOYS_LEDGER"
+    ):
+        settings.get_file({})
+    assert settings.get_file({"TOYS_LEDGER": "/srv/x"}) == Path("/srv/x")

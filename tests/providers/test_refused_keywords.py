@@ -278,7 +278,7 @@ def test_a_tool_with_an_open_object_is_not_strict(
     schema = {"type": "object", "properties": {"type": {"type": "string"}}, **more}
     root = schema if is_root else parameter({"type": "array", "items": schema})
     rendered = render((provider, True), root)
-    (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.what]
+    (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
     assert (loss.keyword, loss.severity) == (keyword, "warning")
     assert rendered.schema == render((provider, False), root).schema
 
@@ -344,7 +344,7 @@ def test_the_report_on_alternatives_is_true(
     (loss,) = rendered.losses
     assert (loss.keyword, loss.severity) == ("anyOf", severity)
     assert rendered.schema.get("description", "") == text
-    assert ("the description states" in loss.what) is bool(text)
+    assert ("the description states" in loss.message) is bool(text)
 
 
 TUPLES: list[tuple[Any, Any]] = [
@@ -386,5 +386,5 @@ def test_a_reason_against_strict_names_a_place_of_the_spec(
     schema: Any, place: str
 ) -> None:
     rendered = render(("openai-chat", True), parameter(schema))
-    (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.what]
+    (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
     assert f"{loss.path} {loss.keyword}" == place

@@ -23,7 +23,7 @@ from toolcast_runtime.values.annotated_types import (
     Table,
 )
 
-from ..static_analysis.annotations import read_annotation
+from ..static_analysis.annotated_names import read_annotation
 from ..static_analysis.classes import DictField, read_typed_dict_fields
 from ..static_analysis.literals import UnknownTypeError
 from ..static_analysis.module_names import Definition, ModuleNames

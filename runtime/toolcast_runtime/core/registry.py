@@ -62,8 +62,8 @@ class Registry:
 
     Raises:
         DefinitionError: the package differs from what was generated: a definition or its
-            module is missing or invalid, a handler is outside of its package, a tool uses an
-            unknown dependency, or there is no tool.
+            module is missing or invalid, a handler is outside of its package, or a tool uses
+            an unknown dependency.
     """
 
     def __init__(
@@ -123,6 +123,10 @@ class Registry:
         remote_toolsets = [toolset for part in external for toolset in part.toolsets]
         registry._set_toolsets(package, toolsets, remote_toolsets)
         return registry
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the registry itself: copies of an agent share its connections and ledger."""
+        return self
 
     def _set_toolsets(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from .combined_schemas import contains_json, get_types, list_distinct, widen_integers
@@ -78,21 +78,17 @@ def _build_union(schemas: list[Any]) -> Any:
     if len(schemas) == 1:
         return schemas[0]
     value_lists = [_get_values(schema) for schema in schemas]
-    has_only_values = all(
-        schema.keys() <= {"type", "const", "enum", *ANNOTATIONS}
-        for schema, values in zip(schemas, value_lists, strict=True)
-        if values
-    )
+    if not all(value_lists):
+        return {"anyOf": schemas}
     annotations = [
         {key: value for key, value in schema.items() if key in ANNOTATIONS}
-        for schema, values in zip(schemas, value_lists, strict=True)
-        if values
+        for schema in schemas
     ]
-    has_equal_annotations = len(list_distinct(annotations)) == 1
-    if all(value_lists) and has_only_values and has_equal_annotations:
-        all_values = list_distinct(
-            value for values in value_lists for value in values or ()
-        )
+    has_only_values = all(
+        schema.keys() <= {"type", "const", "enum", *ANNOTATIONS} for schema in schemas
+    )
+    if has_only_values and len(list_distinct(annotations)) == 1:
+        all_values = list_distinct(chain.from_iterable(filter(None, value_lists)))
         types = {type_ for schema in schemas for type_ in get_types(schema) or ()}
         type_keyword = {"type": types.pop()} if len(types) == 1 else {}
         return {**type_keyword, **annotations[0], "enum": all_values}

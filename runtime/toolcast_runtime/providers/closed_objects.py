@@ -40,7 +40,7 @@ def add_implied_type(
     if implied is None:
         raise InexpressibleError(path, "type", "accepts a value of any type")
     message = f"values of other types than {implied}"
-    flattener.losses.add(path, "type", message, Effect.NARROWER)
+    flattener.losses.add(path, "type", message, Effect.NARROWER, Severity.WARNING)
     return {"type": implied, **schema}
 
 

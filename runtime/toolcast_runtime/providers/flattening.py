@@ -281,11 +281,12 @@ def _replace_pattern_properties(
     stated: dict[str, Any] = {"patternProperties": lost}
     # If it is missing, `unevaluatedProperties` may apply to the names that match.
     additional = schema.get("additionalProperties", True)
-    members = list_distinct([*lost.values(), additional])
     if additional is not True:
         stated["additionalProperties"] = additional
-    members = [member for member in members if member is not False]
-    is_open = any(not member or member is True for member in members)
+    members = [item for item in (*lost.values(), additional) if item is not False]
+    members = list_distinct(members)
+    if any(item is True or not item for item in members):
+        members = [True]
     replaced = {
         key: value
         for key, value in schema.items()
@@ -293,14 +294,10 @@ def _replace_pattern_properties(
     }
     if kept:
         replaced["patternProperties"] = kept
-    if is_open:
-        replaced["additionalProperties"] = True
-    elif members:
-        replaced["additionalProperties"] = (
-            members[0] if len(members) == 1 else {"anyOf": members}
-        )
-    else:
-        replaced["additionalProperties"] = False
+    is_single = len(members) < 2
+    replaced["additionalProperties"] = (
+        next(iter(members), False) if is_single else {"anyOf": members}
+    )
     message = "replaced by `additionalProperties`"
     severity = Severity.WARNING
     if _state_in_description(flattener, replaced, stated):

@@ -42,11 +42,8 @@ from toolcast_runtime.core.server_settings import (
     resolve_server,
 )
 from toolcast_runtime.core.validation.limits import exceeds_path_limit, measure_value
-from toolcast_runtime.external.session import (
-    RequestRefusedError,
-    Session,
-    open_session,
-)
+from toolcast_runtime.external.request_errors import RequestRefusedError
+from toolcast_runtime.external.session import Session, open_session
 
 from .arguments import CallError, OfferedTools, Request, call_once
 

@@ -257,8 +257,11 @@ def _validate_response(
         value = to_plain_json(response.result, has_python_values=tool.has_python_values)
     except NotJsonError as error:
         return _reject_response(tool, "returned a result that is not JSON", str(error))
-    problems = [] if response.error is not None else check_result(tool, value)
-    if problems:
+    problems = [] if value is None and response.error else check_result(tool, value)
+    if problems and response.error is not None:
+        # Some clients check it against the schema also in an error.
+        value = None
+    elif problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(
             error="the tool's result does not match its declared schema"
@@ -273,9 +276,7 @@ def _validate_response(
     if problems:
         return _reject_response(tool, "returned invalid MCP content", *problems)
     if response.error is not None:
-        return ToolResponse(
-            error=_get_error_text(tool, response.error), content=content
-        )
+        return ToolResponse(value, _get_error_text(tool, response.error), content)
     return ToolResponse(value, content=content)
 
 
