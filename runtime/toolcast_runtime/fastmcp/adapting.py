@@ -198,7 +198,6 @@ def _is_fastmcp(server: Any) -> bool:
 
 async def _list_functions(server: Any) -> list[tuple[Kind, str, _Function | None]]:
     """Return the functions of a FastMCP server, from its public lists."""
-
     kinds: list[tuple[Kind, Any, tuple[str, ...]]] = [
         ("tool", server.list_tools, ("name",)),
         ("resource", server.list_resources, ("uri", "name")),
