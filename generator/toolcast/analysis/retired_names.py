@@ -240,7 +240,11 @@ def find_mentions_in_outputs(
         if path.startswith(f"{toolset.name}/")
         and any(name in files[path] for name in encoded_names)
     ]
-    pattern = compile_mention_pattern(retired.keys() - collect_other_names(toolset))
+    # Outputs repeat the names in `deny` and `exclusions`, which an import keeps.
+    forbidden = {name for client in toolset.clients for name in client.deny}
+    forbidden |= {exclusion.tool for exclusion in toolset.exclusions}
+    names = retired.keys() - collect_other_names(toolset) - forbidden
+    pattern = compile_mention_pattern(names)
     if pattern is None:
         return
     for path in candidates:

@@ -88,7 +88,7 @@ class Dialect:
         has_python_patterns: whether Python's `re` must be able to compile every `pattern` and
             every name of `patternProperties`.
         enum_types: the JSON types that values of `enum` and `const` may have; None for any.
-        most_min_items: the largest accepted `minItems`; None for any.
+        max_min_items: the largest accepted `minItems`; None for any.
         max_integer: the largest absolute value of an integer anywhere; None for any.
         references: the treatment of `$ref`.
         has_reference_siblings: whether a schema may have other keywords next to `$ref`;
@@ -110,7 +110,7 @@ class Dialect:
     has_plain_patterns: bool = False
     has_python_patterns: bool = False
     enum_types: frozenset[str] | None = None
-    most_min_items: int | None = None
+    max_min_items: int | None = None
     max_integer: int | None = None
     references: References = References.KEPT
     has_reference_siblings: bool = True

@@ -128,7 +128,7 @@ def build_dialect(name: str) -> Dialect:
             if list_ranges("enum", _TYPE_PREFIX, accepted=False)
             else None
         ),
-        most_min_items=None if is_accepted["minItems", "above 1"] else 1,
+        max_min_items=None if is_accepted["minItems", "above 1"] else 1,
         max_integer=min(map(int, limits), default=None),
         references=_get_references(is_accepted),
         has_reference_siblings=is_accepted["$ref", "next to other keywords"],

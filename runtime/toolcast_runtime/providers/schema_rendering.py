@@ -307,8 +307,8 @@ class _SchemaRenderer:
             return False
         if key not in SUBSCHEMA_KEYWORDS and not dialect.accepts_integers(value):
             return False
-        if key == "minItems" and dialect.most_min_items is not None:
-            return isinstance(value, int) and value <= dialect.most_min_items
+        if key == "minItems" and dialect.max_min_items is not None:
+            return isinstance(value, int) and value <= dialect.max_min_items
         if key == "format" and dialect.formats is not None:
             return value in dialect.formats
         if key == "pattern":

@@ -85,6 +85,7 @@ def _read_definitions(
             value = json.loads(entries[file_name].read_bytes())
             signature = _SIGNATURE.fullmatch(value["generated"])
             name = value["mcp"]["name"]
+            # The signature names the spec, so that a renamed or copied file is detected.
             expected = {name, f"{module_name(name)}.json"}
             if signature is None or {signature[1], file_name} != expected:
                 raise ValueError("its signature, its name and its file name differ")

@@ -124,6 +124,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
         def test_tools_are_in_the_declared_order(self) -> None:
             tools = registry.local_tools
             sections = list(dict.fromkeys(tool.section for tool in tools))
+            # Within a section, tools without an order follow the others, sorted by name.
             in_order = sorted(
                 tools,
                 key=lambda tool: (
@@ -154,6 +155,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
                 "description": description,
                 "parameters": {**expected["mcp"]["inputSchema"]},
             }
+            # OpenAI rejects schemas of arguments without `properties`.
             function["parameters"].setdefault("properties", {})
             assert_same(
                 f"{tool}: OpenAI",
@@ -334,6 +336,7 @@ def _list_tests(
                 f"tools/list for {client}",
                 listed,
                 expected,
+                # Only the newest revision has no initialize handshake.
                 has_handshake=version != protocol.REVISIONS[-1],
             )
             for package in with_client:
@@ -422,6 +425,7 @@ def _cli_tests(package: GeneratedPackage, main: Any) -> type:
             package.skip_if_excluded(tool, "cli")
             client = package.get_client(tool)
             for line in package.definitions[tool].get("cli", {}).get("lines", ()):
+                # Only the help is requested, so that no tool is called.
                 result = run_help(client, *shlex.split(line["words"]))
                 ensure(result.exit_code == 0, f"{line['words']}: {result.output}")
 
@@ -478,6 +482,7 @@ def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
         @pytest.mark.parametrize("file", files)
         def test_skill_matches_definitions(self, file: str) -> None:
             lines = read_text(paths[file]).splitlines(keepends=True)
+            # The rendered files have no signature line.
             unsigned = [line for line in lines if " by Toolcast from " not in line]
             assert_same(f"skills/{file}", "".join(unsigned), files[file])
 
