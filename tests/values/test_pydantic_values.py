@@ -232,7 +232,9 @@ def test_handlers_of_resources_and_prompts_are_converted(
         f"{folder}/table.yaml",
         f"name: table\ndescription: A.\nuri: table://a\n{handler}table\n",
     )
-    arguments = "arguments: [{name: values, required: true}, {name: label, required: true}]\n"
+    arguments = (
+        "arguments: [{name: values, required: true}, {name: label, required: true}]\n"
+    )
     project.write(
         "specs/toy/mcp_prompts/add.yaml",
         f"name: add\ndescription: Adds.\n{arguments}{handler}add\n",
