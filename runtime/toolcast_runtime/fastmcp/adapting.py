@@ -1,12 +1,5 @@
 """Decorators that make functions of other servers handlers of this project.
 
-    from toolcast_runtime.fastmcp import Recorder, adapt
-
-    SERVER = Recorder(register_math)
-
-    @adapt(SERVER, "add", source="pkg.mod:register_math.add")
-    def add(**arguments): ...
-
 The decorated function is defined in the handlers package, as handlers must be. Its body never runs.
 """
 
@@ -25,9 +18,6 @@ Kind = Literal["tool", "resource", "prompt"]
 
 _Stub = TypeVar("_Stub", bound=Callable[..., Any])
 _Function = Callable[..., Any]
-
-_MAX_WRAPPERS = 10
-"""Wrappers around a function that are followed."""
 
 # The functions of each FastMCP server, which is referenced so that its id stays its own.
 _listed: dict[int, tuple[Any, list[tuple[Kind, str, _Function | None]]]] = {}
@@ -71,10 +61,8 @@ class Recorder:
         """Accept decorators for what Toolcast does not serve; raise for other members."""
         if name in ("completion", "custom_route"):
             return lambda *_, **options: lambda function: function
-        raise AttributeError(
-            f"a Recorder has no `{name}`; help: write the handler as a function that does"
-            " not need its server"
-        )
+        help_ = "write the handler as a function that does not need its server"
+        raise AttributeError(f"a Recorder has no `{name}`; help: {help_}")
 
     def _record(self, kind: Kind, name: Any, target: Any) -> Any:
         def decorate(function: _Function) -> _Function:
@@ -214,12 +202,8 @@ async def _list_functions(server: Any) -> list[tuple[Kind, str, _Function | None
 
 def _unwrap(function: Any) -> Any:
     """Return the function that FastMCP wraps to inject its own `Context`."""
-    for _ in range(_MAX_WRAPPERS):
-        if hasattr(function, "raw_function"):  # by pydantic's `validate_call`
-            function = function.raw_function
-            continue
-        module = getattr(function, "__globals__", {}).get("__name__")
-        if module != "fastmcp.server.dependencies":
-            break
-        function = inspect.getclosurevars(function).nonlocals["fn"]
+    function = getattr(function, "raw_function", function)  # of `validate_call`
+    module = getattr(function, "__globals__", {}).get("__name__")
+    if module == "fastmcp.server.dependencies":
+        return _unwrap(inspect.getclosurevars(function).nonlocals["fn"])
     return function

@@ -15,20 +15,19 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from ..core.context import CallContext, DeclinedError, LogLevel, ToolError, current_call
-
-_FORM_KEYWORDS = ("type", "properties", "required")
-"""The keywords of a form at its root; MCP forms have no others."""
+from ..core.context import DeclinedError, LogLevel, ToolError, current_call
 
 
 class UnsupportedMemberError(ToolError, AttributeError):
     """A handler uses a member of its `Context` that Toolcast does not provide."""
 
 
-class _Members:
+class Members:
     """An object that raises `UnsupportedMemberError` for members that it does not have."""
 
-    _name = "Context"
+    def __init__(self, name: str, /, **members: Any) -> None:
+        self._name = name
+        vars(self).update(members)
 
     def __getattr__(self, name: str) -> Any:
         raise UnsupportedMemberError(
@@ -37,27 +36,15 @@ class _Members:
         )
 
 
-class RequestContext(_Members):
-    """The `request_context` of a `Context`."""
-
-    _name = "Context.request_context"
-
-    def __init__(self, call: CallContext, lifespan: Any) -> None:
-        self.lifespan_context = lifespan
-        self.request_id = call.request_id
-
-
-class SdkContext(_Members):
+class SdkContext(Members):
     """The `Context` of the official SDK."""
 
     def __init__(self, lifespan: Any) -> None:
-        self._call = current_call()
-        self.request_context = RequestContext(self._call, lifespan)
-
-    @property
-    def request_id(self) -> str:
-        """The id of the JSON-RPC request."""
-        return str(self._call.request_id)
+        call = self._call = current_call()
+        members = {"lifespan_context": lifespan, "request_id": call.request_id}
+        request = Members("Context.request_context", **members)
+        super().__init__("Context", request_context=request)
+        self.request_id = str(call.request_id)
 
     async def report_progress(
         self, progress: float, total: float | None = None, message: str | None = None
@@ -83,35 +70,38 @@ class SdkContext(_Members):
         """Ask the user to fill in a form; return the SDK's result."""
         forms: Any = sys.modules["mcp.server.elicitation"]
         content = await self._ask(message, forms.render_elicitation_schema(schema))
-        if isinstance(content, DeclinedError):
-            return _build_refusal(forms, content)
-        return forms.AcceptedElicitation[schema](data=schema.model_validate(content))
+        if isinstance(content, Mapping):
+            data = schema.model_validate(content)
+            return forms.AcceptedElicitation[schema](data=data)
+        return getattr(forms, content)()
 
     async def read_resource(self, uri: Any) -> Any:
         """Read a resource of the server; return its contents."""
         types: Any = sys.modules["mcp.server.lowlevel.helper_types"]
         return [
             types.ReadResourceContents(content=content, mime_type=mime_type)
-            for content, mime_type in await self._request.read_resource(str(uri))
+            for content, mime_type in await self._read(uri)
         ]
 
     async def _ask(
         self, message: str, schema: Mapping[str, Any]
-    ) -> Mapping[str, Any] | DeclinedError:
-        """Return the user's answer, or the error if the user declined or closed the form."""
-        form = {key: schema[key] for key in _FORM_KEYWORDS if key in schema}
+    ) -> Mapping[str, Any] | str:
+        """Return the user's answer, or the name of the result's class without one."""
+        # The forms of MCP have no other keywords at their root.
+        names = ("type", "properties", "required")
+        form = {key: schema[key] for key in names if key in schema}
         try:
             return await self._call.ask(form, message)
         except DeclinedError as error:
             if error.action is None:
                 raise
-            return error
+            is_cancelled = error.action == "cancel"
+            return "CancelledElicitation" if is_cancelled else "DeclinedElicitation"
 
-    @property
-    def _request(self) -> Any:
+    async def _read(self, uri: Any) -> list[tuple[str | bytes, str | None]]:
         if self._call.request is None:
-            raise ToolError("the resources can be read only in an MCP server")
-        return self._call.request
+            raise ToolError("resources can be read only in an MCP server")
+        return await self._call.request.read_resource(str(uri))
 
 
 class FastMcpContext(SdkContext):
@@ -121,21 +111,10 @@ class FastMcpContext(SdkContext):
         super().__init__(lifespan)
         self.lifespan_context = lifespan
         request = self._call.request
-        self._own_session = str(uuid.uuid4())
-        name = None if request is None else request.server_name
-        self.fastmcp = _Server(name or self._call.tool)
-
-    @property
-    def session_id(self) -> str:
-        """The id of the MCP session; a new one where there is none."""
-        request = self._call.request
-        return self._own_session if request is None else request.session_id
-
-    @property
-    def client_id(self) -> str | None:
-        """The `client_id` in the metadata of the request."""
-        request = self._call.request
-        return None if request is None else request.client_id
+        name = self._call.tool if request is None else request.server_name
+        self.fastmcp = Members("Context.fastmcp", name=name)
+        self.client_id = None if request is None else request.client_id
+        self.session_id = str(uuid.uuid4()) if request is None else request.session_id
 
     async def log(  # type: ignore[override]  # FastMCP has another order
         self,
@@ -149,13 +128,9 @@ class FastMcpContext(SdkContext):
         await super().log(level or "info", data, logger_name=logger_name)
 
     async def _log_at(
-        self,
-        level: LogLevel,
-        message: str,
-        logger_name: str | None = None,
-        extra: Mapping[str, Any] | None = None,
+        self, level: LogLevel, message: str, *options: Any, **more: Any
     ) -> None:
-        await self.log(message, level, logger_name, extra)
+        await self.log(message, level, *options, **more)
 
     debug = partialmethod(_log_at, "debug")
     info = partialmethod(_log_at, "info")
@@ -169,29 +144,17 @@ class FastMcpContext(SdkContext):
         forms: Any = sys.modules["fastmcp.server.elicitation"]
         config = forms.parse_elicit_response_type(response_type, **options)
         content = await self._ask(message, config.schema)
-        if isinstance(content, DeclinedError):
-            return _build_refusal(forms, content)
-        return forms.handle_elicit_accept(config, content)
+        if isinstance(content, Mapping):
+            return forms.handle_elicit_accept(config, content)
+        return getattr(forms, content)()
 
     async def read_resource(self, uri: Any) -> Any:
         """Read a resource of the server; return FastMCP's result."""
         types: Any = sys.modules["fastmcp.resources.base"]
-        contents = await self._request.read_resource(str(uri))
+        contents = await self._read(uri)
         return types.ResourceResult(
-            [
-                types.ResourceContent(content, mime_type=mime_type)
-                for content, mime_type in contents
-            ]
+            [types.ResourceContent(data, mime_type=kind) for data, kind in contents]
         )
-
-
-class _Server(_Members):
-    """The `fastmcp` of a `Context`."""
-
-    _name = "Context.fastmcp"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 def make_context(library: str, lifespan: Any) -> SdkContext:
@@ -199,12 +162,6 @@ def make_context(library: str, lifespan: Any) -> SdkContext:
 
     Args:
         library: `fastmcp` or `mcp`, whose `Context` the parameter is annotated with.
-        lifespan: the value of the lifespan; None without one.
+        lifespan: the value of the lifespan.
     """
-    value = {} if lifespan is None else lifespan
-    return FastMcpContext(value) if library == "fastmcp" else SdkContext(value)
-
-
-def _build_refusal(forms: Any, error: DeclinedError) -> Any:
-    is_cancelled = error.action == "cancel"
-    return forms.CancelledElicitation() if is_cancelled else forms.DeclinedElicitation()
+    return FastMcpContext(lifespan) if library == "fastmcp" else SdkContext(lifespan)

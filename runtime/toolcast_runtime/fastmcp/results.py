@@ -13,6 +13,7 @@ import base64
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, get_origin, get_type_hints
 
 import pydantic
@@ -23,14 +24,13 @@ from pydantic_core import (
     to_jsonable_python,
 )
 
+from ..core import optional
 from ..core.context import Block, ToolError, ToolResponse
 from ..core.definitions.tool import Tool
 
-_ERROR_MODULES = (
-    "fastmcp.exceptions",
-    "mcp.server.mcpserver.exceptions",
-    "mcp.shared.exceptions",
-)
+_ERROR_MODULES = """
+    fastmcp.exceptions mcp.server.mcpserver.exceptions mcp.shared.exceptions
+""".split()
 """Modules of exceptions whose message their libraries send to the caller."""
 
 
@@ -118,11 +118,8 @@ class _SdkResults:
             return ToolResponse(result, content=blocks, texts=texts)
         valid = self._adapter.validate_python(value, by_alias=True, by_name=True)
         # A returned subclass has fields of its own.
-        dump = getattr(valid, "model_dump", None)
-        if dump is None:
-            result = self._adapter.dump_python(valid, mode="json", by_alias=True)
-        else:
-            result = dump(mode="json", by_alias=True)
+        dump = getattr(valid, "model_dump", partial(self._adapter.dump_python, valid))
+        result = dump(mode="json", by_alias=True)
         result = {"result": result} if self._wraps else result
         return ToolResponse(result, content=blocks, texts=texts)
 
@@ -216,11 +213,9 @@ def _convert_resource(value: Any, encode: Callable[[Any], str]) -> Any:
         if len(contents) > 1:
             raise ToolError("a resource with several contents cannot be sent")
         data, mime_type = contents[0].content, contents[0].mime_type
-        if isinstance(data, bytes):
-            fields = {"blob": base64.b64encode(data).decode(), "mimeType": mime_type}
-        else:
-            fields = {"text": data, "mimeType": mime_type}
-        return Block(type="resource", resource=fields)
+        build = optional.content_blocks.build_resource_contents
+        contents = build("", data, mime_type)
+        return Block(type="resource", resource=contents)
     return value if isinstance(value, str | bytes) else encode(value)
 
 

@@ -75,10 +75,9 @@ class McpRequest:
         return self._server.name
 
     @property
-    def client_id(self) -> str | None:
-        """The `client_id` in the metadata of the request."""
-        client_id = (self._context.meta or {}).get("client_id")
-        return client_id if isinstance(client_id, str) else None
+    def client_id(self) -> Any:
+        """The `client_id` in the metadata of the request; None without it."""
+        return (self._context.meta or {}).get("client_id")
 
     @property
     def session_id(self) -> str:
@@ -104,17 +103,13 @@ class McpRequest:
             raise ToolError(f"the resource {uri} cannot be read: {error}") from None
         if not isinstance(result, types.ReadResourceResult):
             raise ToolError(f"the resource {uri} has to ask the user first")
-        return [
-            (
-                (
-                    content.text
-                    if isinstance(content, types.TextResourceContents)
-                    else base64.b64decode(content.blob)
-                ),
-                content.mime_type,
-            )
-            for content in result.contents
-        ]
+        contents: list[tuple[str | bytes, str | None]] = []
+        for item in result.contents:
+            if isinstance(item, types.TextResourceContents):
+                contents.append((item.text, item.mime_type))
+            else:
+                contents.append((base64.b64decode(item.blob), item.mime_type))
+        return contents
 
     def send_log(self, level: LogLevel, data: Any, logger: str | None = None) -> None:
         """Queue a log message, if the client wants its level; see `CallContext.log`.
@@ -152,9 +147,8 @@ class McpRequest:
             self._has_ended = True
         if self._dropped_count:
             text = f"{self._dropped_count} log messages were dropped: too many at once"
-            self._waiting.append(
-                types.LoggingMessageNotificationParams(level="warning", data=text)
-            )
+            dropped = types.LoggingMessageNotificationParams(level="warning", data=text)
+            self._waiting.append(dropped)
         if self._waiting or self._sender is not None:
             try:
                 await self._wait_until_sent(_SEND_TIMEOUT_S)
