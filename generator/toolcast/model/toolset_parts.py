@@ -180,6 +180,8 @@ class McpSpec:
     name: str
     title: str | None = None
     description: str | None = None
+    order: int | None = None
+    meta: Mapping[str, Any] | None = None
     handler: HandlerReference | None = None
     uses: tuple[str, ...] = ()
     timeout: float | None = None
@@ -218,6 +220,7 @@ class ResourceSpec(McpSpec):
             uriTemplate=self.uri_template,
             description=self.description,
             mimeType=self.mime_type,
+            _meta=self.meta,
         )
 
 
@@ -264,6 +267,7 @@ class PromptSpec(McpSpec):
             title=self.title,
             description=self.description,
             arguments=[argument.mcp for argument in self.arguments] or None,
+            _meta=self.meta,
         )
 
 

@@ -96,10 +96,7 @@ def build_dialect(name: str) -> Dialect:
         return [
             range_.removeprefix(prefix)
             for (key, range_), accepts in is_accepted.items()
-            if key == keyword
-            and range_
-            and range_.startswith(prefix)
-            and accepts is accepted
+            if key == keyword and accepts is accepted and range_.startswith(prefix)
         ]
 
     keywords = list_keywords("", accepted=True)
@@ -115,7 +112,7 @@ def build_dialect(name: str) -> Dialect:
         formats=(
             None
             if is_accepted["format", "other values"]
-            else frozenset(list_ranges("format", accepted=True))
+            else frozenset(list_ranges("format", accepted=True)) - {""}
         ),
         has_plain_patterns=not is_accepted[
             "pattern", r"with look-around, back references, \b or \B"

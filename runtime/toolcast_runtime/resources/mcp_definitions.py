@@ -56,7 +56,7 @@ class ResourceOrPrompt:
 
 
 def read_resources(package: ModuleType | None) -> tuple[ResourceOrPrompt, ...]:
-    """Return the resources of a generated `mcp_resources` package, by file name.
+    """Return the resources of a generated `mcp_resources` package, by `order` and file name.
 
     Raises:
         DefinitionError: the package is empty, or a file differs from the generated one.
@@ -78,7 +78,7 @@ def _read_definitions(
         return ()
     from importlib.resources import files
 
-    definitions = []
+    definitions: list[tuple[tuple[bool, int], ResourceOrPrompt]] = []
     entries = {entry.name: entry for entry in files(package).iterdir()}
     for file_name in sorted(name for name in entries if name.endswith(".json")):
         try:
@@ -97,20 +97,22 @@ def _read_definitions(
                 value.get("values", {}),
                 tuple(value.get("clients", ())),
             )
+            position = "order" not in value, int(value.get("order", 0))
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise DefinitionError(
                 f"{package.__name__} cannot be loaded; help: run `toolcast generate`"
                 f"\n- {file_name} is not a definition of a {kind}: {error}"
             ) from None
-        definitions.append(definition)
-    handlers = [d.handler for d in definitions if d.handler is not None]
+        definitions.append((position, definition))
+    handlers = [d.handler for _, d in definitions if d.handler is not None]
     require_pydantic(package.__name__, handlers)
     if not definitions:
         raise DefinitionError(
             f"{package.__name__} contains no {kind}; help: install the package with its"
             " .json files"
         )
-    return tuple(definitions)
+    definitions.sort(key=lambda pair: pair[0])
+    return tuple(definition for _, definition in definitions)
 
 
 def _static_contents(value: Mapping[str, Any]) -> Mapping[str, str] | None:
@@ -269,6 +271,11 @@ def _shape_prompt_result(result: Any) -> ToolResponse:
             )
         if isinstance(content, str):
             content = {"type": "text", "text": content}
+        elif not isinstance(content, Mapping):
+            raise ToolError(
+                f"the prompt's handler returned `{type(content).__name__}` instead of a"
+                " string, a content block or a message"
+            )
         roles.append(role)
         blocks.append(content)
     if not blocks:
