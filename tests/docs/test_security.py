@@ -43,7 +43,9 @@ def test_a_call_over_stdio_loads_nothing_else_of_the_runtime(
     make_project: Callable[..., Project],
 ) -> None:
     project = make_project(
-        {"ping": "summary: Pong.\nparameters: {type: object}\nhandler: handlers.toy:ping\n"},
+        {
+            "ping": "summary: Pong.\nparameters: {type: object}\nhandler: handlers.toy:ping\n"
+        },
         workspace="targets: [registry, mcp]\n",
         handlers='def ping() -> str:\n    return "pong"\n',
     )
