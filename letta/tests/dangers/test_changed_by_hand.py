@@ -26,14 +26,20 @@ from letta.tests.deeds import (
     turns,
 )
 from letta.tests.stage import Stage
-from letta.tests.toy import TOOLSET
+from letta.tests.toy import TOKEN, TOOLSET
 from toolcast_letta.plan.report import format_verification
 
 SEARCH = {"tool_name": "search_notes"}
 THEIR = {"tool_name": "their_tool"}
 INSERT = {"tool_name": "memory_insert"}
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
 OPENS = {"children": ["search_notes"]}
 """What a rule lets through, or leads to."""
+
+
+def waits(name: str) -> Deed:
+    """A tool that waits for agents, with the rule that Letta gives to its own tools."""
+    return all_of(attaches(name), adds({"tool_name": name, "type": "continue_loop"}))
 
 
 MENDED: dict[str, tuple[Deed, str]] = {
@@ -131,6 +137,14 @@ MENDED: dict[str, tuple[Deed, str]] = {
         configures(custom_headers={"Authorization": "Bearer other"}),
         "~ server toy (bearer token (not shown))",
     ),
+    "the entry names an agent": (
+        configures(custom_headers={**BEARER, "X-Agent-Id": "agent-1"}),
+        "~ server toy (the fixed header X-Agent-Id is removed",
+    ),
+    "the entry names an agent in lower case": (
+        configures(custom_headers={**BEARER, "x-agent-id": "", "X-Region": "north"}),
+        "~ server toy (the fixed header X-Agent-Id is removed",
+    ),
     "the token is gone": (
         configures(custom_headers={"X-Region": "north"}),
         "~ server toy (bearer token (not shown))",
@@ -145,6 +159,30 @@ MENDED: dict[str, tuple[Deed, str]] = {
 """Differences, with what is said of each; applying mends them."""
 
 KEPT_AWAY: dict[str, tuple[Deed, str]] = {
+    "a tool of others is detached": (
+        detaches("their_tool"),
+        "`their_tool` was detached from keeper since the baseline",
+    ),
+    "a rule is of a tool that is gone": (
+        adds({"tool_name": "gone", "type": "run_first"}),
+        "`send_message`, because of the rule `gone run_first`; remove the rule in Letta",
+    ),
+    "a tool may never be called": (
+        adds({**SEARCH, "type": "max_count_per_step", "max_count_limit": 0}),
+        "can never call `search_notes`, because of the rule `search_notes max_count",
+    ),
+    "a core tool may never be called": (
+        adds({**INSERT, "type": "max_count_per_step", "max_count_limit": -1}),
+        "can never call `memory_insert`",
+    ),
+    "the turn begins with its end": (
+        adds({"tool_name": "send_message", "type": "run_first"}),
+        "can never call `conversation_search`, `delete_note`, `end_day`",
+    ),
+    "a tool comes only after one that is not attached": (
+        adds({"tool_name": "gone", **OPENS, "type": "parent_last_tool"}),
+        "can never call `search_notes`, because of the rule `gone parent_last_tool",
+    ),
     "a core tool is detached": (
         detaches("memory_insert"),
         "`memory_insert` was detached from keeper",
@@ -187,10 +225,6 @@ KEPT_AWAY: dict[str, tuple[Deed, str]] = {
 """Differences that no apply mends: they may be meant, and the line says how to say so."""
 
 WARNED: dict[str, tuple[Deed, str]] = {
-    "a tool of others is detached": (
-        detaches("their_tool"),
-        "tools of other owners were detached from keeper",
-    ),
     "a tool has to be first": (
         adds({**SEARCH, "type": "run_first", "args": {"query": "x"}}),
         "`search_notes run_first (args={'query': 'x'})`",
@@ -241,9 +275,17 @@ WARNED: dict[str, tuple[Deed, str]] = {
         turns("archival_memory_search", "exit_loop"),
         "`archival_memory_search exit_loop`",
     ),
-    "a rule is of a tool that is gone": (
-        adds({"tool_name": "gone", "type": "run_first"}),
-        "--drop-stale gone to remove it",
+    "a rule without effect is of a tool that is gone": (
+        adds({"tool_name": "gone", "type": "continue_loop"}),
+        "rules of tools that are not attached, which have no effect: `gone continue_loop`",
+    ),
+    "a tool of Letta that waits for agents is attached": (
+        waits("send_message_to_agent_and_wait_for_reply"),
+        "waits for another agent's turn: a message to itself blocks its own turn",
+    ),
+    "another tool of Letta that waits for agents is attached": (
+        waits("send_message_to_agents_matching_tags"),
+        "keeper has `send_message_to_agents_matching_tags`, which waits",
     ),
     "a rule leads to a tool that is gone": (
         adds({**THEIR, "type": "constrain_child_tools", "children": ["gone"]}),
