@@ -9,7 +9,7 @@ import importlib.util
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -65,7 +65,15 @@ def snapshot_tests(
         specs: the folder of the toolset's specs, relative to that of toolcast.yaml.
     """
     package = GeneratedPackage(registry)
-    tests = [_registry_tests(package)]
+    surfaces: dict[ModuleType | None, tuple[str, Mapping[str, str]]] = {
+        registry: ("REGISTRY", {}),
+        langchain_tools: (
+            "LANGCHAIN_TOOLS",
+            {"get_langchain_tool": "get", "get_langchain_tools": "all"},
+        ),
+        prompts: ("PROMPTS", {}),
+    }
+    tests = [_registry_tests(package), _file_tests(package, surfaces)]
     server = None if mcp_server is None else mcp_server.SERVER
     modules = {"prompts": prompts, "cli": cli}
     targets = [name for name, module in modules.items() if module is not None]
@@ -85,7 +93,7 @@ def snapshot_tests(
     if langchain_tools is not None:
         tests.append(_langchain_tests(package, langchain_tools.LANGCHAIN_TOOLS))
     if cli is not None:
-        tests.append(_cli_tests(package, cli.main))
+        tests.append(_cli_tests(package, cli))
     if prompts is not None:
         tests.append(_prompt_tests(package, prompts.PROMPTS))
     if skills is not None:
@@ -190,6 +198,48 @@ def _registry_tests(package: GeneratedPackage) -> type:
             run_check(package.folder)
 
     return RegistryTests
+
+
+def _file_tests(
+    package: GeneratedPackage,
+    surfaces: Mapping[ModuleType | None, tuple[str, Mapping[str, str]]],
+) -> type:
+    class FileTests:
+        def test_functions_are_those_of_the_modules_object(self) -> None:
+            """A function that is defined again would return other tools or texts."""
+            lines = []
+            for module, (name, functions) in surfaces.items():
+                owner = getattr(module, name, None)
+                shared = {
+                    key: key
+                    for key in vars(module or object)
+                    if hasattr(owner, key) and not key.startswith("_")
+                }
+                lines += [
+                    f"{name}.{method}, not `{function}` of {module.__name__}"
+                    for function, method in {**shared, **functions}.items()
+                    if module is not None
+                    and getattr(module, function, None) != getattr(owner, method)
+                ]
+            ensure(not lines, "expected " + ", ".join(lines))
+
+        def test_line_breaks_are_the_same_in_all_files(self) -> None:
+            """Git can convert every file of a checkout, but not some of them."""
+            endings: dict[str, list[str]] = {}
+            for path in package.list_text_files():
+                data = path.read_bytes()
+                for count, ending in (
+                    (data.count(b"\r\n"), "CRLF"),
+                    (data.count(b"\n") - data.count(b"\r\n"), "LF"),
+                    (data.count(b"\r") - data.count(b"\r\n"), "CR"),
+                ):
+                    if count:
+                        relative = path.relative_to(package.folder).as_posix()
+                        endings.setdefault(ending, []).append(relative)
+            fewest = min(endings, key=lambda ending: len(endings[ending]))
+            ensure(len(endings) == 1, f"{fewest} only in {', '.join(endings[fewest])}")
+
+    return FileTests
 
 
 def _spec_tests(
@@ -398,14 +448,22 @@ def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
     return LangChainTests
 
 
-def _cli_tests(package: GeneratedPackage, main: Any) -> type:
+def _cli_tests(package: GeneratedPackage, cli: ModuleType) -> type:
     from click.testing import CliRunner
 
     def run_help(client: str | None, *arguments: str) -> Any:
         client_arguments = [] if client is None else ["--client", client]
-        return CliRunner().invoke(main, [*client_arguments, *arguments, "--help"])
+        return CliRunner().invoke(cli.main, [*client_arguments, *arguments, "--help"])
 
     class CommandTests:
+        def test_keywords_are_those_of_the_definitions(self) -> None:
+            expected: dict[str, str | None] = {}
+            for tool in package.registry.local_tools:
+                decision = package.definitions[tool.name].get("cli", {})
+                words = (decision.get("command"), decision.get("flag"))
+                expected[tool.name] = " ".join(filter(None, words)) or None
+            assert_same("KEYWORDS", cli.KEYWORDS, expected)
+
         @package.each_client
         def test_the_command_line_has_every_command(self, client: str | None) -> None:
             decisions = [
