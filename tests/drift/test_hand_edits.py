@@ -62,10 +62,10 @@ EDITS = [
     ),
     (
         "line breaks of a prompt file",
-        f"{M}/prompts/section_display.md",
-        "## Desktop Display Control\n",
-        "## Desktop Display Control\r\n",
-        "CRLF only in prompts/section_display.md",
+        f"{M}/prompts/section_memory.md",
+        "## Hierarchical Memory (HMA)\n",
+        "## Hierarchical Memory (HMA)\r\n",
+        "CRLF only in prompts/section_memory.md",
     ),
     (
         "a number's spelling",

@@ -38,7 +38,6 @@ from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.characters import describe_character
 from ..parsing.tree import Path
-from ..suggestions import describe_value
 from ..targets.prompt_blocks import find_block_texts
 from .rule import Problem, Rule, problem_at, rule
 from .subjects import Parameter, Scope, Text, Texts, fold_case
@@ -956,7 +955,7 @@ _FILLERS = frozenset("""
     you your
     """.split())
 _USAGE_OPENING = re.compile(
-    "(?:use|call|run)(?:it|this|thetool|thistool)?(?:when(?:ever)?youwant|whenyouneed)?"
+    "(?:use|call|run)(?:thistool|thetool|this|it)?(?:when(?:ever)?youwant|whenyouneed)?"
     "(?:to|for)?"
 )
 
@@ -964,7 +963,7 @@ _USAGE_OPENING = re.compile(
 def _is_empty_usage(text: str, tool: ToolSpec) -> bool:
     """Return whether guidance has no more content than the tool's name and summary."""
     text = re.sub(re.escape(tool.name), " ", text, flags=re.IGNORECASE)
-    words = {word.casefold() for word in _NARROW_WORD.findall(text)}
+    words = _NARROW_WORD.findall(text.casefold())
     wide_letters = _WIDE_LETTER.findall(text)
     if wide_letters:
         count = len(text.split())
@@ -972,7 +971,7 @@ def _is_empty_usage(text: str, tool: ToolSpec) -> bool:
             len(wide_letters) < _MIN_USAGE_CHARACTERS and count < _MIN_USAGE_WORDS
         )
     else:
-        is_short = len(words) < _MIN_USAGE_WORDS or words <= _FILLERS
+        is_short = len(words) < _MIN_USAGE_WORDS or _FILLERS.issuperset(words)
     letters = _fold_letters(text)
     rest = _USAGE_OPENING.sub("", letters, count=1)
     summary = _fold_letters(tool.summary)
@@ -1007,7 +1006,7 @@ def _check_empty_usage(tool: ToolSpec) -> tuple[list[Problem], bool]:
             tool,
             path,
             f"`{path[-1]}` states no more than the tool's name and summary:"
-            f" {describe_value(text)}",
+            f" `{' '.join(text.split())[:60]}`",
             "describe when to choose the tool, or what to do before and after the call",
         )
         for path, text in texts

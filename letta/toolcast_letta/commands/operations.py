@@ -250,7 +250,7 @@ def rollback(
                 lambda: preview_rollback(api, desired, baseline, baselines, restore)
             )
         except RestoreError as error:
-            fail(_format_restore_error(error, restore, baseline, baselines))
+            fail(str(error))
         _print_undo(request, baseline, undo)
         return CLEAN
     refusal = ServerBackend(api, baselines).refusal
@@ -262,7 +262,7 @@ def rollback(
             lambda: roll_back(api, desired, baseline, baselines, report, restore)
         )
     except RestoreError as error:
-        fail(_format_restore_error(error, restore, baseline, baselines))
+        fail(str(error))
     except (ConcurrentRunError, StateError) as error:
         return _print_refusal(str(error))
     if request.as_json:
@@ -272,24 +272,6 @@ def rollback(
         number = sum(agent.id in agent_ids for agent in baseline.agents)
         _print(f"restored {result.agents} of {number} agents to {baseline.saved}\n")
     return FINDINGS if result.lost else CLEAN
-
-
-def _format_restore_error(
-    error: RestoreError,
-    restore: Sequence[str],
-    baseline: Baseline,
-    baselines: Baselines,
-) -> str:
-    """Return the error with the newest older baseline that has every tool."""
-    for older in reversed(baselines.list_all(baseline.toolset, baseline.base_url)):
-        names = {name for agent in older.agents for name in agent.tools_before}
-        if older.saved < baseline.saved and names.issuperset(restore):
-            return f"{error}\n  help: pass an older baseline: {baselines.path(older)}"
-    names = {name for agent in baseline.agents for name in agent.tools_before}
-    return (
-        f"{error}\n  help: pass one of {', '.join(sorted(names)) or 'no tools'}, or attach"
-        " the tool with `expects`"
-    )
 
 
 def _roll_back_settings(

@@ -112,11 +112,13 @@ def build_undo(
     Raises:
         RestoreError: no agent of the baseline had a tool in `restore`.
     """
+    names = sorted({name for agent in baseline.agents for name in agent.tools_before})
     for name in restore:
-        if not any(name in agent.tools_before for agent in baseline.agents):
+        if name not in names:
             raise RestoreError(
                 f"--restore {name}: no agent of the baseline of {baseline.saved} had"
-                f" `{name}`"
+                f" `{name}`\n  help: pass one of {', '.join(names) or 'no tools'}, or an"
+                " older BASELINE that has the tool"
             )
     renamed = dict(baseline.renamed)
     holders = dict(baseline.holders)
@@ -138,10 +140,10 @@ def build_undo(
         for before in baseline.agents
         if (steps := _collect_changes([baseline, *later], before.id))
     )
-    names = {name for agent in agents for name in agent.tools}
+    used = {name for agent in agents for name in agent.tools}
     return Undo(
         agents,
-        tuple(sorted(name for name in names if name not in current.registry)),
+        tuple(sorted(used - current.registry.keys())),
         tuple(
             f"`{name}` was also removed from other agents, where it is not restored:"
             f" {', '.join(agent_names)}"

@@ -212,8 +212,10 @@ def _file_tests(
                 owner = getattr(module, name, None)
                 shared = {
                     key: key
-                    for key in vars(module or object)
-                    if hasattr(owner, key) and not key.startswith("_")
+                    for key, value in vars(module or object).items()
+                    if callable(getattr(owner, key, None))
+                    # The registry's `tools` is the package of the definitions.
+                    and not (key.startswith("_") or isinstance(value, ModuleType))
                 }
                 lines += [
                     f"{name}.{method}, not `{function}` of {module.__name__}"
